@@ -1,6 +1,6 @@
 /*
  * An engine of a private service ends because native code in it fails an assertion, or calls
- * abort(), on the CPU device. The words are in the service's log. The client's error has them and
+ * abort(), on the CPU device. The service's log has the message. The client's error contains it and
  * blames no command group.
  */
 #include "private_service.h"
@@ -72,7 +72,7 @@ static void abort_by(const char *source, const char *name, const char *logged, c
 	cr_assert(has, "the log does not say \"%s\"", logged);
 }
 
-/* PoCL links nothing that it does not have, so the machine's own words call; they are for this
+/* PoCL links only its own functions, so the kernel makes the system call by instructions of this
  * processor. */
 #if defined(__x86_64__)
 Test(aborted, an_assertion_of_native_code_is_in_the_log_and_the_reason)
@@ -101,7 +101,7 @@ Test(aborted, nothing_is_known_of_this_processor)
 }
 #endif
 
-/* A folder of its own: nothing is there that was built before. */
+/* The folder is new: it has no earlier builds. */
 Test(aborted, what_is_being_built_is_in_the_log)
 {
 	static const char source[] = "__kernel void nothing_more(__global uint *to) { to[0] = 1; }";

@@ -1,4 +1,4 @@
-/* Host accessors of all kinds: of ranges and parts, with a time-out, and such that are requested
+/* Host accessors of all kinds: of ranges and parts, with a time-out, and those that are requested
  * and waited for later. */
 #include "library/portable.h"
 
@@ -29,7 +29,7 @@ struct gated {
 	struct gate gate;
 };
 
-/* A host task uses the bytes, and does not end until the gate opens. */
+/* A host task uses the buffer and does not end until the gate opens. */
 static void gated_begin(struct gated *gated, sycl_access_mode mode, uint64_t offset, uint64_t size)
 {
 	*gated = (struct gated){.gate = GATE_INIT};
@@ -61,7 +61,7 @@ Test(access, D1_D3_asked_for_now_and_waited_for_later)
 	gated_begin(&gated, SYCL_ACCESS_READ_WRITE, 0, WORDS_BYTES);
 	MUST(sycl_host_accessor_create_async(gated.buffer, SYCL_ACCESS_READ_WRITE, 0,
 					     SYCL_REST_BYTES, &accessor));
-	/* Its place in the order is taken: this comes behind it. */
+	/* Its place in the order is taken: this group comes behind it. */
 	MUST(sycl_queue_fill(gated.on, gated.buffer, 0, WORDS_BYTES, "\x07\0\0\0", 4, &event));
 	cr_assert(eq(u32, is_ready(accessor), 0));
 	REFUSED(sycl_host_accessor_get_pointer(accessor, &pointer), SYCL_ERROR_INVALID);
@@ -81,7 +81,8 @@ Test(access, D1_D3_asked_for_now_and_waited_for_later)
 	gated_end(&gated);
 }
 
-/* The accessor writes, so readers wait. It also reads and keeps, so the old contents are there. */
+/* The accessor writes, so readers wait. It also reads and keeps, so the old contents must be
+ * there. */
 Test(access, C3_the_atomic_mode_is_read_write)
 {
 	struct gated gated;
@@ -108,7 +109,7 @@ Test(access, D3_withdrawn_before_its_turn_it_holds_nobody_up)
 	struct gated gated;
 	sycl_host_accessor accessor = NULL;
 	gated_begin(&gated, SYCL_ACCESS_READ, 0, WORDS_BYTES);
-	/* Without contents: if it dropped them, nothing would be left of them. */
+	/* This one needs no contents. If it dropped them, nothing would be left of them. */
 	MUST(sycl_host_accessor_create_async(gated.buffer, SYCL_ACCESS_WRITE_NO_INIT, 0,
 					     SYCL_REST_BYTES, &accessor));
 	MUST(sycl_host_accessor_release(accessor));
@@ -126,7 +127,7 @@ Test(access, D1_of_what_nobody_uses_it_is_ready_soon)
 					     &reader));
 	MUST(sycl_host_accessor_wait(reader));
 	MUST(sycl_host_accessor_wait(accessor));
-	while (!is_ready(accessor)) { /* it is: looking is enough */
+	while (!is_ready(accessor)) { /* it is: a query is enough */
 	}
 	cr_assert(eq(ptr, pointer_of(accessor), pointer_of(reader) + PART_WORDS),
 		  "its part's first byte");
@@ -164,7 +165,7 @@ Test(access, D4_a_group_on_two_buffers_waits_for_both)
 		cr_assert(words_are(gated.buffer, 6));
 		MUST(sycl_event_release(event));
 		MUST(sycl_buffer_release(held));
-		gated.gate.open = false; /* nobody stands there now */
+		gated.gate.open = false; /* no task waits there now */
 	}
 	gated_end(&gated);
 }
@@ -183,7 +184,8 @@ Test(access, C9_D2_a_part_waits_for_its_own_bytes_alone)
 	MUST(sycl_host_accessor_release(accessor));
 	REFUSED(sycl_host_accessor_create_for(first, SYCL_ACCESS_READ, SHORT_NS, &accessor),
 		SYCL_ERROR_TIMEOUT);
-	/* A range, even a free one, waits like the buffer or the part that it is of (C21). */
+	/* The range itself is free. But it waits like the buffer or part that it belongs to
+	 * (C21). */
 	REFUSED(sycl_host_accessor_create_ranged(gated.buffer, SYCL_ACCESS_READ, PART, PART,
 						 SHORT_NS, &accessor),
 		SYCL_ERROR_TIMEOUT);
@@ -204,7 +206,8 @@ Test(access, C9_D2_a_part_waits_for_its_own_bytes_alone)
 	gated_end(&gated);
 }
 
-/* The other way round: what holds a part holds up the groups that need that part, and no others. */
+/* The other way round: an accessor of a part delays the groups that need that part, and no
+ * others. */
 Test(access, D3_D6_C9_a_held_part_holds_up_what_overlaps)
 {
 	sycl_buffer buffer = words_buffer(platform, 1), part = NULL, beside = NULL;
@@ -242,7 +245,7 @@ Test(access, D7_what_is_written_through_parts_and_ranges_is_seen)
 		    increment = portable_kernel(queue, "increment_u32");
 	sycl_host_accessor accessor = NULL;
 	MUST(sycl_buffer_create_sub(buffer, PART, 2 * PART, &part));
-	run_increment(queue, increment, buffer, NULL); /* the device has it */
+	run_increment(queue, increment, buffer, NULL); /* the device has the contents */
 	MUST(sycl_host_accessor_create_ranged(part, SYCL_ACCESS_WRITE, 4, 8, SYCL_FOREVER_NS,
 					      &accessor));
 	pointer_of(accessor)[0] = 70;

@@ -66,7 +66,8 @@ static sycl_event run_failing(sycl_queue on)
 	return event;
 }
 
-/* Three groups that fail, the first, third and fifth of the queue; they are over. */
+/* Submits three groups that fail, the first, third and fifth of the queue, and waits for their
+ * ends. */
 static void three_failures(sycl_queue on)
 {
 	sycl_event all = NULL;
@@ -135,7 +136,7 @@ Test(async_errors, M2_B32_an_event_throws_also_when_its_queue_is_gone)
 	REFUSED(sycl_event_wait(event), SYCL_ERROR_KERNEL);
 	MUST(sycl_event_release(event));
 	event = run_failing(on);
-	MUST(sycl_queue_release(on)); /* has not failed yet: nobody has waited */
+	MUST(sycl_queue_release(on)); /* it has not failed yet: no call has waited */
 	cr_assert(eq(u32, received.calls, 1));
 	MUST(sycl_event_wait_and_throw(event));
 	cr_assert(eq(u32, received.errors, 2));
@@ -161,8 +162,8 @@ Test(async_errors, M2_what_fails_after_its_queue_is_gone_is_told_by_a_later_wait
 	sycl_queue on = queue_with(NULL, listen, &received);
 	run_task(on, fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
 	MUST(sycl_queue_release(on));
-	/* The engine lets go of the queue when its group is over; waits for anything then hand it
-	 * over. */
+	/* The engine releases the queue when its group has ended. Any later wait then delivers the
+	 * errors. */
 	while (received.calls == 0) {
 		sycl_event turn = NULL;
 		_Atomic uint32_t count = 0;
@@ -184,8 +185,8 @@ Test(async_errors, M2_what_is_left_is_told_when_the_connection_closes)
 	sycl_queue on = NULL;
 	MUST(sycl_queue_create(NULL, device, &options, &on));
 	MUST(sycl_device_release(device));
-	/* Nothing of it has failed when the queue goes: it fails with what it depends on, when
-	 * somebody waits. */
+	/* None of its groups has failed when the queue is released. It fails with the group that it
+	 * depends on, when a call waits. */
 	sycl_queue first = portable_queue(brief, 0, 0);
 	sycl_event cause = run_failing(first), event = NULL;
 	sycl_handler handler = NULL;

@@ -96,8 +96,8 @@ Test(client_backends, B20_an_event_of_one_backend_gates_the_kernel_of_the_other,
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* The other way round: the fake kernel starts when the CPU's is over, which is itself held by a
- * buffer of the fake one. */
+/* The other way round: the fake kernel starts when the CPU's has ended. The CPU's waits for a
+ * buffer of a fake one. */
 Test(client_backends, B20_M9_and_the_reverse_also_with_its_failure, .init = open_both,
      .fini = close_both)
 {

@@ -56,7 +56,7 @@ Test(client_basic, A17_A20_opening_asks_no_device)
 	client_service_stop(&service);
 }
 
-/* The connection of sycl_platform_open. */
+/* Returns the endpoint that sycl_platform_open has used. */
 static void endpoint_of(sycl_platform opened, char text[128])
 {
 	MUST(sycl_platform_get_info(opened, SYCL_PLATFORM_INFO_ENDPOINT, 128, text, NULL));
@@ -72,7 +72,8 @@ Test(client_basic, the_environment_names_an_endpoint_where_the_program_names_non
 	cr_assert(eq(str, text, service.endpoint));
 	MUST(sycl_platform_release(platform));
 	cr_assert(zero(int, setenv("SYCLD_ENDPOINT", "unix:/nowhere/at/all", 1)));
-	MUST(sycl_platform_open(service.endpoint, &platform)); /* the program's word comes first */
+	MUST(sycl_platform_open(service.endpoint,
+				&platform)); /* the program's setting comes first */
 	MUST(sycl_platform_release(platform));
 	client_service_stop(&service);
 }
@@ -226,7 +227,8 @@ Test(client_basic, A10_contexts_take_what_fits, .init = with_service, .fini = wi
 	MUST(sycl_platform_release(second));
 }
 
-/* Whichever call reports it first: work in a context of these devices ends with this result. */
+/* Whichever call reports the error first, work in a context of these devices ends with this
+ * result. */
 static sycl_result work_in_context_of(uint32_t count, const sycl_device *devices)
 {
 	sycl_context context = NULL;
@@ -266,7 +268,8 @@ Test(client_basic, A12_devices_that_do_not_fit_one_context_are_an_error, .init =
 	MUST(sycl_get_last_error(&detail));
 	cr_assert(strstr(detail.text, "do not fit one context") != NULL, "it says '%s'",
 		  detail.text);
-	/* Each of them alone, those that fit, and everything made before go on. */
+	/* Each of them alone, the ones that fit together, and everything that was made before still
+	 * work. */
 	MUST(work_in_context_of(1, devices + 1));
 	MUST(work_in_context_of(2, devices + 2));
 	MUST(sycl_queue_wait(queue));
@@ -366,7 +369,7 @@ Test(client_basic, a_session_at_its_limit_of_objects_is_told)
 	MUST(sycl_get_last_error(&detail));
 	cr_assert(eq(int, detail.result, SYCL_ERROR_QUOTA));
 	MUST(sycl_buffer_release(buffers[--made]));
-	/* Back when the service has said so: any round trip is behind that. */
+	/* The next round trip shows that the service has taken it back. */
 	struct sycl_usage usage = SYCL_USAGE_INIT;
 	MUST(sycl_queue_wait(queue));
 	do
@@ -378,8 +381,8 @@ Test(client_basic, a_session_at_its_limit_of_objects_is_told)
 	without_service();
 }
 
-/* A program that was compiled before a structure grew has room for the former size, and nothing
- * behind it is touched. */
+/* A program that was compiled before a structure grew has room for the former size. The memory
+ * behind that is not written. */
 Test(client_basic, usage_has_the_size_that_the_program_was_built_with, .init = with_service,
      .fini = without_service)
 {

@@ -45,7 +45,7 @@ void call_end(void)
 	(void)pthread_mutex_unlock(&watch.lock);
 }
 
-/* Ends the program when one call is under way for too long: only a failure takes that long. */
+/* Ends the program when one call takes too long: only a failure takes that long. */
 static void *watch_calls(void *unused)
 {
 	(void)pthread_mutex_lock(&watch.lock);
@@ -107,8 +107,8 @@ static void open_gate(struct gated *gated)
 }
 
 #ifdef SYMBOL_MAP
-/* Those that may wait for devices, and are called without anything to wait for, with a time-out of
- * 0, or not at all. */
+/* Calls that may wait for devices. They are called with nothing to wait for, with a time-out of 0,
+ * or not at all. */
 static const char *const waits[] = {
 	"sycl_buffer_export",        "sycl_buffer_export_for",    "sycl_event_wait",
 	"sycl_event_wait_and_throw", "sycl_host_accessor_create", "sycl_host_accessor_wait",
@@ -116,7 +116,7 @@ static const char *const waits[] = {
 	"sycl_stream_read",          "sycl_queue_get_native", /* of CUDA */
 };
 
-/* Is every function of the library in one of the two? */
+/* Checks that every function of the library is in one of the two lists. */
 static void check_all_are_there(void)
 {
 	FILE *file = fopen(SYMBOL_MAP, "re");
@@ -138,7 +138,7 @@ static void check_all_are_there(void)
 	cr_assert(gt(u32, found, 100));
 }
 #else
-/* Where the list of symbols is not at hand. */
+/* The list of symbols is not available here. */
 static void check_all_are_there(void)
 {
 }
@@ -168,7 +168,7 @@ Test(blocking, D18_B16_only_those_wait_that_say_so)
 	(void)pthread_cond_signal(&watch.changed);
 	(void)pthread_mutex_unlock(&watch.lock);
 	(void)pthread_join(watcher, NULL);
-	/* The gate was closed all the time. */
+	/* The gate has been closed all the time. */
 	REFUSED(sycl_event_wait_for(gated.event, 0), SYCL_ERROR_TIMEOUT);
 	open_gate(&gated);
 	check_all_are_there();

@@ -1,7 +1,7 @@
 /*
- * D18: what may wait for devices, and that nothing else does. Every function of the library is
- * called here while the device and a host task are held at a gate. Otherwise it is listed as one
- * that waits. A call that does not come back ends the program.
+ * D18: which calls may wait for devices, and that no other call does. Every function of the library
+ * is called here while a gate holds the device and a host task, or is listed as one that waits. A
+ * call that does not return ends the program.
  */
 #ifndef SYCL_TESTS_CLIENT_BLOCKING_H
 #define SYCL_TESTS_CLIENT_BLOCKING_H
@@ -16,16 +16,18 @@ struct gated {
 	sycl_queue queue, other;
 	sycl_kernel_bundle bundle;
 	sycl_kernel fill, increment;
-	sycl_buffer held, idle; /* `held`: a host task at the gate writes it, groups wait for it */
-	sycl_event event;       /* of a group that waits */
+	sycl_buffer held,
+		idle;     /* `held`: a host task at the gate writes it, and groups wait for it */
+	sycl_event event; /* of a group that waits */
 	struct gate gate;
 };
 
-/* The call that follows, by its function's name; and that it came back. */
+/* The first takes the name of the function that is called next; the second reports that it
+ * returned. */
 void call_begin(const char *function);
 void call_end(void);
 
-/* Any result will do, as long as it comes. */
+/* Any result is accepted, as long as the call returns. */
 #define CALL(function, ...)                                                                        \
 	__extension__({                                                                            \
 		call_begin(#function);                                                             \

@@ -1,5 +1,5 @@
-/* Graphs behind a closed gate: they are recorded, made, updated and launched, and wait there
- * themselves. */
+/* Graphs behind a closed gate. The calls that record, make, update and launch them return; the
+ * launches wait there. */
 #include "library/blocking.h"
 
 static void call_recording(const struct gated *gated, sycl_graph graph, sycl_graph_node *kernel_out)
@@ -68,7 +68,7 @@ static void call_launches(const struct gated *gated, sycl_graph graph, sycl_grap
 	MUST(sycl_executable_graph_release(executable));
 }
 
-/* Where the device has none they are refused, at once. */
+/* A device without conditions refuses them at once. */
 static void call_conditions(const struct gated *gated, sycl_graph graph)
 {
 	sycl_executable_graph executable = NULL;

@@ -1,4 +1,5 @@
-/* Command groups behind a closed gate: they are built and sent, and wait there themselves. */
+/* Command groups behind a closed gate. The calls that build and send them return; the groups wait
+ * there. */
 #include "library/blocking.h"
 
 #include "syclclient/copy.h"
@@ -36,7 +37,7 @@ static void call_arguments(const struct gated *gated)
 	(void)CALL(sycl_host_task_get_pointer, NULL, 0, &pointer);
 }
 
-/* A launch on the buffer that is held; submitted in one of several ways. */
+/* Returns a launch on the buffer that is held; it can be submitted in several ways. */
 static sycl_handler launch_on_held(const struct gated *gated, sycl_kernel kernel)
 {
 	sycl_handler handler = begun(gated);
@@ -99,7 +100,8 @@ static sycl_result nothing_native(sycl_interop_handle interop, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* Most devices here take none, and outside of a function there is nothing to query. */
+/* Most devices here have no native commands, and outside of a host task there is nothing to
+ * query. */
 static void call_native_commands(const struct gated *gated)
 {
 	sycl_handler handler = begun(gated);
@@ -153,7 +155,7 @@ void call_handlers(const struct gated *gated)
 	CALL_MUST(sycl_queue_update_host, gated->queue, gated->held, NULL);
 }
 
-/* Good until the gate is open and all is over. */
+/* This stays valid until the gate is open and all groups have ended. */
 static uint32_t from_here[WORDS], to_here[WORDS];
 
 void call_copies(const struct gated *gated)

@@ -1,5 +1,5 @@
-/* Images behind a closed gate. Where a device has none, the service says so later, and nothing here
- * waits for that. */
+/* Images behind a closed gate. If a device has none, the service reports that later, and nothing
+ * here waits for it. */
 #include "library/blocking.h"
 
 #include "syclclient/image.h"
@@ -14,7 +14,7 @@ static void call_host_images(sycl_image image, const sycl_sampler *sampler)
 	float floats[4] = {0};
 	int32_t ints[4] = {0};
 	uint32_t uints[4] = {0};
-	/* Nobody else uses it. */
+	/* No group uses it. */
 	CALL_MUST(sycl_host_image_create_for, image, SYCL_ACCESS_READ_WRITE, LONG_NS, &accessor);
 	CALL_MUST(sycl_host_image_retain, accessor);
 	CALL_MUST(sycl_host_image_release, accessor);

@@ -1,5 +1,5 @@
-/* Bundles and kernels behind a closed gate. They take round trips; what a backend cannot do is an
- * answer as well. */
+/* Bundles and kernels behind a closed gate. These calls make round trips. An error of the backend
+ * is an answer as well. */
 #include "library/blocking.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static void release(sycl_kernel_bundle *bundle)
 	*bundle = NULL;
 }
 
-/* From a source through an object to something that runs. */
+/* Goes from a source through an object to an executable. */
 static void call_states(const struct gated *gated, const char *source)
 {
 	sycl_kernel_bundle input = NULL, object = NULL, made = NULL;

@@ -61,10 +61,12 @@ void call_buffers(const struct gated *gated)
 	CALL_MUST(sycl_buffer_release, buffer);
 	CALL_MUST(sycl_buffer_get_reference_count, buffer, &number);
 	CALL_MUST(sycl_buffer_get_size, buffer, &wide);
-	/* Without memory of the program it goes at once, though groups use it (D10). */
+	/* A buffer without memory of the program is released at once, though groups use it
+	 * (D10). */
 	run_increment(gated->other, gated->increment, buffer, NULL);
 	CALL_MUST(sycl_buffer_release, buffer);
-	/* With such memory, if nothing is to be written back (D14), or it is detached (D13). */
+	/* A buffer with such memory is, too, if nothing is to be written back (D14), or if it is
+	 * detached (D13). */
 	CALL_MUST(sycl_buffer_create, gated->platform, host, sizeof(host), SYCL_HOST_BORROWED,
 		  &buffer);
 	run_increment(gated->other, gated->increment, buffer, NULL);
@@ -121,10 +123,10 @@ void call_usm(const struct gated *gated)
 	if (CALL(sycl_usm_get_pointer_device, gated->context, pointer, &device) == SYCL_SUCCESS)
 		MUST(sycl_device_release(device));
 	(void)CALL(sycl_usm_get_pointer_info, gated->context, pointer, &info);
-	/* Where there is no such memory they are refused. */
+	/* A device without such memory refuses them. */
 	static char not_usm[4096];
 	call_usm_actions(gated, pointer ? pointer : not_usm);
-	/* In use by what waits behind the gate (D16). */
+	/* A group that waits behind the gate uses it (D16). */
 	(void)CALL(sycl_free, gated->queue, pointer);
 	pointer = NULL;
 	if (CALL(sycl_malloc_shared, gated->queue, 4096, 0, &pointer) == SYCL_SUCCESS)
@@ -145,7 +147,7 @@ void call_shares(const struct gated *gated)
 	sycl_buffer buffer = NULL;
 	sycl_shared_event event = NULL;
 	uint32_t number = 0;
-	/* Where a device has none of this, it says so. */
+	/* A device without this feature reports an error. */
 	if (CALL(sycl_buffer_create_exportable, gated->device, NULL, 4096, SYCL_HOST_NONE,
 		 SYCL_SHARE_VMM, &buffer) == SYCL_SUCCESS)
 		MUST(sycl_buffer_release(buffer));

@@ -1,6 +1,6 @@
 /*
- * Native handles behind a closed gate. Of those that are counted nothing is requested but how many
- * there are: nobody here could give them back.
+ * Native handles behind a closed gate. For counted handles only their number is requested, because
+ * this test could not give them back.
  */
 #include "library/blocking.h"
 
@@ -29,8 +29,8 @@ static void call_gets(const struct gated *gated, sycl_backend is)
 	(void)CALL(sycl_buffer_get_native, gated->held, is, 0, NULL, &count);
 	(void)CALL(sycl_kernel_bundle_get_native, gated->bundle, is, 0, NULL, &count);
 	(void)CALL(sycl_event_get_natives, gated->event, is, 0, NULL, &count);
-	/* No image, and what is given would be counted: other calls of their kind have been made.
-	 */
+	/* There is no image here, and a counted handle could not be given back: other calls of
+	 * their kind have been made. */
 	(void)CALL(sycl_image_get_native, NULL, is, 0, NULL, &count);
 	(void)CALL(sycl_kernel_get_native, gated->fill, SYCL_BACKEND_KIND_CUDA, &number);
 	(void)CALL(sycl_host_task_get_native_queue, NULL, is, &number);
@@ -39,7 +39,7 @@ static void call_gets(const struct gated *gated, sycl_backend is)
 	(void)CALL(sycl_host_task_get_native_memory, NULL, is, 0, &number);
 }
 
-/* A native object of number 0 is refused, at once where no other process is needed. */
+/* A native object of number 0 is refused, and at once if no other process is needed. */
 static void call_makes(const struct gated *gated, sycl_backend is)
 {
 	const uint64_t none[1] = {0};

@@ -101,7 +101,7 @@ void call_queues(const struct gated *gated)
 	sycl_device device = NULL;
 	uint32_t number = 0;
 	CALL_MUST(sycl_queue_create, NULL, gated->device, NULL, &queue_made);
-	/* Work that cannot run yet, and its queue goes. */
+	/* The work cannot run yet, and its queue is released. */
 	run_increment(gated->queue, gated->increment, gated->held, NULL);
 	CALL_MUST(sycl_queue_retain, queue_made);
 	CALL_MUST(sycl_queue_release, queue_made);

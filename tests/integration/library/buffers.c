@@ -52,7 +52,7 @@ Test(client_buffers, D11_read_only_use_is_waited_for_and_copies_nothing_back)
 	sycl_buffer buffer = borrowed();
 	submit_hold(queue, hold, 0, buffer, SYCL_ACCESS_READ, NULL);
 	for (int i = 0; i < N; i++)
-		host[i] = 2; /* whoever writes back would undo this */
+		host[i] = 2; /* a write-back would undo this */
 	cr_assert(eq(int, sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT));
 	fake_gate_open(0);
 	MUST(sycl_buffer_release_for(buffer, LONG_NS));
@@ -82,7 +82,7 @@ Test(client_buffers, D9_D10_D14_what_is_not_written_back_returns_at_once)
 		submit_hold(queue, hold, 0, gated[i], SYCL_ACCESS_READ_WRITE, NULL);
 		submit_fill(queue, fill, gated[i], 9, N, NULL);
 	}
-	/* The gate is closed: whatever waited here would never come back. */
+	/* The gate is closed: a call that waited here would never return. */
 	for (int i = 0; i < 4; i++)
 		MUST(sycl_buffer_release(gated[i]));
 	MUST(sycl_buffer_release(unused));
@@ -164,7 +164,7 @@ Test(client_buffers, D1_D2_D3_D5_host_accessors_take_their_turn)
 	/* Groups may be submitted while it is held, and do not run. */
 	sycl_event event = NULL;
 	submit_fill(queue, fill, buffer, 8, N / 2,
-		    &event); /* what an access that was given up left is in the other half */
+		    &event); /* the data of an access that timed out are in the other half */
 	fake_gate_open(1);
 	cr_assert(eq(int, sycl_event_wait_for(event, SHORT_NS), SYCL_ERROR_TIMEOUT));
 	MUST(sycl_host_accessor_release(accessor));
@@ -200,7 +200,8 @@ Test(client_buffers, D7_what_the_host_writes_is_seen_and_goes_back)
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_buffer_release(buffer));
 	cr_assert(all_are(host, 21));
-	/* Written by the host alone: no device takes part, and it goes back as well. */
+	/* Only the host has written it. No device takes part, and the data are written back as
+	 * well. */
 	buffer = borrowed();
 	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ_WRITE, &accessor));
 	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
@@ -266,7 +267,7 @@ Test(client_buffers, shared_memory_grows_and_is_given_back)
 	cr_assert(ge(u64, usage.arena_bytes, usage.buffer_bytes));
 	for (int i = 0; i < COUNT; i++)
 		MUST(sycl_buffer_release(buffers[i]));
-	/* Given back as the service says what is free. */
+	/* The memory is given back once the service reports that it is free. */
 	do {
 		sycl_buffer small = NULL;
 		MUST(sycl_buffer_create(platform, NULL, 1, SYCL_HOST_NONE, &small));
@@ -276,8 +277,8 @@ Test(client_buffers, shared_memory_grows_and_is_given_back)
 	cr_assert(le(u64, usage.buffer_bytes, 1));
 }
 
-/* Memory that a large buffer leaves for the next one is not missing if the next one is larger.
- * Without a fixture. */
+/* A large buffer leaves memory for the next one. If that is larger, the kept memory does not count
+ * against it. This test has no fixture. */
 Test(client_buffers_limits, N1_shared_memory_that_rests_makes_room_for_more, .timeout = 60)
 {
 	struct session_limits limits;

@@ -1,4 +1,4 @@
-/* Selectors choose a device, of those that are here, whatever they are (A22 - A24). */
+/* Selectors choose one of the devices of this machine, whatever devices it has (A22 - A24). */
 #include "library/portable.h"
 
 TestSuite(choice, .timeout = 120, .init = portable_begin, .fini = portable_end);
@@ -43,8 +43,8 @@ struct scores {
 	uint32_t best, calls; /* `best` is an index */
 };
 
-/* The device with the wanted index is the best, those behind it are refused, those before it are
- * worse and worse. */
+/* The device with the wanted index gets the best score. Later ones are refused, and earlier ones
+ * have lower scores. */
 static int32_t score(sycl_device device, void *user_data)
 {
 	struct scores *scores = user_data;
@@ -52,7 +52,7 @@ static int32_t score(sycl_device device, void *user_data)
 	for (uint32_t i = 0; i < scores->devices->count; i++)
 		if (scores->devices->all[i] == device)
 			return i > scores->best ? -1 : i == scores->best ? 1000 : (int32_t)i;
-	return 2000; /* one that was not listed would win */
+	return 2000; /* a device that was not listed would win */
 }
 
 static int32_t never(sycl_device device, void *user_data)
@@ -139,7 +139,7 @@ Test(choice, A24_aspects_that_are_wanted_and_unwanted)
 			MUST(sycl_device_release(chosen));
 		}
 	}
-	/* Nothing wanted: as the default selector. */
+	/* Without any wanted aspect it chooses as the default selector does. */
 	sycl_device usual = NULL;
 	MUST(sycl_device_select(platform, sycl_default_selector, NULL, &usual));
 	MUST(sycl_device_select_by_aspects(platform, 0, NULL, 0, NULL, &chosen));

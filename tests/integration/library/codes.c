@@ -1,8 +1,8 @@
 /*
- * One cause for each of SYCL's error codes (M11), as a program meets it. Of three that is
- * elsewhere. errc::event: an application's native event that ends with an error (opencl_memory.c).
- * errc::profiling: times that are not kept any more (natives.c). errc::platform: an engine that is
- * not installed (unit/client/greeting.c).
+ * One cause for each of SYCL's error codes (M11), as a program can meet it. Three codes have their
+ * tests elsewhere. errc::event: an application's native event that ends with an error
+ * (opencl_memory.c). errc::profiling: times that are not kept any more (natives.c). errc::platform:
+ * an engine that is not installed (unit/client/greeting.c).
  */
 #include "library/test.h"
 
@@ -82,7 +82,7 @@ static sycl_result invalid(void)
 					       : sycl_device_select(platform, NULL, NULL, NULL);
 }
 
-/* The device has no more when the group's turn comes. */
+/* The device has no more memory when the group's turn comes. */
 static sycl_result memory_allocation(void)
 {
 	sycl_kernel fill = fake_kernel(queue, "fill_u32");
@@ -158,8 +158,8 @@ Test(client_basic, M11_each_error_code_has_its_cause, .init = with_service, .fin
 	}
 }
 
-/* The first queue's device runs out of memory: that is found when the group's turn comes, and stays
- * that queue's error. */
+/* The first queue's device runs out of memory. The engine finds that when the group's turn comes,
+ * and it is reported as that queue's error. */
 Test(client_basic, M7_M8_what_fails_after_it_was_taken_stays_with_the_first_queue,
      .init = with_service, .fini = without_service)
 {
@@ -186,7 +186,7 @@ Test(client_basic, M7_M8_what_fails_after_it_was_taken_stays_with_the_first_queu
 	cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "it is full"), NULL));
 	fake_counters(1, &after);
 	cr_assert(eq(u64, after.fills, before.fills), "nobody tried the second one");
-	/* A caller that wants the second one requests it. */
+	/* A caller that wants the second queue must request it. */
 	MUST(sycl_queue_fill(second, buffer, 0, BYTES, "abcd", 4, &other));
 	MUST(sycl_event_wait(other));
 	MUST(sycl_event_release(event));
@@ -199,7 +199,7 @@ Test(client_basic, M7_M8_what_fails_after_it_was_taken_stays_with_the_first_queu
 	MUST(sycl_device_release(devices[1]));
 }
 
-/* The first device has memory for two buffers, the second for as many as are wanted. */
+/* The first device has memory for two buffers, the second for any number. */
 static void with_a_small_device(void)
 {
 	fake_reset();
@@ -214,7 +214,7 @@ static sycl_buffer buffer_of(uint64_t bytes)
 	return buffer;
 }
 
-/* A fill of one of these buffers that requires them all. */
+/* Returns a fill of one of these buffers that requires all of them. */
 static sycl_handler filling(sycl_queue on, uint32_t count, const sycl_buffer *buffers)
 {
 	sycl_handler handler = NULL;
@@ -225,7 +225,7 @@ static sycl_handler filling(sycl_queue on, uint32_t count, const sycl_buffer *bu
 	return handler;
 }
 
-/* The first queue keeps times, the second none: so it shows whose the event is. Ends it. */
+/* Ends the event and checks its queue: the first queue keeps times and the second keeps none. */
 static void expect_event_of(bool is_first, sycl_event event)
 {
 	uint64_t ns = 0;
@@ -254,7 +254,7 @@ Test(client_basic, M7_memory_that_runs_out_on_the_first_queue_brings_the_second_
 	const sycl_buffer fitting[] = {buffers[0], parts[0], parts[1]};
 	MUST(sycl_handler_submit_with_secondary(filling(queue, 3, fitting), second, &event));
 	expect_event_of(true, event);
-	/* Three do not, nor does one that is larger than the device. */
+	/* Three do not fit, and neither does one that is larger than the device. */
 	MUST(sycl_handler_submit_with_secondary(filling(queue, 3, buffers), second, &event));
 	expect_event_of(false, event);
 	MUST(sycl_handler_submit_with_secondary(filling(queue, 1, &huge), second, &event));
@@ -271,7 +271,7 @@ Test(client_basic, M7_memory_that_runs_out_on_the_first_queue_brings_the_second_
 	cr_expect(ne(ptr,
 		     (void *)strstr(sycl_get_last_error_text(), "bytes together; the device has"),
 		     NULL));
-	MUST(sycl_queue_wait(queue)); /* nothing that was refused is in it */
+	MUST(sycl_queue_wait(queue)); /* the queue has nothing of the refused groups */
 	for (int i = 0; i < 2; i++)
 		MUST(sycl_buffer_release(parts[i]));
 	for (int i = 0; i < 3; i++)

@@ -25,7 +25,7 @@ static sycl_buffer bytes_buffer(const uint8_t *bytes)
 	return buffer;
 }
 
-/* The contents by a host accessor, byte for byte. */
+/* Checks the contents by a host accessor, byte for byte. */
 static void must_hold(sycl_buffer buffer, const uint8_t *expected, const char *what)
 {
 	sycl_host_accessor accessor = NULL;
@@ -186,13 +186,13 @@ Test(copies, D20_inside_of_one_buffer_what_overlaps_is_refused)
 	memcpy(model, marked, ROOM);
 	by_hand(&columns, model, marked);
 	must_hold(buffer, model, "columns");
-	/* The same bytes by another name. */
+	/* These are the same bytes by another name. */
 	REFUSED(sycl_queue_copy(queue, part, 0, buffer, 4100, 8, NULL), SYCL_ERROR_INVALID);
 	REFUSED(sycl_queue_copy(queue, buffer, 4100, part, 0, 8, NULL), SYCL_ERROR_INVALID);
 	MUST(sycl_queue_copy(queue, part, 0, buffer, 10, 100, NULL));
 	memmove(model + 10, model + 4096, 100);
 	must_hold(buffer, model, "bytes");
-	/* Other pitches: packed behind itself, from a part into another. */
+	/* Other pitches: packed without gaps, from a part into another. */
 	struct sycl_copy_rect pack = rect_of(8, 20, 2);
 	pack.source_row_pitch_bytes = 32;
 	pack.source_slice_pitch_bytes = 1024;
@@ -247,7 +247,7 @@ Test(copies, D20_wrong_boxes_are_refused_and_change_nothing)
 	REFUSED(sycl_handler_copy_from_host(handler, host, buffer, ROOM, 1), SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_copy_to_host(handler, buffer, ROOM - 3, host, 4), SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_update_host_part(handler, buffer, ROOM, 1), SYCL_ERROR_INVALID);
-	/* The handler goes on; with one action, not two. */
+	/* The handler still accepts one action, but not two. */
 	MUST(sycl_handler_copy_to_host(handler, buffer, 0, host, 16));
 	REFUSED(sycl_handler_copy_from_host(handler, host, buffer, 0, 1), SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_copy_rect(handler, buffer, other, &rect), SYCL_ERROR_INVALID);
@@ -269,7 +269,7 @@ Test(copies, C17_B22_D20_nothing_is_copied_and_ordered_all_the_same)
 	gate_await(&gate, 1);
 	struct sycl_copy_rect none = rect_of(0, 3, 3), flat = rect_of(3, 0, 3),
 			      thin = rect_of(3, 3, 0);
-	thin.source_row_pitch_bytes = 1; /* of nothing, so nothing is wrong with it */
+	thin.source_row_pitch_bytes = 1; /* it copies nothing, so this is no error */
 	MUST(sycl_queue_copy_rect(on, buffer, other, &none, &events[0]));
 	MUST(sycl_queue_copy_rect(on, other, buffer, &flat, &events[1]));
 	MUST(sycl_queue_copy_rect_from_host(on, NULL, buffer, &thin, &events[2]));
@@ -332,7 +332,8 @@ Test(copies, D20_B33_memory_is_written_in_its_turn_and_whole)
 	gate_await(&gate, 1);
 	run_fill(on, fill, buffer, 0x01010101, NULL);
 	MUST(sycl_queue_copy_to_host(on, buffer, 0, target, sizeof(target), &out));
-	run_fill(on, fill, buffer, 0x02020202, &behind); /* writes what is read: after it */
+	run_fill(on, fill, buffer, 0x02020202,
+		 &behind); /* writes what the copy reads, so it comes after it */
 	REFUSED(sycl_event_wait_for(out, SHORT_NS), SYCL_ERROR_TIMEOUT);
 	cr_assert(eq(int, target[5], 0xee));
 	gate_open(&gate);
@@ -373,7 +374,7 @@ Test(copies, D20_B15_a_frozen_copy_reads_its_memory_at_each_submission)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* As much as the shared memory of the session never has at one time. */
+/* Together they need more shared memory than the session has at one time. */
 Test(copies, D20_shared_memory_of_copies_is_used_again)
 {
 	enum { BYTES = 1 << 20, ROUNDS = 200 };
@@ -420,8 +421,7 @@ Test(copies, D20_a_part_of_the_host_is_updated)
 	MUST(sycl_kernel_release(fill));
 }
 
-/* From a buffer that another device has, into one that a third has, and from there to the program.
- */
+/* Data go from a buffer on one device to a buffer on another one, and from there to the program. */
 Test(copies, A27_D20_copies_go_from_device_to_device)
 {
 	sycl_queue first = portable_queue(platform, 0, 0), second = portable_queue(platform, 1, 0);

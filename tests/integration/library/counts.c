@@ -1,6 +1,6 @@
 /*
- * The driver's objects, counted by a layer below its loader. Whatever a program does, each
- * reference that the engine takes is given back once when the program's are gone (N1).
+ * A layer between the loader and the driver counts the driver's objects. Whatever a program does,
+ * the engine gives back each reference once when the program has released its own (N1).
  */
 #include "opencl_counter.h"
 #include "syclclient.h"
@@ -50,7 +50,7 @@ static void launches(sycl_queue queue, sycl_kernel_bundle bundle, sycl_buffer to
 	}
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, to, SYCL_ACCESS_WRITE_NO_INIT));
-	/* A part of it: an argument that begins inside of its memory. */
+	/* This argument is a part: it begins inside of the buffer's memory. */
 	MUST(sycl_handler_set_ranged_accessor(handler, 1, from, SYCL_ACCESS_READ, BYTES / 2,
 					      BYTES / 2));
 	MUST(sycl_handler_depends_on(handler, event));
@@ -95,7 +95,7 @@ static void run_counted_work(void)
 		MUST(sycl_queue_update_host(queues[i], to, NULL));
 		MUST(sycl_kernel_bundle_release(bundle));
 	}
-	/* All at once, with the work still under way. */
+	/* All of them are released at once, while work still uses them. */
 	MUST(sycl_buffer_release(to));
 	MUST(sycl_queue_release(queues[0]));
 	MUST(sycl_queue_release(queues[1]));
@@ -139,8 +139,8 @@ Test(client_counts, N1_every_object_of_the_driver_that_was_made_is_released)
 	cr_expect(gt(u64, counts.taken[OPENCL_EVENTS], 100));
 }
 
-/* Once `kernel` is made, its program is loaded. How many of the driver's programs there are then.
- */
+/* Returns how many of the driver's programs there are once `kernel` is made, because its program is
+ * loaded then. */
 static uint64_t programs_with(sycl_queue queue, const char *text, const char *name,
 			      sycl_kernel *kernel_out)
 {
@@ -170,8 +170,8 @@ static void submit_increment(sycl_queue queue, sycl_kernel kernel, sycl_buffer b
  * client has released it. */
 Test(client_counts, N1_equal_programs_are_one_of_the_drivers)
 {
-	/* Nobody else builds them, so that the second time the first one's binary comes out of the
-	 * cache. */
+	/* No other test builds this source. So the second build takes the first one's binary from
+	 * the cache. */
 	static const char equal[] =
 		"SYCL_KERNEL void count_up(SYCL_GLOBAL(uint) to) { to[sycl_global_id(0)] += 1; }\n";
 	static const char other[] = "SYCL_KERNEL void other(SYCL_GLOBAL(uint) to) { to[0] = 7; }\n";
@@ -182,7 +182,7 @@ Test(client_counts, N1_equal_programs_are_one_of_the_drivers)
 	sycl_kernel first = NULL, second = NULL, third = NULL;
 	uint32_t host[ITEMS] = {0};
 	use_layer();
-	/* Without the folder nothing is kept, and PoCL's binaries of one text are not equal. */
+	/* Without the folder nothing is cached, and PoCL's binaries of one text differ. */
 	(void)mkdir(TEST_CACHE, 0700);
 	MUST(sycl_platform_open("embedded:", &platform));
 	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));

@@ -1,4 +1,5 @@
-/* CUDA devices as a client sees them: the embedded engine on the double of NVIDIA's driver. */
+/* CUDA devices through the public functions: the embedded engine on the double of NVIDIA's
+ * driver. */
 #include "syclclient.h"
 
 #include <stdio.h>
@@ -44,7 +45,7 @@ static uint32_t device_number(sycl_device_info info)
 	return value;
 }
 
-/* The one platform of CUDA; how many there are is the requirement. */
+/* Finds the platform of CUDA; A5 requires exactly one. */
 static void find_cuda(void)
 {
 	sycl_platform all[8];
@@ -254,8 +255,8 @@ static const char add_ptx[] =
 	"\tmul.wide.u32 %p2, %r1, 4; add.u64 %p1, %p1, %p2;\n"
 	"\tld.global.u32 %r5, [%p1]; add.u32 %r5, %r5, %r4; st.global.u32 [%p1], %r5;\n\tret;\n}\n";
 
-/* The options reach the build helper as well: without them it would look for a driver that is not
- * here. */
+/* The build helper must get the options as well. Otherwise it would look for a driver that does not
+ * exist here. */
 Test(client_cuda, A15_a_kernel_is_built_by_the_helper_and_tells_of_itself)
 {
 	enum { ITEMS = 256 };
@@ -300,8 +301,8 @@ Test(client_cuda, H4_two_queues_have_one_base)
 	sycl_buffer buffer = NULL;
 	uint64_t last_end = 0;
 	MUST(sycl_buffer_create(connection, NULL, 4096, SYCL_HOST_NONE, &buffer));
-	/* Each depends on the one before, in the other queue: so the times of both must go
-	 * together. */
+	/* Each group depends on the one before, in the other queue. So the times of both queues
+	 * must be consistent. */
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		sycl_event event = NULL;
 		uint64_t times[3] = {0};
@@ -329,7 +330,7 @@ Test(client_cuda, H10_H11_a_command_has_a_native_event_where_one_is_asked_for)
 	void *native = &pattern;
 	MUST(sycl_buffer_create(connection, NULL, 4096, SYCL_HOST_NONE, &buffer));
 	MUST(sycl_queue_fill(queue, buffer, 0, 4096, &pattern, sizeof(pattern), &event));
-	/* While it is not on its device there may be none. */
+	/* While the buffer is not on its device there may be none. */
 	MUST(sycl_event_has_native_event(event, &has));
 	cr_assert(le(u32, has, 1));
 	MUST(sycl_event_wait(event));
@@ -343,14 +344,15 @@ Test(client_cuda, H10_H11_a_command_has_a_native_event_where_one_is_asked_for)
 	close_cuda();
 }
 
-/* Three times what the device has room for, all queued before any of it is waited for. */
+/* Buffers of three times the device's memory are used by groups that are all queued before any
+ * wait. */
 Test(client_cuda, TG15_a_working_set_larger_than_the_device)
 {
 	enum { BUFFERS = 24, ROUNDS = 3, MIB = 1 << 20, WORDS = MIB / 4 };
 	static uint32_t words[WORDS];
 	sycl_buffer buffers[BUFFERS];
 	cr_assert(eq(int, setenv("SYCLD_SPILL", "1", 1), 0));
-	/* Room for eight buffers beside what is kept for kernels. */
+	/* The device has room for eight buffers beside the memory that is kept for kernels. */
 	open_cuda_with("memory 276824064", FAKE_CUDA_LIBRARY);
 	sycl_queue queue = profiling_queue();
 	for (uint32_t i = 0; i < BUFFERS; i++)
@@ -382,7 +384,7 @@ Test(client_cuda, TG15_a_working_set_larger_than_the_device)
 	close_cuda();
 }
 
-/* Nobody has requested it. */
+/* No spill is configured. */
 Test(client_cuda, TG15_what_a_full_device_has_no_room_for_fails)
 {
 	enum { BUFFERS = 24, MIB = 1 << 20 };

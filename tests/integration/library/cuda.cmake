@@ -1,4 +1,4 @@
-# Order, as a client sees it, on the double of NVIDIA's driver.
+# Order, through the public functions, on the double of NVIDIA's driver.
 if(TARGET syclclient AND TARGET fake_cuda AND SYCL_HAS_CUDA)
   sycl_test(client_cuda_order SOURCES library/cuda_order.c LIBS syclclient ${CMAKE_DL_LIBS} TIMEOUT 300 LABELS cuda)
   if(TARGET client_cuda_order)

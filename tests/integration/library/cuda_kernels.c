@@ -224,8 +224,8 @@ Test(client_cuda_kernels, what_the_backend_does_not_take_is_refused)
 }
 
 #ifdef NVRTC_LIBRARY
-/* Compiled in the build helper, from the cache the second time; a basic range that no work-group
- * divides. */
+/* The build helper compiles it, and the second time it comes from the cache. No work-group size
+ * divides the basic range. */
 Test(client_cuda_kernels, E10_portable_and_cuda_sources_run)
 {
 	static const char portable[] =

@@ -74,8 +74,8 @@ static void expect_lost(sycl_result result, int native)
 	cr_expect(ne(ptr, strstr(detail.text, "the device failed: "), NULL), "%s", detail.text);
 }
 
-/* A fill, which is the driver's memset here, stays on the device; then nothing of the driver works
- * any more. */
+/* A fill, which is the driver's memset here, does not end on the device. Then every call of the
+ * driver fails. */
 Test(client_cuda_lost, F12_I11_the_session_ends_and_the_application_goes_on)
 {
 	uint32_t pattern = 7;
@@ -95,8 +95,8 @@ Test(client_cuda_lost, F12_I11_the_session_ends_and_the_application_goes_on)
 	MUST(sycl_event_release(event));
 	release_all();
 
-	/* The driver of this process has failed for good: another session gets that error, and
-	 * hangs nowhere. */
+	/* The driver of this process has failed for good. Another session gets that error, and no
+	 * call hangs. */
 	MUST(sycl_platform_open("embedded:", &connection));
 	cr_expect(eq(int, sycl_device_select(connection, is_cuda, NULL, &device),
 		     SYCL_ERROR_RUNTIME));

@@ -1,5 +1,5 @@
-/* Order and streams as a client sees them: the embedded engine on the double of NVIDIA's driver,
- * whose gates hold kernels. */
+/* Order and streams through the public functions: the embedded engine on the double of NVIDIA's
+ * driver, whose gates hold kernels. */
 #include "fake_cuda.h"
 #include "syclclient.h"
 
@@ -41,8 +41,8 @@ static struct fake_cuda_record records[RECORDS];
 #define TO   ".param .u64 .ptr .global .align 4 to"
 #define FROM ".param .u64 .ptr .global .align 4 from"
 
-/* to[i] = value; to[i] = to[i] * 31 + from[i] + value; and the first again by another name, to be
- * held. */
+/* to[i] = value; to[i] = to[i] * 31 + from[i] + value; and the first again by another name, which a
+ * gate can hold. */
 static const char ptx[] =
 	".version 8.0\n.target sm_80\n.address_size 64\n"
 	".visible .entry put(" TO ", .param .u32 value)\n{\n" PLACE
@@ -157,7 +157,7 @@ static uint32_t first_word(sycl_buffer buffer)
 	return word;
 }
 
-/* Streams that kernels of a name ran on since `from` records ago, by bits. */
+/* Returns the streams that kernels of a name ran on since `from` records ago, as bits. */
 static int streams_of(const char *name)
 {
 	uint64_t streams = 0;
@@ -194,7 +194,7 @@ Test(client_cuda_order, F1_an_in_order_queue_is_one_stream)
 	close_and_check_order();
 }
 
-/* Independent kernels that are all held: as many as there are lanes have begun, so they would
+/* All of these independent kernels are held. As many as there are lanes have begun, so they would
  * overlap. */
 Test(client_cuda_order, F2_an_out_of_order_queue_uses_several_streams)
 {
@@ -236,7 +236,8 @@ Test(client_cuda_order, F3_a_thousand_queues_share_the_streams_of_the_pool)
 	MUST(sycl_queue_wait(first));
 	cr_assert(eq(u32, first_word(buffer), 975));
 	cr_assert(le(int, streams_of("put"), (int)LANES));
-	/* Beside the lanes: copies in and out, memory, opening. */
+	/* Besides the lanes there are streams for copies in and out, for memory, and for opening
+	 * the device. */
 	cr_assert(le(u64, fake->count("streams_created"), LANES + 8));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(put));
@@ -252,7 +253,7 @@ Test(client_cuda_order, F7_waits_are_for_what_is_waited_for)
 	sycl_queue long_queue = make_queue(0), queue = make_queue(0);
 	sycl_kernel put = make_kernel("put"), held = make_kernel("held");
 	sycl_buffer long_buffer = make_buffer(), buffer = make_buffer(), more = NULL;
-	static uint32_t words[N]; /* whose release waits, and writes back */
+	static uint32_t words[N]; /* its release waits, and writes back */
 	MUST(sycl_buffer_create(connection, words, sizeof(words), SYCL_HOST_BORROWED, &more));
 	gate("gate close held 1");
 	sycl_event event = launch_write(long_queue, held, long_buffer, 1);
@@ -263,7 +264,7 @@ Test(client_cuda_order, F7_waits_are_for_what_is_waited_for)
 	MUST(sycl_buffer_release_for(more, WAIT_NS));
 	cr_assert(eq(u32, words[N - 1], 3));
 	cr_assert(eq(u32, first_word(buffer), 2));
-	/* The same queue as the held kernel's: other groups of it are done, the queue is not. */
+	/* This queue has the held kernel. Other groups of it are complete, and the queue is not. */
 	MUST(sycl_event_release(launch_write(long_queue, put, buffer, 4)));
 	cr_assert(eq(u32, first_word(buffer), 4));
 	cr_assert(eq(int, sycl_queue_wait_for(long_queue, 0), SYCL_ERROR_TIMEOUT));
@@ -282,8 +283,8 @@ Test(client_cuda_order, F7_waits_are_for_what_is_waited_for)
 	close_and_check_order();
 }
 
-/* Five times as many in-order queues as there are streams: those that share the held kernel's go
- * where nobody is. */
+/* There are five times as many in-order queues as streams. A queue that shares the held kernel's
+ * stream moves to an idle one. */
 Test(client_cuda_order, F8_queues_that_share_a_stream_with_a_held_kernel)
 {
 	enum { QUEUES = 5 * LANES };
@@ -320,8 +321,8 @@ Test(client_cuda_order, F8_queues_that_share_a_stream_with_a_held_kernel)
 	close_and_check_order();
 }
 
-/* The device's thread makes, fills, copies and frees beside a held kernel, and calls nothing that
- * would wait for it. */
+/* The device's thread makes, fills, copies and frees beside a held kernel. It makes no call that
+ * would wait for the kernel. */
 Test(client_cuda_order, F8_a_thousand_buffers_beside_a_kernel_of_another)
 {
 	open_with_lanes(LANES);
@@ -356,8 +357,8 @@ Test(client_cuda_order, F8_a_thousand_buffers_beside_a_kernel_of_another)
 	close_and_check_order();
 }
 
-/* Groups over a few buffers in a random order of reads and writes, on several queues; the buffers'
- * words at the end. */
+/* Submits groups over a few buffers in a random order of reads and writes, on several queues.
+ * Returns the buffers' words at the end. */
 static void random_groups(unsigned seed, unsigned lanes, int in_order, uint32_t words[BUFFERS])
 {
 	sycl_queue queues[3];
@@ -414,7 +415,7 @@ Test(client_cuda_order, F5_results_do_not_depend_on_streams_in_order)
 	random_groups(4, 2, 1, words);
 }
 
-/* Copies of a millisecond, and more: what comes after them waits, whichever stream it is on. */
+/* Copies take a millisecond and more. What depends on them waits, whichever stream it is on. */
 Test(client_cuda_order, F5_results_do_not_depend_on_how_long_copies_take)
 {
 	uint32_t words[BUFFERS];
@@ -446,7 +447,7 @@ static sycl_executable_graph hand_on(sycl_queue queue, sycl_buffer temporary, sy
 	return executable;
 }
 
-/* Temporaries of graphs lie in memory of the driver's graphs, and nothing of it is left. */
+/* Temporaries of graphs are in memory of the driver's graphs, and all of it is freed at the end. */
 Test(client_cuda_order, L17_temporaries_are_memory_of_the_drivers_graph)
 {
 	enum { LAUNCHES = 20 };
@@ -475,7 +476,7 @@ Test(client_cuda_order, L17_temporaries_are_memory_of_the_drivers_graph)
 	cr_assert(eq(u64, fake->count("graph_memories"), 0));
 }
 
-/* A part of each in turn, all queued before any of it is waited for. */
+/* Uses a part of each buffer in turn. All groups are queued before any wait. */
 static void sweep(sycl_queue queue, sycl_buffer *buffers, uint32_t count, uint32_t value)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -486,8 +487,8 @@ static void sweep(sycl_queue queue, sycl_buffer *buffers, uint32_t count, uint32
 	MUST(sycl_queue_wait_for(queue, WAIT_NS));
 }
 
-/* Working sets larger than the device: what goes and comes is moved by the device itself, to and
- * from memory that is there already. */
+/* The working sets are larger than the device. The device itself moves their data, to and from host
+ * memory that exists already. */
 Test(client_cuda_order, TG15_sweeps_take_no_memory_and_no_thread_copies_for_them)
 {
 	enum {
@@ -511,7 +512,8 @@ Test(client_cuda_order, TG15_sweeps_take_no_memory_and_no_thread_copies_for_them
 		MUST(sycl_buffer_create(connection, NULL, MIB, SYCL_HOST_NONE, &buffers[i]));
 		MUST(sycl_queue_fill(queue, buffers[i], 0, MIB, &i, sizeof(i), NULL));
 	}
-	/* Memory is pinned in the background: warm until a sweep needed no thread to copy. */
+	/* Memory is pinned in the background. So sweeps repeat until one needs no thread to
+	 * copy. */
 	uint64_t helped, before = 0;
 	for (uint32_t round = 0; round < WARM_MOST; round++) {
 		helped = fake->count("call cuLaunchHostFunc");
@@ -525,7 +527,8 @@ Test(client_cuda_order, TG15_sweeps_take_no_memory_and_no_thread_copies_for_them
 		       made = fake->count("call cuMemAllocFromPoolAsync");
 	for (uint32_t round = 0; round < SWEEPS; round++)
 		sweep(queue, buffers, COUNT, 1000 * round);
-	/* Each way; what is pinned in the background may come too late for some. */
+	/* Copies go each way. Memory that is pinned in the background may be ready too late for
+	 * some. */
 	cr_expect(ge(u64, fake->count("copies"), copies + (uint64_t)2 * SWEEPS * (COUNT - HAS)));
 	cr_expect(le(u64, fake->count("call cuLaunchHostFunc"), helped + FEW));
 	cr_expect(le(u64, fake->count("call cuMemAllocFromPoolAsync"), made + FEW));
@@ -543,7 +546,8 @@ Test(client_cuda_order, TG15_sweeps_take_no_memory_and_no_thread_copies_for_them
 	close_and_check_order();
 }
 
-/* An embedded engine has host USM of the driver's: it is pinned, though nobody registered it. */
+/* The host USM of an embedded engine is the driver's. It is pinned, though it was never
+ * registered. */
 Test(client_cuda_order, D20_host_usm_of_an_embedded_engine_is_copied_without_staging)
 {
 	enum { BYTES = 9 << 20 }; /* several pieces of the staging memory */

@@ -112,9 +112,9 @@ static void run_builtin(const char *name, sycl_kernel_bundle bundle)
 }
 
 /*
- * PoCL lists it, and makes it where its source is installed; client_embedded_builtins has it made
- * by a layer. Whether there is one is what the device says, and whether it can be made: everything
- * behind that must succeed.
+ * PoCL lists this kernel and makes it if its source is installed; in client_embedded_builtins a
+ * layer makes it. The device reports whether it exists and can be made. If so, everything after
+ * that must succeed.
  */
 Test(client_embedded_cpu, A28_a_built_in_kernel_of_the_device_runs)
 {
@@ -154,7 +154,8 @@ static bool device_has(sycl_device device, sycl_aspect aspect)
 
 TestSuite(client_custom, .timeout = 120);
 
-/* No driver here has such a device: client_embedded_custom makes one of PoCL's with a layer. */
+/* No driver here has such a device. For client_embedded_custom a layer makes PoCL's device a custom
+ * one. */
 Test(client_custom, R7_a_custom_device_is_listed_and_runs_its_built_in_kernel)
 {
 	char listed[4096] = "";
@@ -182,7 +183,8 @@ Test(client_custom, R7_a_custom_device_is_listed_and_runs_its_built_in_kernel)
 	cr_assert(eq(u64, most[2], 1u << 20));
 	MUST(sycl_kernel_release(kernel));
 	MUST(sycl_kernel_bundle_release(bundle));
-	/* This device has nothing else: no source is built for it, and the error says why. */
+	/* This device supports nothing else: no source is built for it, and the error gives the
+	 * reason. */
 	cr_assert(ne(int,
 		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, portable, NULL,
 						    &bundle),
@@ -281,7 +283,7 @@ Test(client_embedded_cpu, J19_a_source_that_does_not_compile_returns_the_compile
 		     NULL),
 		  "%s", sycl_get_build_log());
 	cr_assert(eq(ptr, kernel, NULL));
-	/* The session is as good as before. */
+	/* The session still works. */
 	kernel = kernel_of("saxpy");
 	uint32_t arguments = 0;
 	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments), &arguments,
@@ -395,7 +397,7 @@ Test(client_embedded_cpu, H4_times_are_ordered)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* A count of this process, which the engine is a part of. */
+/* A count of this process, which contains the engine. */
 struct own {
 	uint32_t descriptors, threads;
 };
@@ -417,8 +419,8 @@ static struct own own_now(void)
 			    .threads = entries_of("/proc/self/task")};
 }
 
-/* Opens, works and closes; the drivers keep what they have made of themselves, and nothing more is
- * added to it. */
+/* The session opens, works and closes. The drivers keep objects of their own, and their number does
+ * not grow. */
 Test(client_embedded, N6_opening_and_closing_many_times_leaves_nothing)
 {
 	enum { WARM_UP = 5, CYCLES = 30 };
@@ -452,7 +454,7 @@ Test(client_embedded, N6_opening_and_closing_many_times_leaves_nothing)
 		  end.threads);
 }
 
-/* Constant memory, and sub-buffers that begin where the device allows: one buffer as three
+/* Constant memory, and sub-buffers at the alignment of the device: one buffer is three
  * arguments. */
 Test(client_embedded_cpu, C8_E16_G13_a_buffer_as_constant_memory_and_as_parts)
 {
@@ -481,7 +483,7 @@ Test(client_embedded_cpu, C8_E16_G13_a_buffer_as_constant_memory_and_as_parts)
 	MUST(sycl_kernel_release(look_up));
 }
 
-/* The process that builds for the engine here: this process' only child. 0: there is none. */
+/* Returns the build helper of the engine, which is this process' only child. 0: there is none. */
 static pid_t find_helper(void)
 {
 	DIR *folder = opendir("/proc");
@@ -520,8 +522,8 @@ static size_t read_environment(pid_t pid, char bytes_out[ENVIRONMENT_BYTES])
 }
 
 /*
- * Backends and vendors' libraries change the environment of this process. To a compiler in another
- * process that could mean other devices than this one has, or none.
+ * Backends and vendors' libraries change the environment of this process. A compiler in another
+ * process that got it might find other devices, or none.
  */
 Test(client_embedded, what_libraries_did_to_the_environment_reaches_no_compiler)
 {
@@ -562,8 +564,8 @@ static void open_at_home(const char *home)
 	MUST(sycl_platform_release(opened));
 }
 
-/* A new user's programs have a cache; the administrator's leave nothing in another's home that its
- * owner cannot use. */
+/* A new user's programs have a cache. Programs that root runs leave no files in another user's home
+ * that the owner cannot use. */
 Test(client_embedded, a_folder_for_caches_is_made_at_home_and_nowhere_else)
 {
 	enum { SOMEBODY = 65534 };

@@ -1,4 +1,4 @@
-/* Ranges of nothing: the kernel does not run, and everything else is as of any group (B22, B23,
+/* Empty ranges: the kernel does not run, and everything else is as in any other group (B22, B23,
  * E5). */
 #include "library/portable.h"
 
@@ -9,7 +9,8 @@ struct shape {
 	bool has_local;
 };
 
-/* The handler's action: values and accessors of fill_u32 are set already, or deliberately not. */
+/* Sets the handler's action. The values and accessors of fill_u32 are set already, or deliberately
+ * not. */
 static void launch_shape(sycl_handler handler, sycl_kernel kernel, const struct shape *shape)
 {
 	MUST(shape->has_local
@@ -31,7 +32,7 @@ static sycl_event submit_empty(sycl_queue on, sycl_kernel fill, sycl_buffer buff
 	return event;
 }
 
-/* Behind the event alone: its buffer is another one. */
+/* This group only waits for the event: its buffer is another one. */
 static sycl_event increment_after(sycl_queue on, sycl_kernel increment, sycl_buffer buffer,
 				  sycl_event after)
 {
@@ -52,7 +53,7 @@ static void must_be_submitted(sycl_event event)
 	cr_assert(eq(int, (int)status, SYCL_COMMAND_SUBMITTED));
 }
 
-/* One shape, with a closed gate before it and a kernel after it. */
+/* Tries one shape, with a closed gate before it and a kernel after it. */
 static void try_shape(sycl_platform of, sycl_queue on, sycl_queue free_one,
 		      const struct shape *shape)
 {
@@ -67,7 +68,7 @@ static void try_shape(sycl_platform of, sycl_queue on, sycl_queue free_one,
 	gate_await(&gate, 1);
 	sycl_event empty = submit_empty(on, kernels[0], marker, shape);
 	sycl_event last = increment_after(on, kernels[1], after, empty);
-	/* A later group that shares nothing with them has run, so they wait for the gate. */
+	/* A later group that shares nothing with them has run. So the others wait for the gate. */
 	run_increment(free_one, beside, other, NULL);
 	cr_assert(words_are(other, 2));
 	must_be_submitted(empty);
@@ -84,7 +85,7 @@ static void try_shape(sycl_platform of, sycl_queue on, sycl_queue free_one,
 	cr_assert(le(u64, times[1], times[2]));
 	cr_assert(words_are(marker, 5), "no item ran");
 	cr_assert(words_are(after, 8));
-	/* Arguments that would be refused of any other range are refused of this. */
+	/* Arguments that are refused with any other range are refused with this one. */
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(on, &handler));
 	launch_shape(handler, kernels[0], shape);
@@ -116,7 +117,7 @@ Test(empty, B22_B23_any_size_of_zero_runs_nothing_and_keeps_the_order)
 	MUST(sycl_platform_release(helped));
 }
 
-/* Local sizes of zero, that divide nothing, and larger than any device has. */
+/* Local sizes of zero, which divide nothing, and sizes larger than any device has. */
 Test(empty, E5_B22_B23_local_sizes_of_nothing_are_not_looked_at)
 {
 	static const uint64_t locals[][3] = {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A program that runs with other rights than its user's ignores SYCLD_ENDPOINT: endpoint_secure.sh PROGRAM
-# PROGRAM opens the default endpoint and prints the library's sentence when that fails. 77: no such file can be made here.
+# endpoint_secure.sh PROGRAM: a program that runs with other rights than its user's ignores SYCLD_ENDPOINT. PROGRAM opens the default
+# endpoint and prints the library's sentence if that fails. 77: no such file can be made here.
 set -u
 program=$1
 folder=$(mktemp -d /tmp/sycl-secure.XXXXXX) || exit 1
@@ -11,7 +11,8 @@ export SYCLD_ENDPOINT=nonsense HOME=/nowhere XDG_RUNTIME_DIR=/nowhere
 "$program" 2>"$folder/plain" && { echo "the endpoint was ignored"; exit 1; }
 grep -q SYCLD_ENDPOINT "$folder/plain" || { echo "the sentence does not name SYCLD_ENDPOINT:"; cat "$folder/plain"; exit 1; }
 
-# Another owner and set-user-id for root; for others, set-group-id with another group of theirs.
+# For root the file gets another owner and the set-user-id bit. For others it gets another of their
+# groups and the set-group-id bit.
 cp "$program" "$folder/secure" || exit 1
 if [ "$(id -u)" -eq 0 ]; then
 	chown 65534 "$folder/secure" && chmod 4755 "$folder/secure" || exit 1
@@ -22,7 +23,7 @@ else
 		exit 77
 	fi
 fi
-# A file system without set-user-id runs the file with the user's own rights.
+# On a file system without set-user-id the file runs with the user's own rights.
 if findmnt -no OPTIONS -T "$folder" 2>/dev/null | grep -qw nosuid; then
 	echo "skipped: $folder is on a file system without set-user-id"
 	exit 77

@@ -1,7 +1,7 @@
 /*
- * The end of a buffer for every kind of host memory: what waits, copies back and frees. A gate
- * stands in each buffer while it is released: what waits does not return then, and what does not
- * wait returns.
+ * The end of a buffer for every kind of host memory: which calls wait, copy back and free. A closed
+ * gate holds a group on each buffer while it is released. A call that waits does not return then; a
+ * call that does not wait returns.
  */
 #include "library/portable.h"
 
@@ -13,7 +13,7 @@
 
 TestSuite(ends, .timeout = 120, .init = portable_begin, .fini = portable_end);
 
-/* With a helper thread, so that a gate can stand while the test goes on. */
+/* This has a helper thread, so that a host task can wait at the gate while the test goes on. */
 struct scene {
 	sycl_platform helped;
 	sycl_queue on;
@@ -38,7 +38,8 @@ static void scene_end(struct scene *scene)
 	MUST(sycl_platform_release(scene->helped));
 }
 
-/* A gate on the buffer, and behind it, if it is to be modified, one more in every word. */
+/* Holds the buffer at the gate. If the buffer is to be modified, a group behind the gate adds one
+ * to every word. */
 static void use_behind_gate(struct scene *scene, sycl_buffer buffer, bool modify)
 {
 	uint32_t before = scene->gate.entered;
@@ -77,7 +78,7 @@ struct end_case {
 /* A buffer over the host memory of one case. */
 struct end_state {
 	struct scene scene;
-	uint32_t *seen; /* the words that the program looks at afterwards */
+	uint32_t *seen; /* the words that the test checks afterwards */
 	sycl_buffer buffer;
 	sycl_host_block block; /* NULL: the case has none */
 	int freed;
@@ -115,7 +116,7 @@ static void begin_case(struct end_state *state, const struct end_case *one, uint
 		MUST(sycl_host_block_release(state->block));
 }
 
-/* The last release of the buffer, while a group that is held by the gate uses it. */
+/* Releases the last handle of the buffer, while a group that the gate holds uses it. */
 static void release_case(struct end_state *state, const struct end_case *one, size_t number)
 {
 	if (one->waits) {
@@ -124,14 +125,14 @@ static void release_case(struct end_state *state, const struct end_case *one, si
 		gate_open(&state->scene.gate);
 		MUST(sycl_buffer_release_for(state->buffer, LONG_NS));
 	} else {
-		/* The gate is closed: a release that waits never comes back. */
+		/* The gate is closed: a release that waits never returns. */
 		MUST(sycl_buffer_release(state->buffer));
 		gate_open(&state->scene.gate);
 		MUST(sycl_queue_wait_for(state->scene.on, LONG_NS));
 	}
 }
 
-/* The whole table: kind of host memory x what was done x who holds a block. */
+/* The whole table: kind of host memory x what was done x which side holds a block. */
 Test(ends, D9_D10_D11_D12_D13_D14_who_waits_and_who_copies_back)
 {
 	static const struct end_case cases[] = {
@@ -191,7 +192,7 @@ Test(ends, D12_the_block_decides_at_the_moment_of_the_release)
 	MUST(sycl_host_block_retain(block));
 	MUST(sycl_host_block_release(block));
 	MUST(sycl_buffer_set_final_data(second, seen));
-	MUST(sycl_host_block_release(block)); /* the last one: only final data is wanted now */
+	MUST(sycl_host_block_release(block)); /* the last handle: only final data are wanted now */
 	MUST(sycl_buffer_release(second));
 	cr_assert(all_words(seen, 7));
 	REFUSED(sycl_host_block_get_pointer(block, &memory), SYCL_ERROR_INVALID_HANDLE);
@@ -263,7 +264,8 @@ Test(ends, D13_memory_that_was_given_away_is_freed_once_or_not_at_all)
 	cr_assert(words_are(buffer, 4));
 	MUST(sycl_buffer_release(buffer));
 	cr_assert(eq(int, freed, 1));
-	options.kind = SYCL_HOST_BORROWED; /* the function belongs to memory that is given away */
+	options.kind =
+		SYCL_HOST_BORROWED; /* the function belongs to memory that is given to the buffer */
 	REFUSED(sycl_buffer_create_with(platform, &options, &buffer), SYCL_ERROR_INVALID);
 	options = (struct sycl_buffer_options)SYCL_BUFFER_OPTIONS_INIT;
 	options.kind = SYCL_HOST_SHARED;
@@ -292,7 +294,7 @@ Test(ends, D9_D16_detached_it_never_waits_and_nothing_comes_back)
 	MUST(sycl_buffer_set_final_data(buffer, final));
 	MUST(sycl_buffer_retain(buffer));
 	use_behind_gate(&scene, buffer, true);
-	MUST(sycl_buffer_detach(buffer)); /* not the last one: only that */
+	MUST(sycl_buffer_detach(buffer)); /* other handles exist: this one only */
 	MUST(sycl_buffer_get_size(buffer, &size));
 	MUST(sycl_buffer_detach(buffer));
 	REFUSED(sycl_buffer_get_size(buffer, &size), SYCL_ERROR_INVALID_HANDLE);
@@ -303,7 +305,7 @@ Test(ends, D9_D16_detached_it_never_waits_and_nothing_comes_back)
 	scene_end(&scene);
 }
 
-/* Parts and views keep it; the last of them writes back, whichever it is. */
+/* Parts and views keep the buffer. The last one that is released writes back, whichever it is. */
 Test(ends, D11_the_last_of_a_buffer_and_its_parts_writes_back)
 {
 	static uint32_t host[WORDS];
@@ -326,8 +328,8 @@ Test(ends, D11_the_last_of_a_buffer_and_its_parts_writes_back)
 	MUST(sycl_kernel_release(fill));
 }
 
-/* Read-only use is waited for; a release that gave up must not have dropped what is in the buffer.
- */
+/* A read-only use is waited for. A release that timed out must not have dropped the buffer's
+ * contents. */
 Test(ends, D11_a_release_that_gives_up_loses_nothing)
 {
 	struct scene scene;
@@ -369,7 +371,7 @@ static void *release_buffer(void *buffer)
 	return (void *)(intptr_t)sycl_buffer_release(buffer);
 }
 
-/* A holder of the mutex sees the memory before or after, never while it is written. Otherwise the
+/* A thread with the mutex gets the memory before or after the write, never during it. Otherwise the
  * mutex is free. */
 Test(ends, D19_the_mutex_is_held_while_the_memory_is_touched)
 {
@@ -398,14 +400,14 @@ Test(ends, D19_the_mutex_is_held_while_the_memory_is_touched)
 	cr_assert(all_words(page->words, 2));
 	cr_assert(eq(int, pthread_mutex_trylock(&page->mutex), 0), "given back");
 	(void)pthread_mutex_unlock(&page->mutex);
-	/* Held by this thread, which cannot give it back while it waits. */
+	/* This thread holds the mutex and cannot unlock it while it waits. */
 	MUST(sycl_buffer_create_with(platform, &options, &buffer));
 	run_fill(queue, fill, buffer, 3, NULL);
-	MUST(sycl_queue_wait_for(queue, LONG_NS)); /* so that nothing but the mutex is in the way */
+	MUST(sycl_queue_wait_for(queue, LONG_NS)); /* so that only the mutex delays the release */
 	(void)pthread_mutex_lock(&page->mutex);
 	sycl_result mine = sycl_buffer_release_for(buffer, LONG_NS);
-	/* This thread's own: the mutex says so at once, and the buffer ends; another's would be
-	 * waited for. */
+	/* This thread holds the mutex: locking it fails at once, and the buffer ends. A mutex of
+	 * another thread would be waited for. */
 	cr_assert(eq(int, mine, SYCL_ERROR_INVALID));
 	cr_assert(all_words(page->words, 2));
 	(void)pthread_mutex_unlock(&page->mutex);
@@ -435,7 +437,7 @@ Test(ends, D19_another_process_holds_the_mutex)
 		bool good = pthread_mutex_lock(&page->mutex) == 0 &&
 			    write(locked[1], "x", 1) == 1 && read(go[0], &byte, 1) == 1;
 		_exit(good && all_words(page->words, 1) ? 0
-							: 1); /* with the mutex: it dies over it */
+							: 1); /* holds the mutex and ends with it */
 	}
 	cr_assert(eq(int, (int)read(locked[0], &byte, 1), 1));
 	REFUSED(sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT);
@@ -450,8 +452,7 @@ Test(ends, D19_another_process_holds_the_mutex)
 	(void)munmap(page, sizeof(*page));
 }
 
-/* Everything that does not say that it may wait, while a gate is closed that nobody opens
- * meanwhile. */
+/* Every call that is not documented to wait is made while a gate is closed and stays closed. */
 Test(ends, D15_D18_nothing_else_waits)
 {
 	struct scene scene;
@@ -492,7 +493,7 @@ Test(ends, D15_D18_nothing_else_waits)
 	MUST(sycl_handler_depends_on(handler, event));
 	MUST(sycl_handler_discard(handler));
 	MUST(sycl_event_release(event));
-	/* D15: the end of everything but that of the memory. */
+	/* D15: the end of every object but memory. */
 	sycl_queue queue_too = portable_beside(scene.on, 0);
 	sycl_kernel kernel_too = portable_kernel(queue_too, "increment_u32");
 	run_increment(queue_too, kernel_too, buffer, NULL);

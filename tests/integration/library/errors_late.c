@@ -109,7 +109,7 @@ Test(client_errors_late, M9_what_depends_on_a_failure_fails_with_its_cause)
 	cr_assert(eq(int, sycl_event_wait_for(third, LONG_NS), SYCL_ERROR_DEPENDENCY_FAILED));
 	cr_assert(eq(int, sycl_event_wait_for(second, LONG_NS), SYCL_ERROR_DEPENDENCY_FAILED));
 	cr_assert(eq(int, sycl_event_wait_for(first, LONG_NS), SYCL_ERROR_KERNEL));
-	/* There are no contents to give back: the release says so, and releases. */
+	/* There are no contents to write back: the release reports that, and releases. */
 	cr_assert(ne(int, sycl_buffer_release(buffer), SYCL_SUCCESS));
 	cr_assert(all_are(host, 0));
 	uint64_t size = 0;

@@ -1,5 +1,5 @@
-/* Events: what they wait for, how far they are, when it was, and what they cost (B17, B18, B32, H5
- * - H13, N8). */
+/* Events: what they wait for, their status, their times, and their cost (B17, B18, B32, H5 - H13,
+ * N8). */
 #include "library/portable.h"
 
 #include "amount.h"
@@ -59,7 +59,7 @@ Test(events, H12_N3_the_wait_list_has_what_is_not_complete)
 		cr_assert(ne(ptr, list[i], waits[1]));
 		MUST(sycl_event_release(list[i]));
 	}
-	/* An event that the caller has released comes back, and can be waited for. */
+	/* An event that the caller has released is returned again and can be waited for. */
 	MUST(sycl_event_release(waits[0]));
 	REFUSED(sycl_event_wait_for(waits[0], 0), SYCL_ERROR_INVALID_HANDLE);
 	MUST(sycl_event_get_wait_list(event, 3, list, &count));
@@ -83,7 +83,7 @@ Test(events, H12_N3_the_wait_list_has_what_is_not_complete)
 	MUST(sycl_platform_release(helped));
 }
 
-/* A long chain of which only the end is held: what is behind it is let go, without a recursion as
+/* Only the end of a long chain is held. The events behind it are released, without a recursion as
  * long as the chain. */
 Test(events, H12_H13_N8_a_chain_is_not_kept_by_its_end)
 {
@@ -143,8 +143,8 @@ Test(events, H3_H4_H5_H6_H7_times_wait_until_they_are_known)
 	cr_assert(eq(int, (int)status, SYCL_COMMAND_COMPLETE));
 	for (int what = 0; what < 3; what++)
 		MUST(sycl_event_get_profiling(first, (sycl_profiling)what, &times[0][what]));
-	/* The queue got the second while the gate was shut, and the first ended after that: it is
-	 * no time of the start. */
+	/* The queue got the second group while the gate was shut, and the first one ended after
+	 * that. So this is not the time of the start. */
 	MUST(sycl_event_get_profiling(second, SYCL_PROFILING_SUBMIT, &again));
 	cr_assert(lt(u64, again, times[0][2]),
 		  "the queue had the second before the first had ended");
@@ -166,7 +166,7 @@ Test(events, H3_H4_H5_H6_H7_times_wait_until_they_are_known)
 	MUST(sycl_platform_release(helped));
 }
 
-/* A kernel behind a gate: submitted until that opens, and from then on its state only goes forward,
+/* A kernel behind a gate is submitted until the gate opens. From then on its status only advances,
  * up to complete. */
 Test(events, H9_the_status_of_a_kernel_only_goes_forward)
 {
@@ -213,8 +213,8 @@ static void *wait_for_kernel(void *context)
 	return NULL;
 }
 
-/* Somebody waits for a kernel behind a gate; before that is opened, a lot that does not stand there
- * comes and goes. */
+/* A thread waits for a kernel behind a gate. Before the gate opens, many groups that do not wait
+ * there are submitted and end. */
 Test(events, B18_waiting_for_a_kernel_ends_with_the_kernel)
 {
 	sycl_platform helped = portable_open(1);
@@ -251,7 +251,8 @@ Test(events, B18_waiting_for_a_kernel_ends_with_the_kernel)
 	MUST(sycl_platform_release(helped));
 }
 
-/* One base for all queues and devices: a group that was submitted later has the later time. */
+/* All queues and devices have one time base: a group that was submitted later has the later
+ * time. */
 Test(events, H4_H3_times_of_ten_thousand_events_of_two_queues)
 {
 	enum { EVENTS = 10000 };
@@ -281,7 +282,7 @@ Test(events, H4_H3_times_of_ten_thousand_events_of_two_queues)
 }
 
 #if SANITIZED
-/* Functions of the sanitizer's own interface, whose header not every compiler brings. */
+/* These functions belong to the sanitizer's own interface. Not every compiler has their header. */
 size_t __sanitizer_get_current_allocated_bytes(void);
 
 /* Freed memory stays in quarantine, so the test counts allocations. */
@@ -301,7 +302,7 @@ static uint64_t used_kib(void)
 }
 #endif
 
-/* `count` submissions, half of them with an event, that somebody waits for now and then. */
+/* Makes `count` submissions, half of them with an event, and sometimes waits for one. */
 static void submit_many(sycl_command_group group, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -339,8 +340,8 @@ Test(events, H13_N6_memory_does_not_grow_with_submissions, .timeout = 1800)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* Events hold neither queue nor buffer, queues hold no events: whatever goes first, nothing stays.
- */
+/* Events hold neither queue nor buffer, and queues hold no events. In whatever order they are
+ * released, nothing stays. */
 Test(events, N2_N8_D15_any_order_of_release_leaves_nothing)
 {
 	for (int order = 0; order < 6; order++) {

@@ -1,5 +1,5 @@
-/* Queries of objects: devices and contexts, values that only a backend could have, events behind
- * events. */
+/* Queries of objects: devices and contexts, values that only a backend could have, events that
+ * other events wait for. */
 #include "library/test.h"
 
 static uint32_t device_number(sycl_device device, sycl_device_info info)

@@ -170,7 +170,8 @@ Test(frozen, B15_K1_a_host_task_is_called_for_each_submission_and_its_data_ends_
 	MUST(sycl_queue_wait(in_order));
 	cr_assert(eq(u32, count, 25));
 	MUST(sycl_queue_submit_group(in_order, group, NULL));
-	MUST(sycl_command_group_release(group)); /* one is on its way: it has all that it needs */
+	MUST(sycl_command_group_release(
+		group)); /* one launch has not ended: it has everything that it needs */
 	cr_assert(eq(u32, count, 25));
 	MUST(sycl_queue_wait(in_order));
 	cr_assert(eq(u32, count, 1026));
@@ -206,8 +207,8 @@ Test(frozen, B15_what_does_not_fit_is_refused)
 	MUST(sycl_queue_release(elsewhere));
 }
 
-/* A context over two devices, where there are two: the frozen group, which has no kernel, goes to
- * both. */
+/* Where there are two devices, a context has both. The frozen group, which has no kernel, is sent
+ * to both. */
 Test(frozen, B15_one_group_on_the_devices_of_its_context)
 {
 	sycl_device devices[2] = {portable_device(platform, 0), portable_device(platform, 1)};
@@ -321,8 +322,8 @@ Test(frozen, B15_from_several_threads_at_a_time)
 }
 
 /*
- * The first queue, out of order, cannot give an event when all completion slots are in use. The
- * second, in order, needs none of its own.
+ * The first queue is out of order and cannot make an event when all completion slots are in use.
+ * The second one is in order and needs no slot of its own.
  */
 Test(frozen, M7_what_the_first_queue_does_not_take_goes_to_the_second)
 {
@@ -337,7 +338,7 @@ Test(frozen, M7_what_the_first_queue_does_not_take_goes_to_the_second)
 	uint64_t times[2] = {0, 0};
 	sycl_handler handler = NULL;
 	uint32_t used = 0;
-	/* While there is room the first one takes it: it keeps no times. */
+	/* While there is room the first queue takes the group: this queue keeps no times. */
 	MUST(sycl_handler_begin(primary, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(WORDS)));
@@ -353,11 +354,11 @@ Test(frozen, M7_what_the_first_queue_does_not_take_goes_to_the_second)
 	MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(WORDS)));
 	MUST(sycl_handler_submit_with_secondary(handler, secondary, &event));
 	MUST(sycl_event_get_profiling(event, SYCL_PROFILING_START,
-				      &times[0])); /* it is the second one's */
+				      &times[0])); /* it belongs to the second queue */
 	MUST(sycl_event_get_profiling(event, SYCL_PROFILING_END, &times[1]));
 	cr_assert(le(u64, times[0], times[1]));
 	MUST(sycl_event_release(event));
-	/* Neither takes it: this call reports the error. */
+	/* Neither queue takes it: this call reports the error. */
 	MUST(sycl_handler_begin(secondary, &handler));
 	REFUSED(sycl_handler_submit_with_secondary(handler, NULL, &event),
 		SYCL_ERROR_INVALID_HANDLE);

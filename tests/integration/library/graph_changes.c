@@ -1,7 +1,7 @@
 /*
- * Executable graphs that run as one and are changed. They are made anew beside running launches, or
- * launched node by node where that is impossible. Also launches of which a part needs lost
- * contents. On fake devices, whose calls are counted.
+ * Executable graphs that run as one command and are changed. They are made anew beside running
+ * launches, or launched node by node if that is impossible. Some launches need lost contents in a
+ * part of the graph. The fake devices count the calls.
  */
 #include "library/graph.h"
 
@@ -23,7 +23,7 @@ static void begin_polled(void)
 
 TestSuite(graph_slices, .timeout = 60, .init = begin_polled, .fini = portable_end);
 
-/* `filled` is filled by the first node, `other` incremented by all others, one after the other. */
+/* The first node fills `filled`; all others increment `other`, one after the other. */
 struct scene {
 	sycl_kernel fill, increment;
 	sycl_buffer filled, other;
@@ -48,7 +48,7 @@ static void begin_with(struct scene *scene, int nodes)
 	scene->executable = finalized(scene->graph, SYCL_GRAPH_UPDATABLE);
 }
 
-/* The last node uses what the first one fills: another order than before. */
+/* The last node uses the buffer that the first one fills: the order differs from before. */
 static void change_order(struct scene *scene)
 {
 	MUST(sycl_graph_node_set_accessor(scene->graph, scene->last, 0, scene->filled,
@@ -56,7 +56,7 @@ static void change_order(struct scene *scene)
 	MUST(sycl_executable_graph_update(scene->executable, scene->graph, 1, &scene->last));
 }
 
-/* All of it is 3. */
+/* Makes all of its words 3. */
 static void heal(sycl_kernel fill, sycl_buffer lost)
 {
 	const uint32_t value = 3;
@@ -97,7 +97,7 @@ Test(graph_changes,
 	end_scene(&scene);
 }
 
-/* A launch meets an error that only the driver detects; the launch alone fails. */
+/* A launch meets an error that only the driver detects. Only that launch fails. */
 Test(graph_changes, L13_M9_a_change_that_can_be_made_in_no_way_fails_one_launch)
 {
 	struct scene scene;
@@ -114,7 +114,7 @@ Test(graph_changes, L13_M9_a_change_that_can_be_made_in_no_way_fails_one_launch)
 	MUST(sycl_queue_graph(queue, scene.executable, 0, NULL, &failed));
 	REFUSED(sycl_event_wait_for(failed, LONG_NS), SYCL_ERROR_MEMORY_ALLOCATION);
 	MUST(sycl_event_release(failed));
-	/* The contents that it was to write are lost. */
+	/* The contents that the launch was to write are lost. */
 	heal(scene.fill, scene.filled);
 	heal(scene.fill, scene.other);
 	for (uint32_t i = 0; i < 3; i++) {
@@ -125,7 +125,7 @@ Test(graph_changes, L13_M9_a_change_that_can_be_made_in_no_way_fails_one_launch)
 	end_scene(&scene);
 }
 
-/* An update that the driver refuses for a reason of its own has the graph made anew, with the same
+/* The driver refuses an update for a reason of its own. The graph is then made anew, with the same
  * results. */
 Test(graph_changes, L13_an_update_that_fails_has_the_graph_made_anew)
 {
@@ -144,7 +144,7 @@ Test(graph_changes, L13_an_update_that_fails_has_the_graph_made_anew)
 	end_scene(&scene);
 }
 
-/* So many graphs, within a time. */
+/* Returns true once that many graphs were made, within a time. */
 static bool is_made(uint64_t graphs)
 {
 	uint64_t deadline = clock_deadline_ns(LONG_NS / 4);
@@ -154,14 +154,14 @@ static bool is_made(uint64_t graphs)
 	return fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_FINISH] >= graphs;
 }
 
-/* While it is made anew the device's thread goes on with everything else. */
+/* While the graph is made anew, the device's thread continues all other work. */
 Test(graph_slices, L13_F8_a_large_graph_is_made_anew_in_slices_beside_its_launches)
 {
 	struct scene scene;
 	sycl_event before = NULL, behind = NULL;
 	begin_with(&scene, MANY);
 	portable_engine_hold(true);
-	/* Something is in flight all the time, and requested. */
+	/* Groups are in flight and are requested all the time. */
 	send_fill(queue, scene.fill, scene.filled, 1, NULL);
 	MUST(sycl_queue_graph(queue, scene.executable, 0, NULL, NULL));
 	MUST(sycl_queue_graph(queue, scene.executable, 0, NULL, &before));
@@ -184,7 +184,8 @@ Test(graph_slices, L13_F8_a_large_graph_is_made_anew_in_slices_beside_its_launch
 	end_scene(&scene);
 }
 
-/* Another kernel and back: one that only waits for its launches is no reason for a third. */
+/* The kernel is changed and changed back. The old graph only waits for its launches, so no third
+ * graph is made. */
 Test(graph_changes, L13_changes_to_and_fro_while_launches_are_held_keep_two_graphs_at_most)
 {
 	struct scene scene;
@@ -204,7 +205,8 @@ Test(graph_changes, L13_changes_to_and_fro_while_launches_are_held_keep_two_grap
 		MUST(sycl_event_wait_for(events[i], LONG_NS));
 		MUST(sycl_event_release(events[i]));
 	}
-	/* Two increments and then twelve; those of the other buffer go where the change says. */
+	/* There are two increments and then twelve. Those of the other buffer go where the change
+	 * directs them. */
 	cr_assert(words_copied_are(queue, scene.other, 2 + 4 + 8));
 	cr_assert(words_copied_are(queue, scene.filled, 40));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0));
@@ -260,7 +262,7 @@ Test(graph_changes, M9_of_a_graph_only_what_needs_lost_contents_fails)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* If the backend can skip nodes, the launch names them, and nothing is made anew. */
+/* If the backend can skip nodes, the launch names the disabled nodes, and no graph is made anew. */
 Test(graph_changes, R3_a_node_is_disabled_in_the_graph_that_is_there)
 {
 	struct scene scene;
@@ -278,7 +280,7 @@ Test(graph_changes, R3_a_node_is_disabled_in_the_graph_that_is_there)
 	end_scene(&scene);
 }
 
-/* The node was disabled when the graph was made: there is nothing to be switched on. */
+/* The node was disabled when the graph was made. So it cannot be enabled in that graph. */
 Test(graph_changes, R3_a_node_that_the_graph_never_had_has_it_made_anew)
 {
 	struct scene scene;
@@ -293,7 +295,8 @@ Test(graph_changes, R3_a_node_that_the_graph_never_had_has_it_made_anew)
 	end_scene(&scene);
 }
 
-/* Contents that a disabled node would lose are kept, also where all of the graph is one command. */
+/* A disabled node would have written contents. They are kept, also if the whole graph is one
+ * command. */
 Test(graph_changes, R3_what_a_disabled_node_would_write_anew_is_kept)
 {
 	struct scene scene;

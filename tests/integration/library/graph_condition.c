@@ -1,4 +1,4 @@
-/* IF and WHILE nodes (R4), on every backend: where the device has none, the call fails at once. */
+/* IF and WHILE nodes (R4), on every backend. If the device has none, the call fails at once. */
 #include "library/graph.h"
 
 TestSuite(graph_conditions, .timeout = 120, .init = portable_begin, .fini = portable_end);
@@ -13,8 +13,8 @@ static bool has_conditions(void)
 	return has != 0;
 }
 
-/* A test that is skipped comes to no .fini, and an engine in its process would still be at work
- * when that ends. */
+/* A skipped test does not run its .fini. An engine in its process would still work while the
+ * process ends. */
 #define NEEDS_CONDITIONS()                                                                         \
 	do {                                                                                       \
 		if (!has_conditions()) {                                                           \
@@ -23,7 +23,7 @@ static bool has_conditions(void)
 		}                                                                                  \
 	} while (0)
 
-/* The kernel over the first word alone. */
+/* Returns a group that runs the kernel over the first word. */
 static sycl_handler count_handler(sycl_kernel increment, sycl_buffer words)
 {
 	sycl_handler handler = NULL;
@@ -108,7 +108,7 @@ Test(graph_conditions, R4_an_if_node_runs_its_body_where_the_word_is_not_0)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* The word counts up to 0. Recorded, and launched several times without waiting. */
+/* The word counts up to 0. The group is recorded, and launched several times without waiting. */
 Test(graph_conditions, R4_a_while_node_runs_its_body_until_the_word_is_0)
 {
 	enum { TURNS = 7, LAUNCHES = 5 };
@@ -138,7 +138,7 @@ Test(graph_conditions, R4_a_while_node_runs_its_body_until_the_word_is_0)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* A graph with an IF in a WHILE, which is a sub-graph of a third one. */
+/* A graph has an IF in a WHILE, and is a sub-graph of a third one. */
 Test(graph_conditions, R4_bodies_lie_in_bodies_and_in_graphs_of_graphs)
 {
 	enum { TURNS = 4 };
@@ -179,8 +179,8 @@ Test(graph_conditions, R4_bodies_lie_in_bodies_and_in_graphs_of_graphs)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* The body would write all of it, without looking at what was there: it must be there all the same.
- */
+/* The body would write all of the buffer without reading it. The old contents must be there all the
+ * same. */
 Test(graph_conditions, R4_what_a_body_does_not_do_leaves_contents_as_they_were)
 {
 	NEEDS_CONDITIONS();

@@ -1,5 +1,5 @@
-/* Launches of graphs: order, events, times, host tasks, failures, and what they leave (L9, L10,
- * L12, L14, L17). */
+/* Launches of graphs: order, events, times, host tasks, failures, and their results (L9, L10, L12,
+ * L14, L17). */
 #include "library/graph.h"
 
 #include "sanitized.h"
@@ -9,7 +9,7 @@
 
 TestSuite(graph_launch, .timeout = 300, .init = portable_begin, .fini = portable_end);
 
-/* Calls that overlap. */
+/* Counts calls that overlap. */
 struct alone {
 	_Atomic uint32_t inside, overlaps, calls;
 };
@@ -50,7 +50,7 @@ Test(graph_launch, L9_launches_of_one_graph_run_one_after_the_other)
 	MUST(sycl_queue_graph(first, executable, 0, NULL, &events[0]));
 	MUST(sycl_queue_graph(second, executable, 0, NULL, &events[1]));
 	gate_await(&gate, 1);
-	/* The second one's first node would be at the door too, if it did not wait for the first
+	/* The second launch's first node would also be at the gate if it did not wait for the first
 	 * launch. */
 	REFUSED(sycl_event_wait_for(events[1], SHORT_NS), SYCL_ERROR_TIMEOUT);
 	cr_assert(eq(u32, gate.entered, 1));
@@ -185,7 +185,7 @@ Test(graph_launch, L10_times_are_the_first_start_and_the_last_end)
 	MUST(sycl_queue_release(timed));
 }
 
-/* Checks that all words are what is wanted next, and adds one to them. */
+/* Checks that all words have the next expected value, and adds one to them. */
 struct visit {
 	uint32_t wanted, others, calls;
 };
@@ -278,8 +278,8 @@ Test(graph_launch, L10_M9_a_node_that_fails_fails_the_launch_and_what_depends_on
 	for (int i = 0; i < 3; i++)
 		send_fill(queue, fill, (sycl_buffer[]){behind, beside, after}[i], 1, NULL);
 	add_task(graph, queue, fail_on_demand, &fails, &task);
-	/* Writes all of it, so that the failed launch leaves nothing behind that the next one
-	 * needs. */
+	/* This writes all of it. So the next launch needs nothing that the failed one was to
+	 * write. */
 	sycl_handler whole = NULL;
 	uint32_t word = 2;
 	MUST(sycl_handler_begin(queue, &whole));
@@ -297,7 +297,7 @@ Test(graph_launch, L10_M9_a_node_that_fails_fails_the_launch_and_what_depends_on
 		SYCL_ERROR_ACCESSOR); /* the node's own cause */
 	REFUSED(sycl_event_wait_for(dependant, LONG_NS), SYCL_ERROR_DEPENDENCY_FAILED);
 	cr_assert(words_are(beside, 3));
-	/* The next launch is behind it, and has nothing to do with its failure. */
+	/* The next launch comes behind it and does not fail with it. */
 	fails = 0;
 	MUST(sycl_queue_graph(queue, executable, 0, NULL, &again));
 	MUST(sycl_event_wait_for(again, LONG_NS));
@@ -410,7 +410,7 @@ Test(graph_launch, L10_L14_what_does_not_fit_is_refused)
 	sycl_device here = NULL, there = NULL;
 	MUST(sycl_queue_get_device(queue, &here));
 	MUST(sycl_queue_get_device(elsewhere, &there));
-	if (here != there) /* there may be one alone */
+	if (here != there) /* there may be only one device */
 		REFUSED(sycl_queue_graph(elsewhere, executable, 0, NULL, NULL), SYCL_ERROR_INVALID);
 	REFUSED(sycl_queue_graph(far, executable, 0, NULL, NULL), SYCL_ERROR_INVALID);
 	REFUSED(sycl_queue_graph(queue, executable, 1, NULL, NULL), SYCL_ERROR_INVALID);
@@ -419,7 +419,7 @@ Test(graph_launch, L10_L14_what_does_not_fit_is_refused)
 	MUST(sycl_handler_graph(handler, executable));
 	REFUSED(sycl_handler_graph(handler, executable), SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID);
-	launch_and_wait(queue, executable); /* nothing in it, and it is complete */
+	launch_and_wait(queue, executable); /* the graph is empty, and the launch is complete */
 	MUST(sycl_executable_graph_release(executable));
 	REFUSED(sycl_queue_graph(queue, executable, 0, NULL, NULL), SYCL_ERROR_INVALID_HANDLE);
 	MUST(sycl_graph_release(graph));
@@ -432,15 +432,15 @@ Test(graph_launch, L10_L14_what_does_not_fit_is_refused)
 }
 
 /*
- * The engine is in this process, so all that client and engine keep is counted. 0 where a sanitizer
- * has the heap, which finds what is lost of a few graphs by itself.
+ * The engine is in this process, so this counts what both client and engine keep. 0 under a
+ * sanitizer, which replaces the heap and finds the leaks of a few graphs by itself.
  */
 static uint64_t heap_bytes(void)
 {
 	return mallinfo2().uordblks;
 }
 
-/* One graph in `each` is launched, and so made for the device. */
+/* One graph in `each` is launched, and so is made for the device. */
 static void make_and_end(sycl_graph graph, sycl_kernel increment, sycl_buffer buffer, int count,
 			 int each)
 {
@@ -455,7 +455,7 @@ static void make_and_end(sycl_graph graph, sycl_kernel increment, sycl_buffer bu
 			run_increment(queue, increment, buffer, NULL);
 		MUST(sycl_graph_release(recorded));
 	}
-	/* The engine is through with all of it. */
+	/* The engine has handled all of it. */
 	sycl_executable_graph last = finalized(graph, 0);
 	launch_and_wait(queue, last);
 	MUST(sycl_executable_graph_release(last));
@@ -469,7 +469,8 @@ Test(graph_launch, L17_N1_ten_thousand_graphs_come_and_go)
 	for (int i = 0; i < 3; i++)
 		MUST(sycl_graph_add(graph, increment_handler(queue, increment, buffer), 0, NULL,
 				    NULL));
-	/* The driver's double keeps the latest 8192 handles that were ended, to find their use. */
+	/* The driver's double keeps the latest 8192 handles that were destroyed, to detect their
+	 * use. */
 	make_and_end(graph, increment, buffer,
 		     SANITIZED                   ? 100
 		     : getenv("PORTABLE_DOUBLE") ? 2000

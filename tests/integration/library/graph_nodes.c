@@ -1,4 +1,4 @@
-/* Nodes and edges: what comes behind what, and that no graph bites its own tail (L7). */
+/* Nodes and edges: the order of nodes, and that no graph contains a cycle (L7). */
 #include "library/graph.h"
 
 TestSuite(graph_nodes, .timeout = 120, .init = portable_begin, .fini = portable_end);
@@ -78,7 +78,7 @@ Test(graph_nodes, L7_C8_parts_that_do_not_overlap_make_no_edge)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* Writes down when it was called. */
+/* Records when it was called. */
 struct step {
 	uint32_t *clock;
 	uint32_t when;
@@ -164,7 +164,7 @@ Test(graph_nodes, L7_a_node_behind_an_empty_one_waits_for_all_before_it)
 
 Test(graph_nodes, L7_a_wide_graph_of_many_pieces)
 {
-	enum { WIDTH = 700 }; /* more edges into one node than go with it in a record */
+	enum { WIDTH = 700 }; /* more edges into one node than fit into its record */
 	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
 		    increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = plain_buffer(platform);

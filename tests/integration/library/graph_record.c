@@ -49,7 +49,7 @@ Test(graph_record, L1_an_executable_graph_does_not_change_when_the_graph_does)
 	cr_assert(words_copied_are(queue, buffer, 1));
 	launch_and_wait(queue, two);
 	cr_assert(words_copied_are(queue, buffer, 3));
-	/* The executable graph has what it needs without the graph (L16). */
+	/* The executable graph has everything that it needs without the graph (L16). */
 	MUST(sycl_graph_release(graph));
 	launch_and_wait(queue, one);
 	launch_and_wait(queue, two);
@@ -83,7 +83,7 @@ Test(graph_record, L3_a_queue_of_another_graph_device_or_context_is_not_recorded
 	REFUSED(sycl_graph_begin_recording(graph, 1, &other_context), SYCL_ERROR_INVALID);
 	sycl_device there = NULL;
 	MUST(sycl_queue_get_device(elsewhere, &there));
-	if (there != device) /* there may be one alone */
+	if (there != device) /* there may be only one */
 		REFUSED(sycl_graph_begin_recording(graph, 1, &elsewhere), SYCL_ERROR_INVALID);
 	MUST(sycl_device_release(there));
 	REFUSED(sycl_graph_begin_recording(graph, 0, NULL), SYCL_ERROR_INVALID);
@@ -204,7 +204,7 @@ Test(graph_record, L6_only_events_of_the_same_graph_can_be_depended_on)
 	cr_assert(eq(u32, count_nodes(graph), 2));
 	cr_assert(eq(u32, count_nodes(other), 1));
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
-	/* Nothing records any more that could take it. */
+	/* No queue records any more, so nothing could take it. */
 	REFUSED(fill_behind(third, fill, buffer, 4, mine, NULL), SYCL_ERROR_INVALID);
 	REFUSED(fill_behind(queue, fill, buffer, 4, mine, NULL), SYCL_ERROR_INVALID);
 	cr_assert(eq(int, (int)state_of(third), SYCL_QUEUE_EXECUTING));
@@ -237,7 +237,7 @@ Test(graph_record, L8_what_is_recorded_from_an_in_order_queue_is_a_chain)
 	for (int i = 0; i < CHAIN; i++) {
 		buffers[i] = plain_buffer(platform);
 		send_fill(in_order, fill, buffers[i], (uint32_t)i,
-			  NULL); /* nothing in common but the queue */
+			  NULL); /* they share only the queue */
 	}
 	send_fill(queue, fill, buffers[0], 77, NULL);
 	send_fill(queue, fill, buffers[1], 78, NULL);
@@ -247,7 +247,7 @@ Test(graph_record, L8_what_is_recorded_from_an_in_order_queue_is_a_chain)
 		cr_assert(eq(u32, count_predecessors(graph, node), 1));
 		cr_assert(comes_behind(graph, node, node - 1));
 	}
-	/* The other queue is out of order: only what the accessors say. */
+	/* The other queue is out of order: only accessors make edges. */
 	cr_assert(eq(u32, count_predecessors(graph, CHAIN + 1), 1));
 	cr_assert(comes_behind(graph, CHAIN + 1, 1));
 	cr_assert(eq(u32, count_predecessors(graph, CHAIN + 2), 1));
@@ -344,7 +344,7 @@ Test(graph_record, L11_the_host_does_not_look_at_what_a_graph_uses)
 	}
 	sycl_executable_graph executable = finalized(graph, 0);
 	MUST(sycl_graph_release(graph));
-	/* Nothing can be recorded any more that would not wait for it. */
+	/* Every group that could be recorded now would wait for it. */
 	cr_assert(words_are(buffer, 8));
 	launch_and_wait(queue, executable);
 	cr_assert(words_are(buffer, 9));
@@ -377,7 +377,7 @@ Test(graph_record, L11_L16_a_graph_keeps_its_buffers_and_kernels)
 	MUST(sycl_graph_release(graph));
 	launch_and_wait(queue, executable);
 	cr_assert(words_are(outer, 21));
-	/* Launches go on without the graph. */
+	/* Launches continue without the graph. */
 	send_fill(queue, (fill = portable_kernel(queue, "fill_u32")), outer, 1, NULL);
 	MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
 	MUST(sycl_executable_graph_release(executable));

@@ -1,4 +1,4 @@
-/* Temporaries of graphs: memory that kernels of a launch use together, and that nothing else can
+/* Temporaries of graphs: memory that the kernels of a launch share, and that nothing else can
  * read. */
 #include "library/graph.h"
 
@@ -78,7 +78,7 @@ Test(graph_temporary, L7_each_launch_hands_its_own_contents_on)
 	MUST(sycl_buffer_release(result));
 }
 
-/* The graph has its own memory for it: the program's last handle may go first. */
+/* The graph has its own memory for it, so the program may release its last handle first. */
 Test(graph_temporary, L16_D16_a_graph_keeps_its_temporaries)
 {
 	sycl_buffer first = temporary(WORDS_BYTES), second = temporary(WORDS_BYTES),
@@ -139,7 +139,7 @@ Test(graph_temporary, L13_changes_of_nodes_that_use_temporaries)
 	MUST(sycl_executable_graph_update(executable, graph, 2, nodes));
 	launch_and_wait(queue, executable);
 	cr_assert(words_copied_are(queue, result, 8));
-	/* And while launches are on their way: some may go as one, some node by node. */
+	/* Launches are in flight meanwhile: some run as one command, some node by node. */
 	for (uint32_t i = 0; i < 12; i++) {
 		uint32_t value = 100 + i;
 		sycl_buffer other = i % 2 ? third : first;
@@ -252,7 +252,7 @@ Test(graph_temporary, L7_contents_that_no_node_has_written_are_refused)
 	REFUSED(sycl_graph_finalize(graph, NULL, &executable), SYCL_ERROR_INVALID);
 	MUST(sycl_graph_release(graph));
 	graph = graph_for(queue);
-	add_increment(graph, increment, buffer); /* keeps what nobody wrote */
+	add_increment(graph, increment, buffer); /* it keeps words that no node wrote */
 	REFUSED(sycl_graph_finalize(graph, NULL, &executable), SYCL_ERROR_INVALID);
 	MUST(sycl_graph_release(graph));
 	graph = graph_for(queue);
@@ -295,11 +295,11 @@ Test(graph_temporary, L11_a_temporary_is_for_nodes_on_the_device_alone)
 	sycl_graph graph = graph_for(queue);
 	uint32_t words[WORDS] = {0}, word = 0;
 	MUST(sycl_buffer_create_sub(buffer, 0, WORDS_BYTES / 2, &part));
-	/* Not in a graph. */
+	/* A temporary is refused outside of a graph. */
 	REFUSED(sycl_handler_submit(fill_handler(queue, fill, buffer, 1), NULL),
 		SYCL_ERROR_INVALID);
 	REFUSED(sycl_queue_fill(queue, part, 0, 16, &word, sizeof(word), NULL), SYCL_ERROR_INVALID);
-	/* The host. */
+	/* The host cannot access it. */
 	REFUSED(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor), SYCL_ERROR_INVALID);
 	REFUSED(sycl_host_accessor_create(part, SYCL_ACCESS_WRITE_NO_INIT, &accessor),
 		SYCL_ERROR_INVALID);
@@ -316,7 +316,7 @@ Test(graph_temporary, L11_a_temporary_is_for_nodes_on_the_device_alone)
 	MUST(sycl_handler_host_task(handler, nothing, NULL, NULL));
 	REFUSED(sycl_graph_add(graph, handler, 0, NULL, NULL), SYCL_ERROR_INVALID);
 	cr_assert(eq(u32, count_nodes(graph), 0));
-	/* Other processes. */
+	/* It cannot be shared with other processes. */
 	struct sycl_shared_memory shared = SYCL_SHARED_MEMORY_INIT;
 	REFUSED(sycl_buffer_export(buffer, &shared), SYCL_ERROR_INVALID);
 	REFUSED(sycl_buffer_create_temporary(platform, 16, NULL), SYCL_ERROR_INVALID);

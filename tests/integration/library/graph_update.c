@@ -75,7 +75,7 @@ Test(graph_update, L13_what_cannot_be_updated_is_refused)
 	REFUSED(sycl_executable_graph_update(executable, graph, 1, &late), SYCL_ERROR_INVALID);
 	REFUSED(sycl_executable_graph_update(executable, graph, 1, NULL), SYCL_ERROR_INVALID);
 	REFUSED(sycl_executable_graph_update_whole(executable, graph),
-		SYCL_ERROR_INVALID); /* it has one node more now */
+		SYCL_ERROR_INVALID); /* it now has one more node */
 	REFUSED(sycl_executable_graph_update_whole(executable, other), SYCL_ERROR_INVALID);
 	REFUSED(sycl_graph_node_set_value(graph, empty, 0, sizeof(value), &value),
 		SYCL_ERROR_INVALID);
@@ -134,7 +134,7 @@ Test(graph_update, L13_a_whole_graph_takes_over_another_that_is_alike)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* Fills `buffer` with `value`, adds 1 twice; nodes of the three. */
+/* Fills `buffer` with `value` and adds 1 twice. Returns the three nodes. */
 static sycl_graph three_nodes(sycl_kernel fill, sycl_kernel increment, sycl_buffer buffer,
 			      uint32_t value, sycl_graph_node nodes[3])
 {
@@ -178,7 +178,7 @@ Test(graph_update, R3_a_disabled_node_does_nothing_until_it_is_enabled_again)
 	cr_assert(eq(u32, enabled, 1));
 	launch_and_wait(queue, executable);
 	cr_assert(words_copied_are(queue, buffer, 11));
-	/* An update of a node that is disabled is for later. */
+	/* An update of a disabled node takes effect when the node is enabled. */
 	const uint32_t value = 20;
 	MUST(sycl_executable_graph_set_node_enabled(executable, graph, nodes[0], 0));
 	MUST(sycl_graph_node_set_value(graph, nodes[0], 1, sizeof(value), &value));
@@ -195,7 +195,7 @@ Test(graph_update, R3_a_disabled_node_does_nothing_until_it_is_enabled_again)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* An earlier launch is not changed, and no call waits for it. */
+/* An earlier launch does not change, and no call waits for it. */
 Test(graph_update, R3_nodes_are_disabled_in_order_with_launches)
 {
 	enum { TURNS = 40 };
@@ -225,7 +225,7 @@ static sycl_result count_call(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* With a host task in it a graph is no graph of its device's. */
+/* A graph with a host task is not a graph of its device. */
 Test(graph_update, R3_nodes_are_disabled_where_they_go_one_by_one)
 {
 	uint32_t calls = 0;

@@ -1,4 +1,4 @@
-/* Graphs and USM, on devices that have some (L2). */
+/* Graphs and USM, on devices with USM (L2). */
 #include "library/graph.h"
 
 TestSuite(graph_usm, .timeout = 120, .init = portable_begin, .fini = portable_end);
@@ -25,8 +25,7 @@ Test(graph_usm, L2_what_is_done_with_unified_memory_is_recorded_too)
 	MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(WORDS)));
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_queue_memcpy(in_order, host, device, WORDS_BYTES, 0, NULL, NULL));
-	/* The program's own memory is another matter, and nothing is recorded of what is refused.
-	 */
+	/* The program's own memory is refused, and a refused call records nothing. */
 	REFUSED(sycl_queue_memcpy(in_order, words, device, sizeof(words), 0, NULL, NULL),
 		SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
@@ -47,7 +46,7 @@ Test(graph_usm, L2_what_is_done_with_unified_memory_is_recorded_too)
 	MUST(sycl_queue_release(in_order));
 }
 
-/* USM orders nothing: the edges are by hand. */
+/* USM orders nothing, so the test makes the edges. */
 Test(graph_usm, R4_a_condition_may_be_a_word_in_unified_memory)
 {
 	enum { TURNS = 6 };

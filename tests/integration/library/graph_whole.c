@@ -1,6 +1,7 @@
 /*
- * Executable graphs that run as a graph of the device's driver. What that costs, what it takes, and
- * what becomes of it when things change, fail or go. On fake devices, whose calls are counted.
+ * Executable graphs that run as a graph of the device's driver: what that costs, and what it
+ * supports. Also what happens when things change, fail or are released. The fake devices count the
+ * calls.
  */
 #include "library/graph.h"
 
@@ -11,7 +12,7 @@
 
 TestSuite(graph_whole, .timeout = 60, .init = portable_begin, .fini = portable_end);
 
-/* Since `before`. */
+/* Returns the number of submissions since `before`. */
 static uint64_t submits(const struct fake_counters *before)
 {
 	return fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_SUBMIT] - before->calls[FAKE_SUBMIT];
@@ -41,7 +42,7 @@ Test(graph_whole, TG13_L1_a_launch_is_one_command_whatever_the_number_of_nodes)
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
 	sycl_executable_graph executable = chain(increment, buffer, 100, 0);
-	launch_and_wait(queue, executable); /* it is made, and the data are brought */
+	launch_and_wait(queue, executable); /* the graph is made, and the data are moved */
 	struct fake_counters before = fake_counters_of(FAKE_ANY_DEVICE);
 	for (int i = 0; i < 10; i++)
 		MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
@@ -140,7 +141,7 @@ Test(graph_whole, L13_changes_wait_for_what_is_in_flight_and_need_no_other_graph
 		  "it was changed while it was in flight");
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 1));
 	cr_assert(ge(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_UPDATE], 4));
-	/* Known to be there by now, the change is not made again. */
+	/* The engine has the result of the change by now and does not make it again. */
 	uint64_t updates = fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_UPDATE];
 	for (int i = 0; i < 3; i++)
 		launch_and_wait(queue, executable);
@@ -152,7 +153,7 @@ Test(graph_whole, L13_changes_wait_for_what_is_in_flight_and_need_no_other_graph
 	MUST(sycl_kernel_release(fill));
 }
 
-/* Two nodes that have nothing to do with each other, until they use one buffer. */
+/* Two nodes are independent of each other until they use one buffer. */
 Test(graph_whole, L13_B12_another_buffer_brings_the_order_that_it_needs)
 {
 	sycl_kernel fill = portable_kernel(queue, "fill_u32"),
@@ -168,8 +169,8 @@ Test(graph_whole, L13_B12_another_buffer_brings_the_order_that_it_needs)
 	MUST(sycl_executable_graph_update(executable, graph, 1, &second));
 	for (int i = 0; i < 5; i++) {
 		launch_and_wait(queue, executable);
-		cr_assert(words_copied_are(queue, one,
-					   41)); /* the fake device runs what may run last first */
+		cr_assert(words_copied_are(queue, one, 41)); /* of the nodes that may run, the fake
+								device runs the last one first */
 	}
 	cr_assert(words_copied_are(queue, other, 1));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 6));
@@ -257,7 +258,7 @@ Test(graph_whole, L16_D16_a_graph_that_is_released_ends_behind_its_launches)
 		MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
 	MUST(sycl_queue_graph(queue, executable, 0, NULL, &last));
 	MUST(sycl_executable_graph_release(executable));
-	/* This one has been launched, and is gone before it can be made. */
+	/* This graph was launched, and is released before it can be made. */
 	MUST(sycl_queue_graph(queue, brief, 0, NULL, NULL));
 	MUST(sycl_executable_graph_release(brief));
 	MUST(sycl_buffer_release(outlived));

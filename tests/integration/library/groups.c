@@ -141,7 +141,7 @@ Test(client_groups, B19_B21_depends_on_orders_across_queues)
 	MUST(sycl_handler_depends_on(handler, gate));
 	MUST(sycl_handler_depends_on(handler, gate));
 	MUST(sycl_handler_single_task(handler, noop));
-	MUST(sycl_event_release(gate)); /* the handler has what it needs */
+	MUST(sycl_event_release(gate)); /* the handler has everything that it needs */
 	MUST(sycl_handler_submit(handler, &after));
 	cr_assert(eq(int, sycl_queue_wait_for(queue, SHORT_NS), SYCL_ERROR_TIMEOUT));
 	fake_gate_open(0);
@@ -250,7 +250,7 @@ Test(client_groups, B22_B23_E5_zero_sizes_run_nothing_and_order)
 		MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 		sycl_range local = empty[i];
 		for (int d = 0; d < 3; d++)
-			local.size[d] = d; /* 0, and what divides nothing */
+			local.size[d] = d; /* 0, and sizes that do not divide the range */
 		MUST(i % 2 ? sycl_handler_parallel_for_nd(handler, fill, empty[i], local)
 			   : sycl_handler_parallel_for(handler, fill, empty[i]));
 		MUST(sycl_handler_submit(handler, &done));
@@ -262,7 +262,7 @@ Test(client_groups, B22_B23_E5_zero_sizes_run_nothing_and_order)
 		uint64_t end = 0;
 		MUST(sycl_event_get_profiling(done, SYCL_PROFILING_END, &end));
 		MUST(sycl_event_release(done));
-		/* Bad arguments are refused all the same. */
+		/* Wrong arguments are refused all the same. */
 		MUST(sycl_handler_begin(queue, &handler));
 		MUST(sycl_handler_parallel_for(handler, fill, empty[i]));
 		cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT));
@@ -300,7 +300,7 @@ Test(client_groups, E4_E8_ranges_that_do_not_fit_are_refused_at_once)
 	cr_assert(eq(int, sycl_handler_parallel_for(handler, noop, odd), SYCL_ERROR_ND_RANGE));
 	odd = sycl_range3(UINT64_MAX / 2, 2, 2);
 	cr_assert(eq(int, sycl_handler_parallel_for(handler, noop, odd), SYCL_ERROR_ND_RANGE));
-	/* After all that the handler still takes a good one. */
+	/* After all of these errors the handler still accepts a correct action. */
 	MUST(sycl_handler_parallel_for_nd(handler, noop, sycl_range2(8, 9), sycl_range2(4, 3)));
 	cr_assert(eq(int, sycl_handler_single_task(handler, noop), SYCL_ERROR_INVALID), "B1");
 	MUST(sycl_handler_submit(handler, NULL));
@@ -334,7 +334,8 @@ Test(client_groups, E13_an_offset_arrives_or_is_refused)
 	cr_assert(eq(u32, word_of(buffer), (4 * 3 + 2) * 5 + 1));
 	MUST(submit_with_offset(ids, buffer, sycl_range1(4), sycl_range1(0)));
 	cr_assert(eq(u32, word_of(buffer), 0));
-	/* Launches that differ in nothing else: however they travel, each has its own. */
+	/* These launches differ only in their values. However they are sent, each runs with its
+	 * own. */
 	for (uint32_t i = 0; i < 12; i++) {
 		MUST(submit_with_offset(ids, buffer, sycl_range1(4), sycl_range1(10 + i / 3)));
 		cr_assert(eq(u32, word_of(buffer), 10 + i / 3));
@@ -363,8 +364,8 @@ Test(client_groups, E13_an_offset_arrives_or_is_refused)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* Permissions: whatever the service makes of them, results are those of launches in order. What is
- * no launch is refused. */
+/* These properties are permissions. Whatever the service makes of them, the results are those of
+ * launches in order. They are refused for groups that are no launch. */
 Test(client_groups, R5_a_launch_may_be_said_to_be_splittable_or_to_begin_early)
 {
 	sycl_result (*const permissions[])(sycl_handler) = {sycl_handler_set_splittable,
@@ -478,8 +479,8 @@ Test(client_groups, C1_B13_B14_modes_of_one_buffer_are_united)
 	sycl_buffer buffer = plain_buffer();
 	uint32_t value = 5;
 	MUST(sycl_queue_fill(queue, buffer, 0, BYTES, &value, sizeof(value), NULL));
-	/* Read in one argument, written in another: one requirement, read and write, in either
-	 * order. */
+	/* One argument reads, and another one writes: this is one requirement, read and write, in
+	 * either order. */
 	for (int order = 0; order < 2; order++) {
 		sycl_handler handler = NULL;
 		MUST(sycl_handler_begin(queue, &handler));

@@ -29,7 +29,7 @@ static void run_hold(sycl_queue on, sycl_kernel hold, const uint32_t *open, sycl
 	MUST(sycl_handler_submit(handler, event_out));
 }
 
-/* `was_short`: the kernel has ended at once before, so that it is taken for a short one. */
+/* `was_short`: an earlier launch of the kernel ended at once, so the engine expects a short one. */
 static void check_held_launch(bool was_short)
 {
 	sycl_queue in_order = portable_beside(queue, SYCL_QUEUE_IN_ORDER);
@@ -52,7 +52,8 @@ static void check_held_launch(bool was_short)
 	*open = 0;
 	run_fill(in_order, fill, buffer, 7, &filled);
 	run_hold(in_order, hold, memory, &held);
-	MUST(sycl_event_wait(filled)); /* for ever, if it is reported with the commands behind it */
+	MUST(sycl_event_wait(filled)); /* this would never return if the end was reported only with
+					  the commands behind it */
 	MUST(sycl_event_get_status(held, &status));
 	cr_assert(ne(int, (int)status, (int)SYCL_COMMAND_COMPLETE));
 	*open = 1;
@@ -83,7 +84,8 @@ Test(held, B18_H9_a_command_is_told_while_a_kernel_runs_that_was_short_before)
 	check_held_launch(true);
 }
 
-/* Ends the kernel if its beginning is reported only at its end, which would never come. */
+/* Ends the kernel if its beginning is reported only at its end. Without this that end would never
+ * come. */
 struct rescue {
 	volatile uint32_t *open;
 	sem_t over;

@@ -1,6 +1,5 @@
-/* Host tasks: which thread calls them, when, how often, and what happens to what they leave (K1 -
- * K5, B30).
- */
+/* Host tasks: which thread calls them, when and how often, and what happens to their results (K1 -
+ * K5, B30). */
 #include "library/portable.h"
 
 #include <poll.h>
@@ -9,7 +8,7 @@
 
 TestSuite(host_tasks, .timeout = 120, .init = portable_begin, .fini = portable_end);
 
-/* Adds one to each word, and says how many were not what the first one was. */
+/* Adds one to each word, and counts the words that differed from the first one. */
 struct seen {
 	uint32_t first, others;
 	uint32_t calls;
@@ -113,7 +112,7 @@ Test(host_tasks, B2_a_kernel_waits_for_a_gated_requisite)
 	MUST(sycl_platform_release(helped));
 }
 
-/* A host task that queries its own event, once the gate is open. */
+/* A host task that queries its own event once the gate is open. */
 struct curious {
 	struct gate gate;
 	sycl_event event;
@@ -122,8 +121,7 @@ struct curious {
 	sycl_result asked;
 };
 
-/* A time that is not known yet would be waited for, here by the task for itself: that is refused at
- * once. */
+/* The task would wait for its own time, which does not exist yet. That is refused at once. */
 static sycl_result query_own_event(sycl_host_task task, void *user_data)
 {
 	struct curious *curious = user_data;
@@ -167,7 +165,7 @@ static sycl_result refuse_with_words(sycl_host_task task, void *user_data)
 	(void)task;
 	sycl_queue none = NULL;
 	(void)user_data;
-	return sycl_queue_wait(none); /* its sentence is this thread's last failure */
+	return sycl_queue_wait(none); /* the thread's last failure is the text of this one */
 }
 
 static sycl_result refuse(sycl_host_task task, void *user_data)
@@ -189,7 +187,7 @@ Test(host_tasks, K3_M9_a_failure_is_an_asynchronous_error_and_goes_to_what_depen
 		  sycl_get_last_error_text());
 	MUST(sycl_event_release(failed));
 	MUST(sycl_event_release(after));
-	/* A positive number is a failure as well; a number that is no code becomes RUNTIME. */
+	/* A positive number is a failure as well. A number that is no code becomes RUNTIME. */
 	const sycl_result returned[] = {SYCL_ERROR_ACCESSOR, 7, -1000000},
 			  codes[] = {SYCL_ERROR_ACCESSOR, -1, -1};
 	for (int i = 0; i < 3; i++) {
@@ -225,7 +223,7 @@ Test(host_tasks, K3_M2_the_list_has_one_error_of_it)
 	MUST(sycl_event_release(all));
 }
 
-/* Each waits for the next one, which waits for the next ... */
+/* Each waits for the next one, which waits for the one after it, and so on. */
 struct link {
 	sycl_queue queue;
 	uint32_t depth;
@@ -257,7 +255,7 @@ Test(host_tasks, B30_one_thread_is_enough_for_tasks_that_wait_for_each_other)
 	MUST(sycl_event_wait(event));
 	cr_assert(eq(u32, reached, 1));
 	MUST(sycl_event_release(event));
-	/* And with a pool of one. */
+	/* And with a pool of one thread. */
 	sycl_platform helped = portable_open(1);
 	top.queue = portable_queue(helped, 0, 0);
 	run_task(top.queue, descend, &top, NULL, SYCL_ACCESS_READ, NULL, &event);
@@ -313,7 +311,7 @@ Test(host_tasks, K5_a_slow_one_delays_nobody_elses)
 	sycl_event chain = NULL;
 	run_task(on, gate_task, &gate, NULL, SYCL_ACCESS_READ, NULL, NULL);
 	gate_await(&gate, 1);
-	/* Its own other chains, with host tasks in them, and another client's. */
+	/* Other chains of this client, with host tasks in them, and another client's chains. */
 	for (int i = 0; i < 10; i++) {
 		run_increment(on, own, one, NULL);
 		run_task(on, count_task, &count, one, SYCL_ACCESS_READ_WRITE, NULL,
@@ -343,7 +341,7 @@ static void count_end(void *user_data)
 }
 
 struct life {
-	_Atomic uint32_t ended, calls; /* `ended` first: what count_end counts */
+	_Atomic uint32_t ended, calls; /* `ended` comes first: count_end increments it */
 	sycl_result result;
 };
 
@@ -389,7 +387,7 @@ Test(host_tasks, K1_called_once_or_never_and_its_data_ends_once)
 	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
 	MUST(sycl_event_release(failed));
 	MUST(sycl_event_release(late));
-	/* A wait reports a task that failed before its turn, as it reports any other. */
+	/* A wait reports a task that failed before its turn like any other failed task. */
 	run_life(queue, &again, NULL, &late);
 	MUST(sycl_event_wait(late));
 	MUST(sycl_event_release(late));
@@ -491,7 +489,7 @@ Test(host_tasks, K1_M12_pointers_are_of_this_thread_and_of_these_accessors)
 		SYCL_ERROR_INVALID_HANDLE);
 	MUST(sycl_event_wait_for(event, LONG_NS));
 	MUST(sycl_event_release(event));
-	/* Host accessors belong to host tasks, and one side writes. */
+	/* The accessors are those of host tasks, and one of the two sides writes. */
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_host_accessor(handler, 0, buffer, SYCL_ACCESS_READ));
@@ -520,7 +518,7 @@ static sycl_result write_plain(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* Plain memory: after any wait that reported the end, the function's writes are there. */
+/* This is plain memory. After any wait that reported the end, the function's writes are in it. */
 Test(host_tasks, B33_what_happened_before_a_wait_ended_is_seen_after_it)
 {
 	sycl_platform helped = portable_open(2);
@@ -544,7 +542,7 @@ Test(host_tasks, B33_what_happened_before_a_wait_ended_is_seen_after_it)
 	MUST(sycl_platform_release(helped));
 }
 
-/* The turn of an event loop, as platform.h has it: whatever there is to do makes the descriptor
+/* The turn of an event loop, as described in platform.h: any pending work makes the descriptor
  * readable. */
 Test(host_tasks, K1_B30_a_programs_own_event_loop_runs_them)
 {
@@ -554,7 +552,7 @@ Test(host_tasks, K1_B30_a_programs_own_event_loop_runs_them)
 	for (uint32_t i = 1; i <= 50; i++) {
 		sycl_event event = NULL;
 		run_task(queue, count_task, &count, NULL, SYCL_ACCESS_READ, NULL, &event);
-		if (i % 2) { /* its turn comes before the loop polls: a round trip ensures it */
+		if (i % 2) { /* its turn comes before the loop polls; a round trip ensures it */
 			struct sycl_usage usage = SYCL_USAGE_INIT;
 			MUST(sycl_platform_get_usage(platform, &usage));
 		}

@@ -1,5 +1,5 @@
-/* Images as an application has them, on every engine: what is made and refused, the host's side,
- * order, residency. */
+/* Images through the public functions, on every engine: what can be made, what is refused, host
+ * accesses, order, residency. */
 #include "library/portable.h"
 
 #include <math.h>
@@ -175,7 +175,7 @@ Test(images, M12_an_image_is_no_buffer_and_a_buffer_no_image)
 	MUST(sycl_image_release(image));
 }
 
-/* The contents of borrowed memory, and when they arrive. */
+/* The contents of borrowed memory are written back, at the right time. */
 Test(images, D9_D11_D14_pixels_are_written_back_as_of_a_buffer)
 {
 	uint8_t host[IMAGE_BYTES], other[IMAGE_BYTES];
@@ -224,8 +224,8 @@ Test(images, B12_C20_groups_on_an_image_keep_their_order)
 	MUST(sycl_image_release(b));
 }
 
-/* A copy needs no kernel; the host reads what was written before, and devices what the host wrote.
- */
+/* A copy needs no kernel. The host reads what was written before, and devices read what the host
+ * wrote. */
 Test(images, D3_C20_images_are_copied_and_seen_by_the_host)
 {
 	sycl_image a = make_image(NULL, SYCL_HOST_NONE), b = make_image(NULL, SYCL_HOST_NONE),
@@ -261,7 +261,7 @@ Test(images, D3_C20_images_are_copied_and_seen_by_the_host)
 	MUST(sycl_image_release(shape));
 }
 
-/* Each device has storage of its own, also one that works in the host's memory otherwise. */
+/* Each device has its own storage, even a device whose buffers are in host memory. */
 Test(images, B25_A27_an_image_follows_from_device_to_device)
 {
 	enum { DEVICES = 3 };
@@ -335,7 +335,8 @@ Test(images, E14_E22_arguments_of_another_kind_are_refused)
 	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_single_task(handler, takes_image));
 	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
-	/* The kernel writes; what may only be read is refused by the service at the latest. */
+	/* The kernel writes an image that may only be read. The service refuses that at the
+	 * latest. */
 	sycl_event event = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_image(handler, 0, image, SYCL_ACCESS_READ));
@@ -377,7 +378,8 @@ static sycl_host_image host_of(sycl_image image, sycl_access_mode mode)
 	return accessor;
 }
 
-/* By hand: 0.5 is 127.5 steps of 255, to the even 128; beyond 1 is 1. */
+/* Computed by hand: 0.5 is 127.5 steps of 255, which rounds to the even 128; values above 1 become
+ * 1. */
 Test(images, C20_the_host_reads_and_writes_pixels_as_a_kernel_does)
 {
 	sycl_image image = NULL;
@@ -418,8 +420,8 @@ Test(images, C20_the_host_reads_and_writes_pixels_as_a_kernel_does)
 	MUST(sycl_image_release(image));
 }
 
-/* Formats of whole numbers: what is written, and what is there then, because the format holds no
- * more. */
+/* Formats of integers: the written value, and the stored one, because the format has a smaller
+ * range. */
 struct whole_case {
 	sycl_image_format format;
 	int64_t written[4], stored[4];
@@ -450,7 +452,7 @@ static const struct whole_case uints_cases[] = {
 	 4},
 };
 
-/* The pixel as it lies in memory, little end first. */
+/* The bytes of the pixel in memory, little-endian. */
 static void must_lie(sycl_host_image accessor, uint64_t pixel, const struct whole_case *of)
 {
 	void *bytes = NULL;
@@ -560,7 +562,7 @@ Test(images, C20_G5_the_host_reads_writes_and_samples_uints)
 	}
 }
 
-/* By hand: a row of 10, 20, 30 in r; sampled in the middle between two, and outside. */
+/* Computed by hand: a row of 10, 20, 30 in r, sampled halfway between two pixels and outside. */
 Test(images, G5_G6_S2_the_host_samples_as_a_kernel_does)
 {
 	static const float pixels[3][4] = {{10, 0, 0, 1}, {20, 0, 0, 1}, {30, 0, 0, 1}};
@@ -620,7 +622,7 @@ Test(images, G5_G6_S2_the_host_samples_as_a_kernel_does)
 	MUST(sycl_image_release(image));
 }
 
-/* 000's three tables, and the sentence between them. */
+/* The three tables of SYCL's specification, and the sentence between them. */
 Test(images, G5_G6_S2_the_mapping_of_samplers_is_that_of_the_specification)
 {
 	enum { WRAP = 0, CLAMP = 1, MIRROR = 2, BORDER = 3 };
@@ -657,7 +659,8 @@ Test(images, G5_G6_S2_the_mapping_of_samplers_is_that_of_the_specification)
 	}
 }
 
-/* A recorded group is sent to other queues too, and their devices must have the image as well. */
+/* A recorded group is also sent to other queues, whose devices must be able to use the image as
+ * well. */
 Test(images, B15_E21_a_frozen_group_has_its_images_and_samplers)
 {
 	sycl_image a = make_image(NULL, SYCL_HOST_NONE), b = make_image(NULL, SYCL_HOST_NONE);

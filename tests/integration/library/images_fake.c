@@ -1,5 +1,5 @@
-/* Images on fake devices, whose storage of them is opaque; one of the devices works in the host's
- * memory otherwise. */
+/* Images on fake devices, whose image storage is opaque. One of the devices keeps buffers in the
+ * host's memory. */
 #include "library/portable_engine.h"
 
 #include "library/service.h"

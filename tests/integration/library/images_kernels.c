@@ -1,5 +1,5 @@
-/* Kernels that read, sample and write images, on real devices, against what the host makes of the
- * same pixels. */
+/* Kernels that read, sample and write images, on real devices. The host computes the same pixels
+ * for comparison. */
 #include "library/portable.h"
 
 #include <math.h>
@@ -27,8 +27,8 @@ static sycl_host_image host_of(sycl_image image, sycl_access_mode mode)
 	return accessor;
 }
 
-/* A picture made smaller by a sampler that mixes; the host does the same, and each step of 8 bits
- * may differ by one. */
+/* A sampler with a linear filter makes a picture smaller. The host computes the same; a value of 8
+ * bits may differ by one. */
 Test(image_programs, C20_E14_G5_a_picture_is_resized_by_a_sampler)
 {
 	enum { ROWS = 31, COLUMNS = 45, SMALL_ROWS = 13, SMALL_COLUMNS = 20 };
@@ -86,8 +86,8 @@ Test(image_programs, C20_E14_G5_a_picture_is_resized_by_a_sampler)
 	MUST(sycl_kernel_release(kernel));
 }
 
-/* Three dimensions, read and written in one chain of groups: each pixel has its place as its
- * value. */
+/* Three dimensions, read and written in one chain of groups. The value of each pixel is its
+ * position. */
 Test(image_programs, C20_E3_a_volume_keeps_its_orientation)
 {
 	enum { A = 3, B = 4, C = 5 };
@@ -143,7 +143,8 @@ Test(image_programs, C20_E3_a_volume_keeps_its_orientation)
 	MUST(sycl_kernel_release(turn));
 }
 
-/* Outside of the image by every addressing mode: a device gives what the host's table gives. */
+/* Samples outside of the image in every addressing mode. The device must give the values of the
+ * host's table. */
 Test(image_programs, G5_G6_S2_samplers_reach_the_device)
 {
 	enum { POINTS = 16 };
@@ -201,8 +202,8 @@ Test(image_programs, G5_G6_S2_samplers_reach_the_device)
 	MUST(sycl_kernel_release(kernel));
 }
 
-/* Each layer is written, sampled in the middle of its four pixels, and read: each has only its
- * own. */
+/* Each layer is written, sampled between its four pixels, and read. It must contain only its own
+ * values. */
 Test(image_programs, R8_layers_are_written_sampled_and_read)
 {
 	enum { LAYERS = 4, ITEMS = LAYERS * 4 };

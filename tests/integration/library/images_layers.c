@@ -1,5 +1,5 @@
-/* Layered images as an application has them, on every engine: what is made and refused, and the
- * host's side. */
+/* Layered images through the public functions, on every engine: what can be made, what is refused,
+ * and host accesses. */
 #include "library/portable.h"
 
 #include <string.h>
@@ -118,7 +118,7 @@ Test(image_layers, R8_more_layers_than_the_device_has_are_refused_at_the_call)
 	MUST(sycl_handler_discard(handler));
 }
 
-/* By the device and back, and into what the host gave. */
+/* Layers are copied by the device and back, and into the host memory of the image. */
 Test(image_layers, R8_all_layers_are_copied_and_written_back)
 {
 	uint8_t first[IMAGE_BYTES], last[IMAGE_BYTES] = {0};

@@ -1,7 +1,7 @@
 /*
- * Images on real devices with the embedded engine, of the kind IMAGES_DEVICE_TYPE.
- * IMAGES_CUDA_LIBRARY: the driver, instead of the machine's; NVRTC_LIBRARY: its compiler. Without
- * such a device the tests skip.
+ * Images on real devices with the embedded engine. IMAGES_DEVICE_TYPE is the kind of device.
+ * IMAGES_CUDA_LIBRARY is a driver to use instead of the machine's, and NVRTC_LIBRARY its compiler.
+ * Without such a device the tests skip.
  */
 #include "library/portable_engine.h"
 
@@ -11,7 +11,7 @@
 
 #include <criterion/criterion.h>
 
-/* The fake backend's kernels of these names work on each byte of the pixels. */
+/* The kernels of these names in the fake backend work on each byte of the pixels. */
 static const char source[] =
 	"SYCL_KERNEL void fill_image(SYCL_IMAGE_WRITE_2D(to), uint value)\n"
 	"{\n"
@@ -47,7 +47,7 @@ void portable_engine_start(void)
 	(void)snprintf(options, sizeof(options), "cuda:library=%s cuda:nvrtc=%s",
 		       IMAGES_CUDA_LIBRARY, NVRTC_LIBRARY);
 	need(setenv("OCL_ICD_VENDORS", "/nonexistent", 1) == 0,
-	     "setenv"); /* the double's devices only */
+	     "setenv"); /* only the double's devices */
 	need(setenv("SYCLD_BACKEND_OPTIONS", options, 1) == 0, "setenv");
 #endif
 	need(setenv("XDG_CACHE_HOME", TEST_CACHE, 1) == 0, "setenv");

@@ -1,5 +1,5 @@
-/* Linking on fake devices, which can do it or not as the test says; sub-groups, of which they have
- * none. */
+/* Linking on fake devices, which support it or not as the test requests; sub-groups, which they do
+ * not have. */
 #include "library/test.h"
 
 #include "fake_control.h"
@@ -84,7 +84,8 @@ Test(client_kernels, J19_a_build_after_a_compile_is_another_one)
 	sycl_kernel_bundle input = NULL, built = NULL;
 	sycl_kernel_bundle object = object_of(context, "fill_u32\n");
 
-	/* The same source: what is kept of the one must not be taken for the other. */
+	/* The source is the same, but the cached result of one build must not be used for the
+	 * other. */
 	MUST(sycl_kernel_bundle_create_input(context, 0, NULL, SYCL_SOURCE_PORTABLE, "fill_u32\n",
 					     0, &input));
 	MUST(sycl_kernel_bundle_build(input, NULL, &built));

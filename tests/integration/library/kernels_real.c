@@ -1,5 +1,5 @@
-/* Kernels of portable sources on devices with a compiler: objects, options, what a device lacks,
- * facts of kernels. */
+/* Kernels of portable sources on devices with a compiler: objects, options, missing features, facts
+ * of kernels. */
 #include "library/portable.h"
 
 #include <stdio.h>
@@ -37,8 +37,8 @@ static sycl_kernel_bundle compiled(sycl_context context, const char *source, con
 	return object;
 }
 
-/* A function of one source and a kernel of another; the option makes the one special (E2: in 2
- * dimensions, too). */
+/* A function comes from one source and a kernel from another. The option specialises one of them
+ * (E2: in 2 dimensions, too). */
 Test(kernels, J19_a_function_comes_from_another_object)
 {
 	static const char function[] =
@@ -73,8 +73,8 @@ Test(kernels, J19_a_function_comes_from_another_object)
 	MUST(sycl_context_release(context));
 }
 
-/* The ids of item (i, j, k) of a launch in so many dimensions: its ids from the offset on, all else
- * without it. */
+/* The ids of item (i, j, k) in a launch of so many dimensions: its own ids begin at the offset, all
+ * others do not include it. */
 static void run_with_offset(sycl_kernel kernel, sycl_range global, const sycl_range *local,
 			    sycl_range offset)
 {
@@ -137,8 +137,8 @@ Test(kernels, E13_an_offset_shifts_global_ids_and_nothing_else)
 	MUST(sycl_kernel_release(kernel));
 }
 
-/* Not each of them counts itself, which would take long: every 4096th, and those whose ids an int
- * does not hold. */
+/* If each work-item counted itself, it would take long. So only every 4096th does, and those whose
+ * ids do not fit in an int. */
 Test(kernels, E10_more_than_two_to_the_31st_items)
 {
 	static const char source[] =
@@ -170,7 +170,7 @@ Test(kernels, E10_more_than_two_to_the_31st_items)
 	MUST(sycl_kernel_release(kernel));
 }
 
-/* -D is how a kernel is made special before it is compiled. */
+/* -D specialises a kernel before it is compiled. */
 Test(kernels, J19_options_specialise_a_source)
 {
 	static const char source[] = "SYCL_KERNEL void put(SYCL_GLOBAL(int) o) { o[0] = VALUE; }\n";
@@ -235,11 +235,11 @@ Test(kernels, E19_a_source_that_needs_what_the_device_lacks)
 			SYCL_ERROR_KERNEL_NOT_SUPPORTED);
 		cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "sub-groups"), NULL));
 	}
-	/* A refusal leaves the output alone. */
+	/* A refused call does not change its output. */
 	cr_assert(eq(ptr, kernel, NULL));
 }
 
-/* The query says what the kernel sees. */
+/* The query returns what the kernel reads. */
 Test(kernels, E25_sub_groups_are_as_the_query_says)
 {
 	static const char source[] =
@@ -324,8 +324,8 @@ Test(kernels, A15_E16_G12_a_kernel_tells_of_its_arguments)
 	MUST(sycl_kernel_release(kernel));
 }
 
-/* One source with a kernel for a value of each size: a compiler takes more time for a source than
- * for a kernel. "k0" makes something of the first and the last byte of a value of sizes[0]. */
+/* One source has a kernel for a value of each size, because compiling a source takes longer than a
+ * kernel. "k0" computes a result from the first and last byte of a value of sizes[0]. */
 static void values_source(const uint64_t *sizes, size_t count, char *source_out, size_t capacity)
 {
 	size_t used = 0;
@@ -342,7 +342,7 @@ static void values_source(const uint64_t *sizes, size_t count, char *source_out,
 	}
 }
 
-/* A value of so many bytes; what the kernel makes of its first and last. */
+/* Runs a kernel with a value of that many bytes. The result depends on its first and last byte. */
 static sycl_result run_value(const char *source, const char *name, uint64_t bytes,
 			     uint32_t *sum_out)
 {
@@ -372,8 +372,8 @@ static sycl_result run_value(const char *source, const char *name, uint64_t byte
 	return result;
 }
 
-/* With the pointer before it; a portable kernel on CUDA has a little less than the device: its
- * launch record, aligned. */
+/* There is a pointer before the value. On CUDA a portable kernel has a little less room than the
+ * device: its launch record, aligned. */
 Test(kernels, E14_E21_values_of_all_sizes_up_to_the_limit)
 {
 	uint64_t limit = device_number(SYCL_DEVICE_INFO_MAX_PARAMETER_BYTES);

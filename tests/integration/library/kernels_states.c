@@ -141,7 +141,7 @@ Test(kernel_states, J19_an_executable_tells_its_kernels)
 	pair_close(&pair);
 }
 
-/* Each state takes what belongs to it, and nothing else. */
+/* Each call accepts bundles of its state and refuses others. */
 Test(kernel_states, J19_a_state_refuses_what_is_another_ones)
 {
 	struct pair pair = pair_open();
@@ -187,8 +187,8 @@ Test(kernel_states, J19_a_state_refuses_what_is_another_ones)
 	pair_close(&pair);
 }
 
-/* Built for one of two devices, it does not run on the other; joined with one for the other, it
- * does. */
+/* A bundle for one of two devices does not run on the other. Joined with one for the other device,
+ * it does. */
 Test(kernel_states, E19_J19_joined_bundles_have_all_images)
 {
 	struct pair pair = pair_open();
@@ -219,7 +219,7 @@ Test(kernel_states, E19_J19_joined_bundles_have_all_images)
 	MUST(sycl_kernel_bundle_join(pair.count, halves, &both));
 	for (uint32_t i = 0; i < pair.count; i++)
 		MUST(sycl_kernel_bundle_release(
-			halves[i])); /* what was joined keeps what it needs */
+			halves[i])); /* a joined bundle keeps the ones that it needs */
 	MUST(sycl_kernel_create(both, "fill_u32", &kernel));
 	for (uint32_t i = 0; i < pair.count; i++) {
 		run_fill(pair.queues[i], kernel, buffer, 70 + i, NULL);
@@ -231,7 +231,8 @@ Test(kernel_states, E19_J19_joined_bundles_have_all_images)
 	pair_close(&pair);
 }
 
-/* The same kernel twice for a device is nobody's to choose; the same image twice is one. */
+/* A bundle with two kernels of one name for a device is ambiguous. The same image twice counts
+ * once. */
 Test(kernel_states, J19_two_kernels_of_one_name_are_told_apart_by_nobody)
 {
 	struct pair pair = pair_open();
@@ -317,7 +318,8 @@ Test(kernel_states, E19_J19_an_object_is_linked_or_the_device_says_that_it_canno
 	pair_close(&pair);
 }
 
-/* An error in a source comes with the compiler's words, also from one of several devices. */
+/* An error in a source is reported with the compiler's messages, also for one of several
+ * devices. */
 Test(kernel_states, M6_J19_a_build_that_fails_makes_no_bundle)
 {
 	struct pair pair = pair_open();

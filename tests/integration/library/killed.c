@@ -1,6 +1,7 @@
 /*
- * Sessions that end with work to be sent (N4): an operator ends them, their process does, or they
- * are closed. What had begun ends, the others go on, and nothing stays.
+ * Sessions that end with work to be sent (N4): an operator or the end of their process ends them,
+ * or they are closed. Work that had begun is finished, other sessions continue, and nothing is
+ * left.
  */
 #include "library/test.h"
 
@@ -15,8 +16,8 @@
 
 enum { MANY = 1000, GATE = 1 };
 
-/* Some of the commands that were sent to a device's thread may have begun: no more than fill a
- * lane. */
+/* Some commands may have begun: those that were sent to the device's thread. They are at most as
+ * many as fill a lane. */
 enum { SENT_MOST = 240 };
 
 static sycl_device device;
@@ -50,13 +51,13 @@ static void stop(void)
 
 TestSuite(client_killed, .timeout = 120, .init = start_killed, .fini = stop);
 
-/* The process whose end is that of the session's client, for the engine. */
+/* Makes a process. For the engine its end is the end of the session's client. */
 static pid_t make_process(void)
 {
 	pid_t process = fork();
 	if (process == 0) {
 		(void)prctl(PR_SET_PDEATHSIG,
-			    SIGKILL); /* a test that fails leaves nothing behind */
+			    SIGKILL); /* a test that fails must leave no process behind */
 		for (;;)
 			(void)pause();
 	}
@@ -128,7 +129,8 @@ static uint64_t launches(void)
 	return counters.launches;
 }
 
-/* A kernel that runs until its gate is opened; what requires the buffer comes behind it. */
+/* Starts a kernel that runs until its gate is opened. Groups that require the buffer come behind
+ * it. */
 static void hold_buffer(const struct victim *victim, sycl_buffer buffer)
 {
 	struct fake_counters counters;
@@ -142,7 +144,7 @@ static void hold_buffer(const struct victim *victim, sycl_buffer buffer)
 		LONG_NS));
 }
 
-/* Other sessions work, at once. */
+/* Other sessions work without delay. */
 static void expect_others_work(void)
 {
 	sycl_buffer buffer = NULL;
@@ -154,7 +156,7 @@ static void expect_others_work(void)
 	MUST(sycl_kernel_release(kernel));
 }
 
-/* All of it is accounted for; how many groups of it ran. */
+/* Checks that all groups are accounted for. Returns how many of them ran. */
 static uint64_t expect_gone(void)
 {
 	client_service_wait_gone(&service);
@@ -200,7 +202,7 @@ Test(client_killed, N4_a_thousand_groups_of_an_in_order_queue)
 	kill_with_a_thousand(SYCL_QUEUE_IN_ORDER);
 }
 
-/* Another session's handle of an exportable buffer of the victim's. */
+/* Returns another session's handle of an exportable buffer of the victim. */
 static sycl_buffer share(const struct victim *victim, sycl_buffer *theirs)
 {
 	static uint32_t words[N];
@@ -235,7 +237,7 @@ Test(client_killed, N4_M9_who_shares_a_buffer_with_it_is_told_until_it_is_writte
 	sycl_kernel kernel = fake_kernel(queue, "fill_u32");
 	uint32_t value = 0;
 	hold_buffer(&victim, victim.own);
-	/* More than a lane takes: what comes behind them is on no device. */
+	/* These are more than a lane takes. The ones behind them are on no device. */
 	increment_many(&victim, victim.own, 2 * SENT_MOST);
 	increment_many(&victim, theirs, 3);
 	settle(&victim);
@@ -281,7 +283,7 @@ static void *submit_until_killed(void *context)
 	return r == SYCL_ERROR_CONNECTION_LOST ? NULL : context;
 }
 
-/* While it submits, at another moment each time. */
+/* Ends the session while it submits, at a different moment each time. */
 static void kill_while(struct submitter *submitter, uint32_t at)
 {
 	pthread_t thread;
@@ -296,7 +298,7 @@ static void kill_while(struct submitter *submitter, uint32_t at)
 	(void)expect_gone();
 }
 
-/* In bursts, where many are read at a time. */
+/* Groups come in bursts, of which the engine reads many at a time. */
 Test(client_killed, N4_while_groups_are_submitted)
 {
 	for (uint32_t round = 0; round < 25; round++) {
@@ -320,7 +322,8 @@ static void add_node(sycl_graph graph, sycl_handler handler)
 	MUST(sycl_graph_add(graph, handler, 0, NULL, NULL));
 }
 
-/* Kernel, host task, kernel: on one buffer, so one behind the other. */
+/* A graph of kernel, host task, kernel. They use one buffer, so each comes behind the one
+ * before. */
 static sycl_executable_graph graph_of(const struct victim *victim, _Atomic uint32_t *calls)
 {
 	sycl_context context = NULL;
@@ -362,7 +365,7 @@ Test(client_killed, N4_while_a_graph_with_a_host_task_is_replayed)
 	}
 }
 
-/* Many launches of it, none of which had its turn. */
+/* There are many launches of it, and none has had its turn. */
 Test(client_killed, N4_graphs_and_host_tasks_that_wait)
 {
 	_Atomic uint32_t calls = 0;
@@ -384,8 +387,8 @@ Test(client_killed, N4_graphs_and_host_tasks_that_wait)
 
 /* ----------------------------- its process, and its own end ----------------------------- */
 
-/* Work that others see is completed, however the session ends. Work that no other session depends
- * on stops with the process. */
+/* Work with results that others can observe is completed, however the session ends. Other work
+ * stops with the process. */
 Test(client_killed, N4_F10_what_others_may_see_runs_though_its_process_has_ended)
 {
 	struct victim victim = victim_open(0, true);
@@ -408,7 +411,8 @@ Test(client_killed, N4_F10_what_others_may_see_runs_though_its_process_has_ended
 	victim_close(&victim);
 }
 
-/* Closing is no order to stop (D15, D16): as long as there is somebody, all of it runs. */
+/* Closing a session does not stop its work (D15, D16): as long as its process exists, all of it
+ * runs. */
 Test(client_killed, N4_D16_all_that_was_submitted_runs_of_who_has_closed_and_lives)
 {
 	struct victim victim = victim_open(0, true);
@@ -422,8 +426,8 @@ Test(client_killed, N4_D16_all_that_was_submitted_runs_of_who_has_closed_and_liv
 	end_process(&victim);
 }
 
-/* First it closes, then its process ends: as it is with each that ends, whichever the engine
- * notices first. */
+/* The session is closed, and then its process ends, as in every program that ends. It does not
+ * matter which of the two the engine detects first. */
 Test(client_killed, N4_nobody_is_left_who_wants_what_was_submitted_before_it_closed)
 {
 	struct victim victim = victim_open(0, true);
@@ -436,8 +440,8 @@ Test(client_killed, N4_nobody_is_left_who_wants_what_was_submitted_before_it_clo
 	before = launches();
 	end_process(&victim);
 	expect_others_work();
-	/* The engine's loop looks at what is readable in each of its turns, of which this takes
-	 * several. */
+	/* The engine's loop polls its descriptors in each of its turns. This takes several
+	 * turns. */
 	for (uint32_t i = 0; i < 10; i++)
 		expect_others_work();
 	fake_gate_open(GATE);
@@ -445,7 +449,7 @@ Test(client_killed, N4_nobody_is_left_who_wants_what_was_submitted_before_it_clo
 	cr_expect(le(u64, launches() - before, SENT_MOST + 11));
 }
 
-/* An operator ends one that is closing already. */
+/* An operator ends a session that is closing already. */
 Test(client_killed, N4_a_session_that_is_closing_can_be_killed)
 {
 	struct victim victim = victim_open(0, false);

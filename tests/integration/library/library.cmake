@@ -12,7 +12,7 @@ if(TARGET syclclient AND TARGET sycl_engine_core)
     add_dependencies(client_embedded syclengine sycl-engine)
     target_compile_definitions(client_embedded PRIVATE TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
   endif()
-  # With a driver that can make a built-in kernel that it lists.
+  # With a driver that makes a built-in kernel from its list.
   if(TARGET client_embedded AND TARGET opencl_counter)
     add_dependencies(client_embedded opencl_counter)
     add_test(NAME client_embedded_builtins COMMAND client_embedded --filter *A28*
@@ -21,7 +21,7 @@ if(TARGET syclclient AND TARGET sycl_engine_core)
     set_property(TEST client_embedded_builtins APPEND PROPERTY ENVIRONMENT
       "OPENCL_LAYERS=$<TARGET_FILE:opencl_counter>" "OPENCL_COUNTER_HAS_BUILTINS=1")
     set_property(TEST client_embedded_builtins PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
-    # And with one whose devices are custom ones: these have built-in kernels, and nothing else.
+    # And with one whose devices are custom ones: these only have built-in kernels.
     add_test(NAME client_embedded_custom COMMAND client_embedded --filter *R7*
       --tap=${CMAKE_BINARY_DIR}/tests/client_embedded_custom.tap)
     sycl_test_properties(client_embedded_custom 60 "")
@@ -30,7 +30,7 @@ if(TARGET syclclient AND TARGET sycl_engine_core)
     set_property(TEST client_embedded_custom PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
   endif()
 endif()
-# CUDA devices as a client sees them, on the double of the driver.
+# CUDA devices through the public functions, on the double of the driver.
 if(TARGET syclclient AND TARGET fake_cuda AND SYCL_HAS_CUDA)
   sycl_test(client_cuda_kernels SOURCES library/cuda_kernels.c LIBS syclclient TIMEOUT 300)
   if(TARGET client_cuda_kernels)
@@ -113,16 +113,17 @@ if(TARGET syclclient AND TARGET opencl_counter AND SYCLD_TEST_OPENCL_LIBRARY AND
     ${SYCLD_TEST_OPENCL_LIBRARY} ${CMAKE_DL_LIBS} TIMEOUT 300)
   if(TARGET client_opencl)
     add_dependencies(client_opencl syclengine sycl-engine opencl_counter)
-    # As many compute units on every machine. PoCL cannot bind more threads than there are processors.
+    # The number of compute units is the same on every machine. PoCL cannot bind more threads than
+    # there are processors.
     set_property(TEST client_opencl APPEND PROPERTY ENVIRONMENT POCL_MAX_PTHREAD_COUNT=4 POCL_AFFINITY=0)
-    # A minute of one processor under the sanitizers.
+    # Under the sanitizers it takes a minute of one processor.
     set_property(TEST client_opencl PROPERTY COST 900)
     target_include_directories(client_opencl PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/opencl_counter)
     target_include_directories(client_opencl SYSTEM PRIVATE ${OPENCL_INCLUDE})
     target_compile_definitions(client_opencl PRIVATE COUNTER_LIBRARY="$<TARGET_FILE:opencl_counter>"
       TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
     if(TARGET opencl_discrete)
-      # Native commands behind a layer that reports times of commands that have not ended.
+      # Native commands behind a layer that also reports times of commands that have not ended.
       add_test(NAME client_opencl_discrete COMMAND client_opencl "--filter=opencl_native_commands/*" --jobs=2
         --tap=${CMAKE_BINARY_DIR}/tests/client_opencl_discrete.tap)
       sycl_test_properties(client_opencl_discrete 300 "")
@@ -134,7 +135,7 @@ if(TARGET syclclient AND TARGET opencl_counter AND SYCLD_TEST_OPENCL_LIBRARY AND
     endif()
   endif()
 endif()
-# The double of CUDA's driver runs what NVRTC makes of these two, as PTX.
+# The double of CUDA's driver runs the PTX that NVRTC makes of these two.
 if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC AND TARGET syclengine AND NOT SYCLD_SANITIZE)
   foreach(name graph_while cuda_variable)
     add_test(NAME example_${name}_double COMMAND ${name} embedded: -arch=compute_90)
@@ -144,8 +145,8 @@ if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC AND TARGET syclengine AND 
     add_dependencies(${name} fake_cuda)
   endforeach()
 endif()
-# Examples that need no service: graphs, native commands in them, variables. Those that need a GPU skip themselves without one.
-# They end with their process, without giving back what they have.
+# Examples that need no service: graphs, native commands in them, variables. Those that need a GPU skip themselves without one. They end
+# without releasing their objects.
 foreach(name graph_stencil graph_while cuda_variable usm_list opencl_graph cublas_graph)
   if(TARGET ${name} AND TARGET syclengine AND NOT SYCLD_SANITIZE STREQUAL "thread")
     add_test(NAME example_${name} COMMAND ${name} embedded:)
@@ -156,7 +157,7 @@ foreach(name graph_stencil graph_while cuda_variable usm_list opencl_graph cubla
     add_dependencies(${name} syclengine sycl-engine)
   endif()
 endforeach()
-# The endpoint of the environment, and who ignores it.
+# The endpoint of the environment, and the programs that ignore it.
 if(TARGET saxpy)
   add_test(NAME client_endpoint_secure COMMAND ${CMAKE_CURRENT_LIST_DIR}/endpoint_secure.sh $<TARGET_FILE:saxpy>)
   sycl_test_properties(client_endpoint_secure 60 "")

@@ -1,4 +1,4 @@
-/* The engine's death as the library's user sees it. */
+/* The death of the engine, through the public functions. */
 #include "library/test.h"
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 TestSuite(client_lost, .timeout = 60);
 
-/* The service in a process of its own, which can be killed. */
+/* The service runs in a process of its own, which the test can kill. */
 static pid_t child;
 static char endpoint[128];
 static int started = -1; /* readable when a command has started */
@@ -22,12 +22,12 @@ static void start_lost_service(void)
 	child = fork();
 	if (child == 0) {
 		(void)prctl(PR_SET_PDEATHSIG,
-			    SIGKILL); /* a test that fails leaves nothing behind */
+			    SIGKILL); /* a test that fails must leave no process behind */
 		client_service_start(&service, NULL);
 		if (write(ends[1], service.endpoint, sizeof(service.endpoint)) !=
 		    sizeof(service.endpoint))
 			_exit(1);
-		/* Then one byte when a command has started. */
+		/* Writes one byte when a command has started. */
 		if (fake_wait_started(FAKE_ANY_DEVICE, 1, LONG_NS) && write(ends[1], "", 1) != 1)
 			_exit(1);
 		for (;;)
@@ -92,7 +92,7 @@ Test(client_lost, N5_F12_death_wakes_every_wait_and_names_the_offender)
 		cr_assert(eq(int, waiters[i].result, SYCL_ERROR_DEVICE_LOST), "%s",
 			  waiters[i].text);
 	}
-	/* Every call says so from now on, and names the group. */
+	/* From now on every call reports it, and names the group. */
 	uint32_t count = 0;
 	sycl_host_accessor accessor = NULL;
 	sycl_kernel kernel = NULL;
@@ -110,7 +110,7 @@ Test(client_lost, N5_F12_death_wakes_every_wait_and_names_the_offender)
 		     SYCL_ERROR_DEVICE_LOST));
 	cr_assert(eq(int, sycl_event_get_status(event, &status), SYCL_ERROR_DEVICE_LOST));
 	cr_assert(eq(int, sycl_platform_dispatch(platform), SYCL_ERROR_DEVICE_LOST));
-	/* Values that were known before are still known; releases work. */
+	/* Values that the library had before are still available, and releases work. */
 	MUST(sycl_device_get_devices(platform, SYCL_DEVICE_TYPE_ALL, 0, NULL, &count));
 	MUST(sycl_event_release(event));
 	MUST(sycl_buffer_release(buffer));
@@ -126,7 +126,7 @@ Test(client_lost, N5_submitting_into_the_void_ends_as_well)
 	sycl_kernel noop = fake_kernel(queue, "noop");
 	MUST(sycl_queue_wait(queue));
 	kill_service();
-	/* Nobody waits: the library finds out while it submits, long before the ring is full. */
+	/* No call waits. The library detects it while it submits, long before the ring is full. */
 	sycl_result result = SYCL_SUCCESS;
 	int submitted = 0;
 	while (!result) {
@@ -180,7 +180,7 @@ Test(client_lost, N5_a_group_of_a_known_shape_is_refused_like_any_other_after_th
 	MUST(sycl_platform_get_usage(platform, &usage));
 	cr_assert(eq(u64, usage.groups_resubmitted, 3));
 	kill_service();
-	/* The library detects it at the latest when it checks whether the other side lives. */
+	/* The library detects it at the latest when it checks whether the engine still runs. */
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < 1000 && result == SYCL_SUCCESS; i++) {
 		sycl_handler handler = NULL;

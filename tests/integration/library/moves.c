@@ -1,6 +1,6 @@
 /*
- * Moves between host and devices, by the session's own counters, on whatever device there is. Fake
- * devices count more of them (residency.c); real ones have memories of their own (B24, C5, C6, C7).
+ * Moves between host and devices, by the session's own counters, on any device. Fake devices count
+ * more of them (residency.c). Real devices have memories of their own (B24, C5, C6, C7).
  */
 #include "library/portable.h"
 
@@ -25,7 +25,8 @@ static struct moved moved(void)
 	return since;
 }
 
-/* The count of a move of the bytes; where the device's memory is the host's, nothing ever moves. */
+/* Returns the count of one move of these bytes. It is 0 if the device uses the host's memory,
+ * because nothing ever moves then. */
 static uint64_t unit(uint64_t bytes)
 {
 	sycl_device device = NULL;
@@ -87,13 +88,13 @@ Test(moves, B24_each_reading_device_gets_one_copy_and_nothing_comes_back)
 	struct moved since = moved();
 	cr_assert(eq(u64, since.to_device, unit(devices * WORDS_BYTES)));
 	cr_assert(eq(u64, since.to_host, 0));
-	/* The first one still has its copy. */
+	/* The first device still has its copy. */
 	sycl_kernel copy = portable_kernel(on[0], "copy_u32");
 	run_copy(on[0], copy, copies[0], buffer);
 	since = moved();
 	cr_assert(eq(u64, since.to_device, 0));
 	cr_assert(eq(u64, since.to_host, 0));
-	/* And so has the host. */
+	/* And so does the host. */
 	cr_assert(words_are(buffer, 3));
 	since = moved();
 	cr_assert(eq(u64, since.to_host, 0));
@@ -136,8 +137,8 @@ static void must_have(sycl_buffer buffer, uint32_t low, uint32_t high)
 	MUST(sycl_host_accessor_release(accessor));
 }
 
-/* A kernel writes the whole buffer, another one half of it, on a device that never had it. Nothing
- * moves there, and only the written bytes move back. */
+/* One kernel writes the whole buffer and another one half of it, on a device that never had it.
+ * Nothing moves there, and only the written bytes move back. */
 Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 {
 	sycl_queue on[DEVICES];
@@ -154,7 +155,7 @@ Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 	must_have(buffer, 7, 7);
 	since = moved();
 	cr_assert(eq(u64, since.to_host, unit(WORDS_BYTES)));
-	/* The other device writes the second half alone. The first half is still good on the first
+	/* The other device writes only the second half. The first half is still valid on the first
 	 * device and on the host. */
 	fill_words(on[1], fill[1], buffer, HALF, HALF, 8);
 	since = moved();
@@ -164,7 +165,7 @@ Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 	since = moved();
 	cr_assert(eq(u64, since.to_host, unit(WORDS_BYTES / 2)),
 		  "what it has written, and no more");
-	/* The first device lacks that half now, and gets that alone. */
+	/* The first device lacks that half now. Only that half moves there. */
 	sycl_kernel copy = portable_kernel(on[0], "copy_u32");
 	sycl_buffer result = words_buffer(platform, 0);
 	run_copy(on[0], copy, result, buffer);
@@ -179,8 +180,8 @@ Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 	close_queues(on);
 }
 
-/* The device writes, the host is only read: its bytes stay what they were until somebody requests
- * them. */
+/* The device writes and the host only reads. The host's bytes do not change until they are
+ * requested. */
 Test(moves, C5_only_what_was_written_is_updated)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");

@@ -23,7 +23,7 @@ Test(client_native_commands, I18_K6_a_service_takes_no_function_of_this_program)
 	cr_assert(eq(int, sycl_handler_begin(queue, &handler), 0));
 	cr_assert(eq(int, sycl_handler_native_command(handler, function, &calls, destroy),
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED));
-	/* The handler is as it was, and takes another action. */
+	/* The handler is unchanged and accepts another action. */
 	cr_assert(eq(int, sycl_handler_submit(handler, NULL), 0));
 	cr_assert(eq(int, sycl_queue_wait(queue), 0));
 	cr_assert(eq(int, calls, 0),

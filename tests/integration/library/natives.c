@@ -1,5 +1,5 @@
-/* Native handles over a connection to another process's engine, with the fake devices: none, and
- * said at once (I18, S8). CUDA's bridge: tests/gpu/native/bridge.c. */
+/* Native handles over a connection to another process's engine, with the fake devices: there are
+ * none, and the call fails at once (I18, S8). CUDA's bridge: tests/gpu/native/bridge.c. */
 #include "library/test.h"
 
 #define REFUSED(call) cr_assert(eq(int, (call), SYCL_ERROR_FEATURE_NOT_SUPPORTED), "%s", #call)
@@ -89,7 +89,7 @@ Test(client_basic, J14_another_backends_extensions_are_a_mismatch, .init = with_
 }
 
 /* A queue keeps the times of its latest groups. A query for an earlier one fails with that reason,
- * and not as a wrong call. */
+ * not as a wrong call. */
 Test(client_basic, H6_M11_times_that_are_not_kept_any_more_are_an_error_of_profiling,
      .init = with_service, .fini = without_service)
 {

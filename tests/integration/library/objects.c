@@ -1,9 +1,10 @@
-/* Objects: their references, their facts, and those of another connection (N1, N3, A15, M12). */
+/* Objects: their references, their properties, and objects of another connection (N1, N3, A15,
+ * M12). */
 #include "library/graph.h"
 
 TestSuite(objects, .timeout = 120, .init = portable_begin, .fini = portable_end);
 
-/* One of each kind that is counted. The functions take handles of different types, so they have
+/* One object of each counted kind. The functions take handles of different types, so they have
  * wrappers of one type. */
 struct kind {
 	const char *name;
@@ -50,7 +51,7 @@ static uint32_t references(const struct kind *kind, void *handle)
 	return count;
 }
 
-/* The caller has one reference; 0 of them are left at the end, and the handle is none any more. */
+/* The caller has one reference. At the end there are none, and the handle is invalid. */
 static void count_up_and_down(const struct kind *kind, void *handle)
 {
 	enum { MORE = 5 };
@@ -96,7 +97,7 @@ static void free_nothing(void *memory, void *context)
 	(void)context;
 }
 
-/* Everything on a connection of its own, so that nobody else has a reference. */
+/* All objects belong to a separate connection, so that no other code has a reference. */
 static void make_objects(struct objects *made)
 {
 	static uint32_t words[WORDS];
@@ -145,7 +146,7 @@ Test(objects, N1_N3_references_of_every_kind_of_object_are_counted)
 		count_up_and_down(&all[i].kind, all[i].handle);
 }
 
-/* A getter gives one more reference of the same object, whatever else holds it. */
+/* A getter returns one more reference of the same object, whatever other references there are. */
 Test(objects, N1_N3_A18_what_a_getter_gives_is_one_more_reference)
 {
 	struct objects made;
@@ -180,7 +181,7 @@ Test(objects, N1_N3_A18_what_a_getter_gives_is_one_more_reference)
 	MUST(sycl_platform_release(made.platform));
 }
 
-/* Its answer has a size, fits into exactly that, and not into less. */
+/* The answer has a size. It fits into exactly that size, and not into less. */
 #define ANSWERS(call, object, info)                                                                \
 	do {                                                                                       \
 		static char answer_[65536];                                                        \
@@ -228,7 +229,7 @@ Test(objects, A15_every_query_of_every_object_is_answered_and_no_other)
 		SYCL_ERROR_INVALID);
 	REFUSED(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_GLOBAL_WORK_SIZE, sizeof(sizes),
 				     sizes, NULL),
-		SYCL_ERROR_INVALID); /* of built-in kernels and custom devices only */
+		SYCL_ERROR_INVALID); /* only for built-in kernels and custom devices */
 	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NAME, sizeof(name), name, NULL));
 	cr_assert(eq(str, name, (char[]){"fill_u32"}));
 	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments), &arguments,
@@ -239,7 +240,7 @@ Test(objects, A15_every_query_of_every_object_is_answered_and_no_other)
 	MUST(sycl_kernel_release(kernel));
 }
 
-/* A handle of another connection is a good handle, and of no use on this one. */
+/* A handle of another connection is valid, but cannot be used on this one. */
 Test(objects, M12_objects_of_another_connection_are_refused)
 {
 	struct objects other;
@@ -274,7 +275,7 @@ Test(objects, M12_objects_of_another_connection_are_refused)
 	REFUSED(sycl_handler_fill(handler, other.buffer, 0, 4, "abcd", 4), SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_copy(handler, buffer, 0, other.buffer, 0, 4), SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_copy(handler, other.buffer, 0, buffer, 0, 4), SYCL_ERROR_INVALID);
-	/* The handler is as good as before. */
+	/* The handler still works. */
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(WORDS)));

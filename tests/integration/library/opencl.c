@@ -1,5 +1,5 @@
-/* OpenCL's objects behind the library's, and the other way round: platforms, devices, contexts,
- * queues, who owns what (J1 - J5). */
+/* The library's objects over those of OpenCL, and the other way round: platforms, devices,
+ * contexts, queues, and their ownership (J1 - J5). */
 #include "library/opencl.h"
 #include "opencl_counter.h"
 
@@ -18,8 +18,8 @@ cl_device_id cl_device_of_test;
 cl_context cl_context_of_test;
 cl_command_queue cl_queue_of_test;
 
-/* Where one driver is requested by name, its device; else the processor's, which every machine has.
- */
+/* Chooses the device of the requested driver if there is one, otherwise the processor's, which
+ * every machine has. */
 static sycl_device_selector *selector(void)
 {
 	const char *name = getenv("SYCLD_TEST_OPENCL_PLATFORM");
@@ -136,11 +136,11 @@ Test(opencl_interop, J1_J2_J4_a_context_retains_its_native_one_until_it_is_gone)
 	cl_context native = NULL;
 	sycl_device listed = NULL;
 	uint32_t count = 0;
-	/* The test's, and with some drivers its queue's. */
+	/* The test's reference, and with some drivers one of its queue. */
 	const uint32_t before = sycl_opencl_get_reference_count_context(cl_context_of_test);
 	sycl_context context = native_context();
 	LET_GO(sycl_opencl_get_reference_count_context, cl_context_of_test,
-	       before + 1); /* a queue that was made to read the time is released */
+	       before + 1); /* it releases the queue that it made to read the time */
 	MUST(sycl_context_get_devices(context, 1, &listed, &count));
 	cr_assert(eq(u32, count, 1));
 	cr_assert(eq(ptr, listed, device));
@@ -166,7 +166,7 @@ Test(opencl_interop, J1_J2_J3_J4_J5_a_queue_is_over_one_native_queue)
 	MUST(sycl_opencl_get_native_queue(queue, &native));
 	cr_assert(eq(ptr, native, cl_queue_of_test));
 	cr_assert(eq(u32, sycl_opencl_get_reference_count_queue(cl_queue_of_test), 3));
-	/* A native queue that was given lives without the library's queue. */
+	/* A native queue that was returned stays valid without the library's queue. */
 	MUST(sycl_queue_release(queue));
 	LET_GO(sycl_opencl_get_reference_count_queue, cl_queue_of_test, 2);
 	CL(clReleaseCommandQueue(native));
@@ -197,8 +197,8 @@ static sycl_kernel twice_for(sycl_queue queue)
 	return kernel;
 }
 
-/* The native queue's own order: what the application enqueues there before holds up what the
- * library sends. */
+/* The native queue has its own order: commands that the application enqueues there delay those of
+ * the library. */
 Test(opencl_interop, J3_J5_work_goes_to_the_native_queue_though_the_application_has_let_it_go)
 {
 	uint32_t words[N];
@@ -235,8 +235,8 @@ Test(opencl_interop, J3_J5_work_goes_to_the_native_queue_though_the_application_
 		cr_assert(eq(u32, words[i], 2 * i));
 }
 
-/* An out-of-order one is that to the library too, but a command group is one command after the
- * other. */
+/* An out-of-order native queue is also out of order for the library. But the commands of one
+ * command group run one after the other. */
 Test(opencl_interop, J5_an_out_of_order_native_queue)
 {
 	uint32_t words[N], in_order = 1;
@@ -287,8 +287,7 @@ Test(opencl_interop, J2_a_queue_of_another_context_is_refused)
 	CL(clReleaseContext(other));
 }
 
-/* A context of the library's own hands its cl_context out, and takes a queue that was made in it.
- */
+/* A context of the library returns its cl_context, and accepts a queue that was made in it. */
 Test(opencl_interop, J1_J4_a_context_of_the_librarys_takes_queues_of_its_native_one)
 {
 	cl_int code = CL_SUCCESS;
@@ -343,7 +342,7 @@ static cl_uint device_references(cl_device_id of)
 	return count;
 }
 
-/* Parts of the device by OpenCL itself; the test's. 0: it has none. */
+/* Divides the device by OpenCL itself; the test releases the parts. 0: it cannot be divided. */
 static cl_uint parts_of_device(cl_device_id *parts, cl_uint room)
 {
 	cl_device_partition_property ones[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
@@ -353,7 +352,7 @@ static cl_uint parts_of_device(cl_device_id *parts, cl_uint room)
 		       : 0;
 }
 
-/* PoCL does not count references that its own objects have to a part. So the count is that of this
+/* PoCL does not count the references of its own objects to a part. So the count is that of this
  * test's references. */
 Test(opencl_interop, J2_a_part_of_a_device_is_retained_until_its_last_holder_goes)
 {
@@ -374,7 +373,7 @@ Test(opencl_interop, J2_a_part_of_a_device_is_retained_until_its_last_holder_goe
 	MUST(sycl_opencl_make_device(platform, parts[0], &again));
 	MUST(sycl_device_release(again));
 	LET_GO(device_references, parts[0], before + 1);
-	/* Its context keeps it, and nobody does when that has gone. */
+	/* Its context keeps it. Once that is released, nothing does. */
 	sycl_context context = NULL;
 	MUST(sycl_context_create(1, &made, &context));
 	MUST(sycl_device_release(made));
@@ -386,7 +385,7 @@ Test(opencl_interop, J2_a_part_of_a_device_is_retained_until_its_last_holder_goe
 		CL(clReleaseDevice(parts[i]));
 }
 
-/* On both queues one after the other: each word is twice what it was, twice. */
+/* Doubles each word on both queues, one after the other. */
 static void double_twice(sycl_context context, sycl_queue queues[2])
 {
 	static const char source[] =
@@ -417,7 +416,7 @@ static void double_twice(sycl_context context, sycl_queue queues[2])
 	MUST(sycl_kernel_bundle_release(input));
 }
 
-/* The application's own part, and a queue of its own there: what runs runs on the part. */
+/* The application makes a part and a queue on it. The work runs on the part. */
 Test(opencl_interop, J2_kernels_run_on_the_applications_part_of_a_device)
 {
 	cl_device_id parts[64] = {NULL}, of_queue = NULL;
@@ -471,7 +470,7 @@ Test(opencl_interop, J2_a_context_of_a_part_is_taken_as_its_driver_tells_of_it)
 		cr_skip_test("the device has one compute unit, or no parts");
 	cl_context of_part = clCreateContext(NULL, 1, &parts[0], NULL, NULL, &code);
 	CL(code);
-	/* PoCL's says that it is of the whole device: then it is. */
+	/* PoCL's queue reports the whole device. Then the whole device is expected. */
 	cl_device_id reported = NULL;
 	CL(clGetContextInfo(of_part, CL_CONTEXT_DEVICES, sizeof(reported), &reported, NULL));
 	if (reported == parts[0])
@@ -489,8 +488,8 @@ Test(opencl_interop, J2_a_context_of_a_part_is_taken_as_its_driver_tells_of_it)
 
 Test(opencl_interop, J2_a_whole_device_is_not_counted)
 {
-	/* A root device is not counted: as often as it is requested, there is nothing to give back.
-	 */
+	/* A root device is not counted: however often it is requested, nothing has to be given
+	 * back. */
 	cl_uint root = device_references(cl_device_of_test);
 	for (int i = 0; i < 10; i++) {
 		cl_device_id given = NULL;
@@ -554,7 +553,7 @@ Test(opencl_interop, J15_J16_reference_counts_and_codes)
 	cr_assert(eq(u32, sycl_opencl_get_reference_count_queue(cl_queue_of_test), 1));
 	FAILS(sycl_queue_create(NULL, NULL, NULL, &queue), SYCL_ERROR_INVALID_HANDLE);
 	cr_assert(eq(int, sycl_opencl_get_error_code(), CL_SUCCESS));
-	/* OpenCL's own refusal carries its code. */
+	/* The error contains OpenCL's own code. */
 	sycl_context context = native_context();
 	cl_program program =
 		program_of("__kernel void x(__global uint *to) { nothing(to); }", NULL);
@@ -567,7 +566,7 @@ Test(opencl_interop, J15_J16_reference_counts_and_codes)
 	MUST(sycl_context_release(context));
 }
 
-/* A program may end with everything of it in use. */
+/* A program may end while all of its objects are in use. */
 Test(opencl_ends, N2_N7_a_connection_ends_with_native_objects_in_it, .timeout = 60)
 {
 	sycl_context context = NULL;
@@ -594,7 +593,7 @@ Test(opencl_ends, N2_N7_a_connection_ends_with_native_objects_in_it, .timeout = 
 	MUST(sycl_platform_release(platform)); /* the engine is gone when this returns */
 	LET_GO_ALONE(sycl_opencl_get_reference_count_memory, memory, 1);
 	LET_GO_ALONE(sycl_opencl_get_reference_count_queue, cl_queue_of_test, 1);
-	CL(clSetUserEventStatus(gate, CL_COMPLETE)); /* nobody is called for it any more */
+	CL(clSetUserEventStatus(gate, CL_COMPLETE)); /* no function is called for it any more */
 	LET_GO_ALONE(sycl_opencl_get_reference_count_event, gate, 1);
 	read_memory(memory, words, 1);
 	cr_assert(eq(u32, words[0], 1));
@@ -615,7 +614,7 @@ static void read_layer_counts(struct opencl_counts *counts_out)
 	(void)dlclose(layer);
 }
 
-/* One of each kind made and given, and work done with them. */
+/* Makes and gives away one object of each kind, and does work with them. */
 static void use_all(void)
 {
 	uint32_t words[N] = {1};

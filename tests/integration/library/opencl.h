@@ -1,5 +1,5 @@
 /* Common parts of the files of client_opencl: a connection with the engine in this process, and
- * OpenCL of the test's own beside it. */
+ * objects of OpenCL that the test itself makes. */
 #ifndef SYCL_TESTS_CLIENT_OPENCL_H
 #define SYCL_TESTS_CLIENT_OPENCL_H
 
@@ -29,33 +29,34 @@ enum { N = 1024, BYTES = N * (int)sizeof(uint32_t) };
 #define FAILS(call, code)                                                                          \
 	cr_assert(eq(int, (call), (code)), "%s: %s", #call, sycl_get_last_error_text())
 
-/* This library's, of the CPU device. */
+/* The library's objects, of the CPU device. */
 extern sycl_platform platform;
 extern sycl_device device;
-/* OpenCL's, of the same device; made by the test. */
+/* OpenCL's objects, of the same device. The test makes them. */
 extern cl_platform_id cl_platform_of_test;
 extern cl_device_id cl_device_of_test;
 extern cl_context cl_context_of_test;
 extern cl_command_queue cl_queue_of_test;
 
-/* As .init and .fini. At the end nobody may hold OpenCL's context and queue but the test. */
+/* For .init and .fini. At the end only the test may have references to OpenCL's context and
+ * queue. */
 void with_opencl(void);
 void without_opencl(void);
 
-/* A context of the library over OpenCL's, and an in-order queue in it of its own. */
+/* A context of the library over OpenCL's, and an in-order queue in it. */
 sycl_context native_context(void);
 sycl_queue queue_in(sycl_context context);
 
 cl_mem memory_of(const uint32_t *words, uint32_t count);
-/* All words of a memory object, by OpenCL itself. */
+/* Reads all words of a memory object by OpenCL itself. */
 void read_memory(cl_mem memory, uint32_t *words, uint32_t count);
 cl_program program_of(const char *source, const char *options);
 cl_event user_event(void);
 
-/* A released object is freed when its device's thread, and the driver's, have released it. Makes
- * round trips until then, within ten seconds. */
+/* A released object is freed when its device's thread and the driver's threads have released it.
+ * Makes round trips until then, within ten seconds. */
 #define LET_GO(query, object, wanted) LET_GO_BY(round_trip, query, object, wanted)
-/* The same where there is no connection any more. */
+/* The same if there is no connection any more. */
 #define LET_GO_ALONE(query, object, wanted) LET_GO_BY(sched_yield, query, object, wanted)
 #define LET_GO_BY(passes, query, object, wanted)                                                   \
 	do {                                                                                       \

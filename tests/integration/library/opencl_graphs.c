@@ -1,5 +1,5 @@
-/* A command of the application's own in a command buffer, between two kernels of the library's (K13
- * - K19). */
+/* A command of the application in a command buffer, between two kernels of the library (K13 -
+ * K19). */
 #include "library/opencl.h"
 
 #include <CL/cl_ext.h>
@@ -21,8 +21,8 @@ static void ended(void *user_data)
 	atomic_fetch_add(&work->ends, 1);
 }
 
-/* The second accessor's buffer gets what the first one's has. As the extension's versions up to
- * 0.9.4 have the call. */
+/* Copies the first accessor's buffer to the second one's. The call has the form of the extension's
+ * versions up to 0.9.4. */
 static sycl_result run_native_copy(sycl_interop_handle interop, void *user_data)
 {
 	struct work *work = user_data;
@@ -199,8 +199,8 @@ Test(opencl_graphs, K15_L17_a_function_that_fails_leaves_nothing)
 	cr_assert(eq(u32, atomic_load(&work.ends), 1));
 }
 
-/* An update that the driver cannot make in place would call the function once more: it is refused,
- * and other launches go on. */
+/* The driver cannot make this update in place. It would call the function once more, so it is
+ * refused, and other launches continue. */
 Test(opencl_graphs, K15_L13_what_was_called_once_is_not_made_anew)
 {
 	struct scene scene;
@@ -229,7 +229,7 @@ Test(opencl_graphs, K15_L13_what_was_called_once_is_not_made_anew)
 	end_scene(&scene);
 }
 
-/* A temporary of the graph is memory as any there. */
+/* A temporary of the graph is ordinary memory there. */
 Test(opencl_graphs, K12_K16_a_command_of_the_application_gets_a_temporary)
 {
 	struct scene scene;

@@ -66,7 +66,7 @@ Test(opencl_memory, J1_J2_J5_J6_a_kernel_of_the_context_works_in_the_native_memo
 	cr_assert(eq(u32, count, 1));
 	cr_assert(eq(ptr, listed, memory));
 	LET_GO(sycl_opencl_get_reference_count_memory, memory,
-	       3); /* the driver releases its own of a command a little after the end */
+	       3); /* the driver releases its own reference of a command a little after the end */
 	CL(clReleaseMemObject(listed));
 	read_memory(memory, words, N);
 	cr_assert(are_counted_from(words, 7));
@@ -78,8 +78,8 @@ Test(opencl_memory, J1_J2_J5_J6_a_kernel_of_the_context_works_in_the_native_memo
 	CL(clReleaseMemObject(memory));
 }
 
-/* The host, and kernels of another context, have copies. Their writes are in the native memory when
- * they are done. */
+/* The host, and kernels of another context, use copies. When they have ended, the native memory
+ * contains their writes. */
 Test(opencl_memory, J7_used_elsewhere_and_visible_in_the_native_memory)
 {
 	uint32_t words[N];
@@ -171,7 +171,8 @@ Test(opencl_memory, J6_M11_what_is_never_available_fails_who_needs_it)
 	cl_event gate = user_event();
 	sycl_context context = native_context();
 	sycl_queue queue = queue_in(context);
-	/* Before any thread waits for it: PoCL does not report it to waiting threads. */
+	/* The status is set before any thread waits for the event: PoCL does not report it to
+	 * waiting threads. */
 	CL(clSetUserEventStatus(gate, -5));
 	MUST(sycl_opencl_make_event(context, 1, &gate, &available));
 	MUST(sycl_opencl_make_buffer(context, memory, available, &buffer));
@@ -180,7 +181,7 @@ Test(opencl_memory, J6_M11_what_is_never_available_fails_who_needs_it)
 	FAILS(sycl_event_wait(available), SYCL_ERROR_EVENT);
 	cr_assert(eq(int, sycl_opencl_get_error_code(), -5));
 	cr_assert(ne(int, sycl_event_wait(done),
-		     0)); /* the cause's own code, or that it was one before */
+		     0)); /* the code of the cause, or a code that reports an earlier cause */
 	read_memory(memory, words, N);
 	cr_assert(are_counted_from(words, 0));
 	MUST(sycl_kernel_release(kernel));
@@ -217,7 +218,7 @@ Test(opencl_memory, J8_one_memory_for_each_context_that_has_used_the_buffer)
 		MUST(sycl_kernel_release(kernel));
 		MUST(sycl_queue_release(queue));
 	}
-	/* The list has room for one: the other one is counted and not returned. */
+	/* The list has room for one. The other one is counted and not returned. */
 	MUST(sycl_opencl_get_native_buffer(buffer, 1, listed, &count));
 	cr_assert(eq(u32, count, 2));
 	CL(clReleaseMemObject(listed[0]));
@@ -232,7 +233,7 @@ Test(opencl_memory, J8_one_memory_for_each_context_that_has_used_the_buffer)
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_context_release(contexts[0]));
 	MUST(sycl_context_release(contexts[1]));
-	/* J3: the library's are gone, these live on. */
+	/* J3: the library's objects are released, and these stay valid. */
 	for (int i = 0; i < 2; i++) {
 		LET_GO(sycl_opencl_get_reference_count_memory, listed[i], 1);
 		CL(clReleaseMemObject(listed[i]));
@@ -416,8 +417,8 @@ Test(opencl_memory, B31_J1_J2_an_event_of_two_is_complete_when_both_are)
 	}
 }
 
-/* A group that waits for the application's event is on no lane: a hundred of them delay no
- * other. */
+/* A group that waits for the application's event is on no lane. So a hundred of them delay no other
+ * group. */
 Test(opencl_memory, B31_events_that_do_not_happen_hold_up_nothing_else)
 {
 	enum { GATES = 100 };
@@ -454,7 +455,7 @@ Test(opencl_memory, B31_events_that_do_not_happen_hold_up_nothing_else)
 	}
 }
 
-/* An event of the application's own work, in a context of the library's. */
+/* An event of the application's own work, in a context of the library. */
 Test(opencl_memory, B31_J1_a_group_waits_for_what_the_application_has_enqueued)
 {
 	uint32_t words[N], pattern = 3;

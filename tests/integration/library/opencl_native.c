@@ -1,5 +1,5 @@
-/* The application's own commands on an OpenCL queue of the library's, between kernels of the
- * library's (K3, K6 - K9, K12). */
+/* Commands of the application on an OpenCL queue of the library, between kernels of the library
+ * (K3, K6 - K9, K12). */
 #include "library/opencl.h"
 
 #include <stdatomic.h>
@@ -10,7 +10,7 @@ enum { MANY = 200 };
 
 struct work {
 	atomic_uint calls, ends;
-	cl_event gate; /* what it sends waits for this, unless NULL */
+	cl_event gate; /* its commands wait for this event, unless it is NULL */
 	sycl_result result;
 	uint64_t device, context, queue;
 };
@@ -21,7 +21,7 @@ static void ended(void *user_data)
 	atomic_fetch_add(&work->ends, 1);
 }
 
-/* The second accessor's buffer gets what the first one's has. */
+/* Copies the first accessor's buffer to the second one's. */
 static sycl_result run_native_copy(sycl_interop_handle interop, void *user_data)
 {
 	struct work *work = user_data;
@@ -67,8 +67,8 @@ static sycl_buffer zeros(sycl_queue queue)
 	return buffer;
 }
 
-/* A queue out of order, on which the accessors alone make the order, or one over the application's
- * own. */
+/* Uses a queue out of order, on which only the accessors determine the order, or a queue over the
+ * application's own. */
 static void begin_on(struct scene *scene, sycl_queue queue)
 {
 	scene->queue = queue;
@@ -146,7 +146,7 @@ Test(opencl_native_commands, K6_K8_K12_what_it_sends_lies_between_the_librarys_c
 	end_scene(&scene);
 }
 
-/* Its handles are those that the library returns elsewhere. */
+/* The handles there are those that the library returns elsewhere. */
 Test(opencl_native_commands, K12_J4_on_a_queue_of_the_applications_own)
 {
 	struct scene scene;
@@ -167,7 +167,7 @@ Test(opencl_native_commands, K12_J4_on_a_queue_of_the_applications_own)
 	MUST(sycl_context_release(context));
 }
 
-/* Nothing but what lies between them keeps its commands in order. */
+/* Only its accessors keep its commands in order. */
 Test(opencl_native_commands, K8_J4_on_a_queue_of_the_applications_own_that_is_out_of_order)
 {
 	struct scene scene;
@@ -186,7 +186,7 @@ Test(opencl_native_commands, K8_J4_on_a_queue_of_the_applications_own_that_is_ou
 	CL(clReleaseCommandQueue(native));
 }
 
-/* The function has long returned. */
+/* The function returned long ago. */
 Test(opencl_native_commands, K9_it_is_complete_when_what_it_sent_is)
 {
 	struct scene scene;
@@ -228,7 +228,7 @@ Test(opencl_native_commands, K3_M9_a_failed_function_fails_its_group_and_what_de
 	MUST(sycl_event_release(native));
 	MUST(sycl_event_release(last));
 	cr_expect(eq(u32, atomic_load(&work.calls), 1));
-	/* Others of the queue go on. */
+	/* Other groups of the queue continue. */
 	submit_increment(&scene, scene.from, &last);
 	MUST(sycl_event_wait(last));
 	MUST(sycl_event_release(last));
@@ -236,7 +236,8 @@ Test(opencl_native_commands, K3_M9_a_failed_function_fails_its_group_and_what_de
 	end_scene(&scene);
 }
 
-/* What it had sent is not waited for on the thread that sends everybody's work. */
+/* The thread that sends the work of all sessions does not wait for the commands that the function
+ * has sent. */
 Test(opencl_native_commands, K3_what_a_failed_function_has_sent_holds_up_no_other_queue)
 {
 	struct scene scene, other;

@@ -71,7 +71,7 @@ Test(opencl_programs, J2_J5_J9_a_kernel_with_arguments_that_are_set_already)
 	CL(clReleaseKernel(listed));
 	one_to_all(queue, kernel, buffer);
 	cr_assert(eq(u32, first_of(buffer), 16)); /* 2 * 3 + 10 */
-	/* One argument is set anew, for this group alone. */
+	/* One argument is set to a new value, for this group only. */
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_value(handler, 2, sizeof(five), &five));
@@ -79,8 +79,8 @@ Test(opencl_programs, J2_J5_J9_a_kernel_with_arguments_that_are_set_already)
 	MUST(sycl_handler_submit(handler, NULL));
 	cr_assert(eq(u32, first_of(buffer), 53)); /* 16 * 3 + 5 */
 	one_to_all(queue, kernel, buffer);
-	cr_assert(eq(u32, first_of(buffer), 169)); /* 53 * 3 + 10: as it was */
-	/* More than it has is an error as ever. */
+	cr_assert(eq(u32, first_of(buffer), 169)); /* 53 * 3 + 10: the argument is as before */
+	/* An argument beyond the kernel's number is an error, as always. */
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_value(handler, 3, sizeof(five), &five));
@@ -138,7 +138,8 @@ static void ends_as(sycl_kernel_bundle bundle, sycl_bundle_state state, cl_progr
 	LET_GO(sycl_opencl_get_reference_count_program, program, 1);
 }
 
-/* Three kinds of programs, three states: what becomes of each, or why not. */
+/* Programs of three kinds become bundles of three states. Each conversion works or fails with its
+ * reason. */
 Test(opencl_programs, J2_J10_J11_states_of_bundles_and_kinds_of_programs)
 {
 	sycl_kernel_bundle bundle = NULL;
@@ -269,7 +270,7 @@ Test(opencl_programs, J12_several_programs_are_linked_into_one_bundle)
 	MUST(sycl_kernel_bundle_release(bundle));
 	for (int i = 0; i < 2; i++)
 		LET_GO(sycl_opencl_get_reference_count_program, programs[i], 1);
-	/* A single object lacks a function: the backend's error, and nothing is kept. */
+	/* A single object lacks a function. The backend reports the error, and nothing is kept. */
 	FAILS(sycl_opencl_create_bundle(context, 1, &device, SYCL_BUNDLE_EXECUTABLE, 1, programs,
 					&bundle),
 	      SYCL_ERROR_BUILD);
@@ -371,7 +372,7 @@ static sycl_result read_natives(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* The host task's memory has what the group before it wrote, and the group after it gets what the
+/* The host task's memory contains what the group before it wrote. The group after it reads what the
  * task wrote. */
 Test(opencl_programs, J1_J4_a_host_task_uses_the_queues_native_objects)
 {

@@ -1,5 +1,5 @@
-/* Order: in-order queues, threads, several queues and devices; and what never waits (B7 - B21, B28,
- * D15, D16). */
+/* Order: in-order queues, threads, several queues and devices; and the calls that never wait (B7 -
+ * B21, B28, D15, D16). */
 #include "library/portable.h"
 
 #include <unistd.h>
@@ -25,7 +25,7 @@ static void one_word(sycl_queue on, sycl_kernel kernel, sycl_buffer buffer, cons
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* Comes second: increments what the first has written, and keeps it. */
+/* Comes second: increments the words that the first thread has written, and keeps them. */
 static void *second_thread(void *context)
 {
 	const struct rounds *rounds = context;
@@ -42,8 +42,8 @@ static void *second_thread(void *context)
 	return context;
 }
 
-/* Two threads with two queues, which notify each other of submissions by pipes: the order is that
- * of the calls. */
+/* Two threads with two queues notify each other of submissions by pipes. The order is that of the
+ * calls. */
 Test(model_order, B10_B7_the_order_of_submit_calls_of_two_threads_is_never_inverted)
 {
 	enum { ROUNDS = 10000 };
@@ -203,8 +203,8 @@ Test(model_order, B16_B17_a_thousand_submissions_return_behind_a_gate)
 	MUST(sycl_platform_release(helped));
 }
 
-/* Everything is released while the work is gated; releases return, and the work is done all the
- * same. */
+/* Everything is released while a gate holds the work. The releases return, and the work is done all
+ * the same. */
 Test(model_order, D15_D16_N2_B32_released_behind_a_gate_the_work_completes)
 {
 	sycl_platform helped = portable_open(1);
@@ -241,7 +241,7 @@ Test(model_order, D15_D16_N2_B32_released_behind_a_gate_the_work_completes)
 	MUST(sycl_buffer_release(kept));
 }
 
-/* The base of the host accessor's create and D1 to D4: an access does not wait for unrelated
+/* This is the basis of host accessors and of D1 to D4: an access does not wait for unrelated
  * groups. */
 Test(model_order, B8_D2_what_shares_nothing_is_not_waited_for)
 {

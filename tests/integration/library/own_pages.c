@@ -1,6 +1,6 @@
 /*
- * Buffers over much memory of the program's own: what goes in and out of them in parts. Pages that
- * cannot be touched at first show when a part is copied.
+ * Buffers over much memory of the program, which is copied in parts. Pages that cannot be accessed
+ * at first show when a part is copied.
  */
 #include "library/own_pages.h"
 
@@ -65,7 +65,7 @@ static void count_reads(uint32_t part)
 	(void)part;
 }
 
-/* A lane for each direction: moves go one after the other, and beside kernels. */
+/* A lane for each direction: moves run one after the other, and beside kernels. */
 static void with_copy_lanes(void)
 {
 	fake_reset();
@@ -80,7 +80,7 @@ TestSuite(client_own_pages_lanes, .timeout = 120, .init = with_copy_lanes, .fini
 Test(client_own_pages_lanes, D9_one_part_is_written_back_while_the_device_gives_others)
 {
 	bool seen = false;
-	/* A program that gets no processor for that long reads nothing; that does not happen every
+	/* A process that gets no processor for that long reads nothing. That does not happen every
 	 * time. */
 	for (int i = 0; i < 20 && !seen; i++) {
 		own_pages_make();
@@ -136,7 +136,7 @@ Test(client_own_pages, D1_a_host_accessor_sees_what_nobody_else_has_wanted)
 	own_pages_drop();
 }
 
-/* The memory is the program's again, so a later group must not read it. */
+/* The memory belongs to the program again, so a later group must not read it. */
 Test(client_own_pages, D14_D16_contents_outlive_the_memory_that_they_came_from)
 {
 	sycl_kernel copy = fake_kernel(queue, "copy_u32");
@@ -189,7 +189,8 @@ Test(client_own_pages, D9_a_deadline_leaves_the_memory_as_it_is)
 	own_pages_drop();
 }
 
-/* The last part's contents were lost, and the first one is as good as the device could make it. */
+/* The contents of the last part were lost. The first part has the device's results, as far as they
+ * were computed. */
 Test(client_own_pages, D17_M9_a_part_that_was_lost_keeps_the_others_from_being_written)
 {
 	sycl_kernel fail = fake_kernel(queue, "fail");
@@ -227,8 +228,7 @@ static void run_host_task(sycl_queue on, sycl_buffer requires, sycl_host_task_fu
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* The group is begun before the release, and submitted by a host task that runs while the release
- * waits. */
+/* The group is begun before the release. A host task submits it while the release waits. */
 Test(client_own_pages, D9_a_group_that_comes_while_the_release_waits_comes_after_it)
 {
 	sycl_kernel kernel = fake_kernel(queue, "increment_u32");
@@ -274,7 +274,7 @@ Test(client_own_pages_limits, D9_without_room_for_parts_the_contents_come_first,
 static uint32_t word_seen;
 static int engine_away[2], task_begun[2]; /* pipes */
 
-/* On the engine's thread: until the host task has begun, or for a moment. */
+/* Runs on the engine's thread: waits until the host task has begun, or for a moment. */
 static void be_away(int number)
 {
 	struct pollfd begun = {.fd = task_begun[0], .events = POLLIN};
@@ -313,8 +313,8 @@ static void let_the_service_answer(sycl_platform of)
 		MUST(sycl_platform_get_usage(of, &usage));
 }
 
-/* The session has room for two more objects, which is less than the parts. A host task has its turn
- * all the while. */
+/* The session has room for two more objects, which is less than the parts. Meanwhile a host task
+ * can run at any time. */
 Test(client_own_pages_limits, D1_K1_a_host_task_may_use_a_buffer_whose_parts_find_no_room,
      .timeout = 60)
 {
@@ -370,7 +370,7 @@ static void notify_and_stay(uint32_t part)
 		(void)pause();
 }
 
-/* In a process of its own: the engine has the first parts, and the last one never comes. */
+/* This runs in a separate process: the engine has the first parts, and the last one never comes. */
 static void be_killed(void)
 {
 	sycl_platform its_platform = NULL;
@@ -403,5 +403,5 @@ Test(client_own_pages, who_dies_between_two_parts_holds_up_nobody)
 	MUST(sycl_buffer_release(buffer));
 	cr_assert(eq(u32, own_pages_first_wrong(own_host, 1), OWN_WORDS));
 	own_pages_drop();
-	/* without_service checks that the devices have nothing left of either. */
+	/* without_service checks that the devices have no memory left of either. */
 }

@@ -1,4 +1,4 @@
-/* Much memory of the program's own, some of which cannot be touched at first. */
+/* Much memory of the program. Some of it cannot be accessed at first. */
 #ifndef TESTS_INTEGRATION_OWN_PAGES_H
 #define TESTS_INTEGRATION_OWN_PAGES_H
 
@@ -21,7 +21,7 @@ extern _Atomic uint32_t own_touched;
 
 void own_pages_make(void);
 void own_pages_drop(void);
-/* Makes a part inaccessible until it is touched: then the function runs first. */
+/* Makes a part inaccessible until it is touched. The function runs before that access. */
 void own_pages_guard(uint32_t part, void (*touched_first)(uint32_t part));
 sycl_buffer own_pages_borrow(sycl_platform of);
 void own_pages_submit_increment(sycl_queue to, sycl_buffer buffer);

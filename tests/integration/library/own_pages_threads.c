@@ -1,5 +1,5 @@
 /*
- * Threads that copy parts of much memory of the program's own: helper threads, and threads that the
+ * Threads that copy parts of much memory of the program: helper threads, and threads that the
  * library starts for copies.
  */
 #include "library/own_pages.h"
@@ -20,7 +20,7 @@
 static sem_t both;
 static _Atomic uint32_t met;
 
-/* The first one waits until another thread is here as well. */
+/* The first thread waits until another one is here as well. */
 static void meet(uint32_t part)
 {
 	struct timespec until;
@@ -34,7 +34,7 @@ static void meet(uint32_t part)
 	(void)sem_timedwait(&both, &until);
 }
 
-/* Two of a connection's threads copy at one time: each of two parts waits for the other one to be
+/* Two threads of a connection copy at one time: each of two parts waits until the other one is
  * touched. */
 static void copy_by_two(const struct sycl_open_options *options)
 {
@@ -72,11 +72,11 @@ Test(client_own_pages, helper_threads_copy_parts_both_ways)
 	copy_by_two(&options);
 }
 
-/* A time of the calling thread, because the engine starts threads, too. */
+/* This counts for the calling thread only, because the engine starts threads, too. */
 static _Thread_local bool forbid_threads;
 static _Thread_local uint32_t threads_made, threads_refused;
 
-/* In front of the C library's. */
+/* This replaces the function of the C library. */
 __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
 							  const pthread_attr_t *attributes,
 							  void *(*run)(void *), void *argument)
@@ -108,7 +108,7 @@ static uint32_t count_copy_threads(void)
 	return count;
 }
 
-/* The kernel shows a thread for a moment after it was joined. */
+/* The kernel lists a thread for a moment after it was joined. */
 static void copy_threads_are_gone(void)
 {
 	while (count_copy_threads() > 0)
@@ -144,7 +144,7 @@ Test(client_own_pages, there_are_as_many_copy_threads_as_the_parts_want_and_what
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	sycl_platform many = NULL;
 	options.copy_threads = 16;
-	threads_made = 0; /* the service has its own */
+	threads_made = 0; /* do not count the service's */
 	MUST(sycl_platform_open_with(service.endpoint, &options, &many));
 	static uint32_t words[1 << 20];
 	sycl_buffer small = NULL;
@@ -152,7 +152,7 @@ Test(client_own_pages, there_are_as_many_copy_threads_as_the_parts_want_and_what
 	MUST(sycl_buffer_release(small));
 	cr_assert(zero(u32, threads_made));
 	there_and_back(many);
-	/* More were made if some had rested for so long that they ended. */
+	/* More were made if some were idle for so long that they ended. */
 	cr_assert(ge(u32, threads_made, OWN_PARTS - 1));
 	cr_assert(le(u32, count_copy_threads(), OWN_PARTS - 1));
 	MUST(sycl_platform_release(many));
@@ -165,7 +165,7 @@ Test(client_own_pages, with_helper_threads_there_are_no_more_than_that_many_toge
 	sycl_platform helped = NULL;
 	options.copy_threads = 2;
 	options.helper_threads = 2;
-	threads_made = 0; /* the service has its own */
+	threads_made = 0; /* do not count the service's */
 	MUST(sycl_platform_open_with(service.endpoint, &options, &helped));
 	there_and_back(helped);
 	cr_assert(eq(u32, threads_made, 2), "the helpers");
@@ -183,7 +183,7 @@ Test(client_own_pages, nobody_who_may_use_one_processor_only_gets_copy_threads)
 	CPU_ZERO(&one);
 	CPU_SET(first, &one);
 	cr_assert(zero(int, sched_setaffinity(0, sizeof(one), &one)));
-	threads_made = 0; /* the service has its own */
+	threads_made = 0; /* do not count the service's */
 	there_and_back(platform);
 	cr_assert(zero(u32, threads_made));
 }
@@ -193,22 +193,22 @@ Test(client_own_pages, where_there_are_processors_copy_threads_come_by_themselve
 	cpu_set_t all;
 	cr_assert(zero(int, unsetenv("SYCLD_COPY_THREADS")));
 	cr_assert(zero(int, sched_getaffinity(0, sizeof(all), &all)));
-	threads_made = 0; /* the service has its own */
+	threads_made = 0; /* do not count the service's */
 	there_and_back(platform);
-	/* A control group may have less. */
+	/* A control group may permit fewer processors. */
 	if (CPU_COUNT(&all) < 4)
 		cr_assert(zero(u32, threads_made));
 	else
 		cr_assert(le(u32, count_copy_threads(), OWN_PARTS - 1));
 }
 
-/* A process without room for another thread copies alone. */
+/* A process without room for another thread copies with one thread. */
 Test(client_own_pages, copy_threads_that_cannot_be_started_are_not_missed)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	sycl_platform alone = NULL;
 	options.copy_threads = 4;
-	threads_made = 0; /* the service has its own */
+	threads_made = 0; /* do not count the service's */
 	MUST(sycl_platform_open_with(service.endpoint, &options, &alone));
 	forbid_threads = true;
 	there_and_back(alone);
@@ -220,7 +220,7 @@ Test(client_own_pages, copy_threads_that_cannot_be_started_are_not_missed)
 	MUST(sycl_platform_release(alone));
 }
 
-/* A child has none of its parent's, and its own connection's are its own. */
+/* A child has none of its parent's threads. Its own connection has its own threads. */
 Test(client_own_pages, a_forked_child_copies_by_threads_of_its_own)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;

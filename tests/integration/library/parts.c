@@ -16,7 +16,7 @@ static sycl_buffer sub(sycl_buffer of, uint64_t offset, uint64_t size)
 	return part;
 }
 
-/* Fill a buffer, or a part of one, by kernel. */
+/* Fills a buffer, or a part of one, by a kernel. */
 static void fill_words(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value,
 		       uint64_t count, sycl_event *event_out)
 {
@@ -84,7 +84,7 @@ Test(parts, C14_an_origin_that_does_not_fit_the_device_is_refused_at_use)
 	REFUSED(sycl_handler_copy(handler, part, 0, buffer, 256, 4), SYCL_ERROR_INVALID);
 	REFUSED(sycl_handler_copy(handler, buffer, 256, part, 0, 4), SYCL_ERROR_INVALID);
 	MUST(sycl_handler_discard(handler));
-	/* The host has no such rule. */
+	/* The host has no such alignment rule. */
 	MUST(sycl_host_accessor_create(part, SYCL_ACCESS_READ, &accessor));
 	MUST(sycl_host_accessor_release(accessor));
 	MUST(sycl_buffer_release(part));
@@ -97,7 +97,7 @@ Test(parts, C14_an_origin_that_does_not_fit_the_device_is_refused_at_use)
 	MUST(sycl_device_release(device));
 }
 
-/* A gate stands on the first half; what overlaps it waits, what does not goes by. */
+/* A gate holds the first half. Groups on parts that overlap it wait; others run. */
 Test(parts, C8_C9_C10_C11_only_what_overlaps_waits)
 {
 	sycl_platform helped = portable_open(1);
@@ -112,8 +112,8 @@ Test(parts, C8_C9_C10_C11_only_what_overlaps_waits)
 		uint64_t offset, size;
 		bool waits;
 	} cases[] = {
-		{2 * PART, PART, false},                      /* touching */
-		{3 * PART, PART, false}, {PART, 0, false},    /* nothing, in the middle of it */
+		{2 * PART, PART, false},                   /* touching */
+		{3 * PART, PART, false}, {PART, 0, false}, /* an empty part in the middle of it */
 		{0, 0, false},           {0, 2 * PART, true}, /* equal */
 		{PART, PART, true},                           /* contained */
 		{PART, 2 * PART, true},                       /* across the end */
@@ -179,7 +179,8 @@ Test(parts, C21_ranges_of_one_buffer_order_though_they_are_disjoint)
 	MUST(sycl_platform_release(helped));
 }
 
-/* Each part on another device, again and again; then everything where none of them was. */
+/* Each part is used on another device, repeatedly. Then all of the buffer is used on a device that
+ * had none of them. */
 Test(parts, C12_D7_parts_on_several_devices_are_one_buffer)
 {
 	enum { DEVICES = 3 };
@@ -249,7 +250,7 @@ Test(parts, C1_C8_several_parts_in_one_group)
 	MUST(sycl_kernel_release(copy));
 }
 
-/* Two ranges without contents, and what lies between them. */
+/* Two ranges are written without their contents. The words between them must stay. */
 Test(parts, C7_what_lies_between_two_ranges_stays)
 {
 	sycl_kernel copy = portable_kernel(queue, "copy_u32");
@@ -303,7 +304,7 @@ Test(parts, C7_an_empty_range_without_contents_loses_nothing)
 	MUST(sycl_kernel_release(fill));
 }
 
-/* However the bytes are named, and in whatever order. */
+/* The bytes may be named in any way, and in any order. */
 Test(parts, C4_one_target_may_write_where_parts_overlap)
 {
 	sycl_buffer buffer = words_buffer(platform, 1);
@@ -322,7 +323,7 @@ Test(parts, C4_one_target_may_write_where_parts_overlap)
 		MUST(sycl_handler_begin(queue, &handler));
 		MUST(sycl_handler_require_target(handler, cases[i].first, SYCL_ACCESS_READ_WRITE,
 						 SYCL_TARGET_DEVICE));
-		/* Reading is allowed in any case, and writing by the same target. */
+		/* Reading is always allowed, and so is writing by the same target. */
 		MUST(sycl_handler_require_target(handler, cases[i].second, SYCL_ACCESS_READ,
 						 SYCL_TARGET_HOST_TASK));
 		MUST(sycl_handler_require_target(handler, cases[i].second, SYCL_ACCESS_WRITE,
@@ -369,7 +370,7 @@ Test(parts, C4_one_target_may_write)
 		sycl_handler handler = NULL;
 		MUST(sycl_handler_begin(queue, &handler));
 		MUST(sycl_handler_require_target(handler, buffer, cases[i].one, cases[i].first));
-		/* A sub-buffer of everything is the same object. */
+		/* A sub-buffer of the whole buffer is the same object. */
 		sycl_result result = sycl_handler_require_target(handler, i % 2 ? part : buffer,
 								 cases[i].two, cases[i].second);
 		cr_assert(eq(int, result, cases[i].good ? 0 : SYCL_ERROR_INVALID), "case %zu", i);
@@ -425,7 +426,8 @@ Test(parts, C15_views_keep_the_bytes)
 	cr_assert(eq(u64, element, 8));
 	cr_assert(eq(u64, range.size[2], 4));
 	cr_assert(eq(u64, size, sizeof(host)));
-	/* The view is the buffer: one requirement of a group, and all see its contents. */
+	/* The view is the buffer: a group has one requirement for both, and both have the same
+	 * contents. */
 	MUST(sycl_queue_fill(queue, view, 0, 4, "\x63\0\0\0", 4, NULL));
 	MUST(sycl_queue_fill(queue, again, sizeof(host) - 4, 4, "\x64\0\0\0", 4, NULL));
 	/* A part of a view is one of the buffer; a view of a part is a part. */
@@ -454,8 +456,9 @@ Test(parts, C16_C17_parts_and_views_of_nothing)
 	MUST(sycl_buffer_create(platform, NULL, 0, SYCL_HOST_NONE, &empty));
 	MUST(sycl_buffer_create_sub(empty, 0, 0, &part));
 	MUST(sycl_buffer_reinterpret(empty, 4, sycl_range3(7, 0, 1ull << 62), &view));
-	MUST(sycl_buffer_create_sub(buffer, 4, 0,
-				    &nothing)); /* at a place that is no origin for a device */
+	MUST(sycl_buffer_create_sub(
+		buffer, 4, 0,
+		&nothing)); /* at an offset where no sub-buffer can begin on a device */
 	MUST(sycl_buffer_reinterpret(nothing, 4, sycl_range1(0), &more));
 	sycl_buffer all[] = {empty, part, view, more};
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -495,7 +498,7 @@ static void increment_words(sycl_queue on, sycl_kernel increment, sycl_buffer pa
 		model[i]++;
 }
 
-/* On the host, each word is compared with the model first. */
+/* On the host, each word is first compared with the model. */
 static void add_on_host(sycl_buffer part, uint32_t *model, uint32_t count, int step)
 {
 	sycl_host_accessor accessor = NULL;
@@ -510,7 +513,8 @@ static void add_on_host(sycl_buffer part, uint32_t *model, uint32_t count, int s
 	MUST(sycl_host_accessor_release(accessor));
 }
 
-/* One buffer, used by its parts on several queues in any order, against a model in memory. */
+/* Several queues use one buffer by its parts in any order. A model in memory has the expected
+ * contents. */
 Test(parts, B25_C12_random_use_of_parts_equals_a_serial_model)
 {
 	enum { QUEUES = 3, CUTS = 6, STEPS = 150 };

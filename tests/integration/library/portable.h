@@ -1,7 +1,8 @@
 /*
- * For tests of the execution model that hold on every backend. The same files are linked with a
- * service on fake devices (portable_fake.c) and with the embedded engine on a real device
- * (portable_embedded.c). Host tasks do what is scripted here, so no backend needs gates of its own.
+ * Declarations for tests of the execution model that hold on every backend. The same files are
+ * linked with a service on fake devices (portable_fake.c) and with the embedded engine on a real
+ * device (portable_embedded.c). Host tasks are controlled by the test here, so no backend needs
+ * gates of its own.
  */
 #ifndef SYCL_TESTS_PORTABLE_H
 #define SYCL_TESTS_PORTABLE_H
@@ -14,8 +15,8 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-/* Far beyond what anything here takes; and long enough to be a wait, of something that must not
- * happen meanwhile. */
+/* LONG_NS is far longer than anything here takes. SHORT_NS is long enough to wait for something
+ * that must not happen meanwhile. */
 #define LONG_NS  60000000000ull
 #define SHORT_NS 20000000ull
 
@@ -37,14 +38,14 @@ enum { WORDS = 1024, WORDS_BYTES = WORDS * (int)sizeof(uint32_t) };
  * first device. */
 extern sycl_platform platform;
 extern sycl_queue queue;
-/* As .init and .fini. What a test made itself it has released; nothing of it may be left in the
- * engine then. */
+/* For .init and .fini. A test releases everything that it made itself. At the end the engine may
+ * have nothing left. */
 void portable_begin(void);
 void portable_end(void);
 
-/* One more connection to the same engine, with so many helper threads. */
+/* Opens another connection to the same engine, with so many helper threads. */
 sycl_platform portable_open(uint32_t helper_threads);
-/* By number, modulo how many there are. The caller's. */
+/* Returns a device by number, modulo how many there are. The caller releases it. */
 sycl_device portable_device(sycl_platform of, uint32_t which);
 sycl_queue portable_queue(sycl_platform of, uint32_t which, uint32_t properties);
 /* A second queue of the context and the device of another. */
@@ -54,7 +55,7 @@ sycl_queue portable_beside(sycl_queue other, uint32_t properties);
 sycl_kernel portable_kernel(sycl_queue on, const char *name);
 
 sycl_buffer words_buffer(sycl_platform of, uint32_t value);
-/* Is every word this, as a host accessor sees it? */
+/* Returns true if every word has this value, by a host accessor. */
 bool words_are(sycl_buffer buffer, uint32_t value);
 
 void run_fill(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value,
@@ -64,19 +65,19 @@ void run_increment(sycl_queue on, sycl_kernel increment, sycl_buffer buffer, syc
 void run_task(sycl_queue on, sycl_host_task_function *function, void *user_data, sycl_buffer buffer,
 	      sycl_access_mode mode, sycl_event after, sycl_event *event_out);
 
-/* A door that a host task stands at. */
+/* A gate at which host tasks wait. */
 struct gate {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool open;
-	uint32_t entered; /* how many came to it */
+	uint32_t entered; /* how many tasks came to it */
 };
 #define GATE_INIT                                                                                  \
 	{                                                                                          \
 		PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, 0                      \
 	}
 void gate_open(struct gate *gate);
-/* Until so many have come. */
+/* Waits until so many have come. */
 void gate_await(struct gate *gate, uint32_t entered);
 /* user_data: a struct gate. Waits until it is open. */
 sycl_result gate_task(sycl_host_task task, void *user_data);

@@ -1,6 +1,6 @@
 /*
- * Portable tests on an engine on a thread of the test with two backends: the first fake device, and
- * PoCL's. Queues in turn are on one and the other, so that buffers go there and back.
+ * Portable tests with two backends, on an engine that is a thread of the test. The devices are the
+ * first fake one and PoCL's. Queues alternate between them, so that buffers are moved between both.
  */
 #include "library/portable_engine.h"
 
@@ -41,7 +41,7 @@ void portable_engine_start(void)
 	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_NAME, sizeof(first_fake), first_fake,
 				  NULL));
 	MUST(sycl_device_release(device));
-	/* Without a second backend this would show nothing. */
+	/* Without a second backend this test would show nothing. */
 	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
 	MUST(sycl_device_release(device));
 	MUST(sycl_platform_release(platform));
@@ -87,7 +87,7 @@ void portable_engine_hold(bool hold)
 	(hold ? fake_device_gate_close : fake_device_gate_open)(0);
 }
 
-/* PoCL's run all the same. */
+/* PoCL's commands run all the same. */
 bool portable_engine_holds(void)
 {
 	return false;

@@ -1,6 +1,6 @@
 /*
- * Portable tests on the embedded engine, on the devices of one kind: the CPU (PoCL), or GPUs; or of
- * all kinds. Without such a device the tests skip.
+ * Portable tests on the embedded engine. The devices are of one kind: the CPU (PoCL), or GPUs; or
+ * of all kinds. Without such a device the tests skip.
  */
 #include "library/portable_engine.h"
 
@@ -18,7 +18,7 @@ static const char source[] =
 	"SYCL_KERNEL void copy_u32(SYCL_GLOBAL(uint) to, SYCL_GLOBAL(const uint) from)\n"
 	"{ to[sycl_global_id(0)] = from[sycl_global_id(0)]; }\n";
 
-/* A log's count and its entries, all in one work-item. */
+/* Appends an entry to a log and increments its count, all in one work-item. */
 static const char append_source[] =
 	"SYCL_KERNEL void append_u32(SYCL_GLOBAL(uint) log, uint entry)\n"
 	"{ if (sycl_global_id(0) == 0 && log[0] + 1 < sycl_global_range(0)) { log[log[0] + 1] = entry; log[0] += 1; } }\n";
@@ -70,7 +70,8 @@ const char *portable_engine_source(void)
 	return source;
 }
 
-/* There may be devices of several backends: which one's compiler it was, and all that it said. */
+/* There may be devices of several backends. This reports whose compiler it was, and its whole
+ * log. */
 static void report_kernel(sycl_queue on, const char *name)
 {
 	char words[512], device_name[128] = "";
@@ -98,7 +99,7 @@ sycl_kernel portable_engine_kernel(sycl_queue on, const char *name)
 	return kernel;
 }
 
-/* A real device runs what it can. */
+/* A real device cannot be held. */
 void portable_engine_hold(bool hold)
 {
 	(void)hold;

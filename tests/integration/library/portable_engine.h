@@ -7,14 +7,15 @@
 #include <stdbool.h>
 
 void portable_engine_start(void);
-/* Fake engine alone, before it is started: features that its devices have beside the usual ones. */
+/* For the fake engine only, before it is started: further features of its devices. */
 void portable_fake_features(uint32_t features);
-/* If the engine can report it, nothing may be left in it. */
+/* Stops the engine. If the engine can report it, nothing may be left in it. */
 void portable_engine_stop(void);
 const char *portable_engine_endpoint(void);
-/* Is it one of the devices to test? */
+/* Returns true if it is one of the devices to test. */
 bool portable_engine_has(sycl_device device);
-/* Hold all commands of all devices, where the engine can do that; does it? */
+/* Holds all commands of all devices, if the engine can do that. The second function returns whether
+ * it can. */
 void portable_engine_hold(bool hold);
 bool portable_engine_holds(void);
 /* A portable source with the kernels. */

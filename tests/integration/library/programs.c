@@ -1,4 +1,4 @@
-/* Kinds of programs that a device does not take, and questions that it does not answer (fake
+/* Kinds of programs that a device does not support, and queries that it does not answer (fake
  * backend). */
 #include "library/test.h"
 
@@ -19,7 +19,7 @@ Test(client_programs, E19_programs_of_another_backend_are_refused)
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED));
 	cr_assert(eq(int, sycl_kernel_bundle_from_binary(queue, bytes, sizeof(bytes), &bundle),
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED));
-	/* Five is a kind of the protocol, not a language. */
+	/* Five is a kind in the protocol, not a language. */
 	cr_assert(eq(
 		int,
 		sycl_kernel_bundle_from_source(queue, (sycl_source_language)5, "x", NULL, &bundle),

@@ -1,4 +1,4 @@
-# The example programs, small, on an engine inside the process: each compares its results with the CPU's. With two devices, one
+# The example programs, with small sizes, on an engine inside the process. Each compares its results with the CPU's. With two devices, one
 # kernel's results are moved to the other device for the next one.
 if(TARGET sycl_programs AND NOT SYCLD_SANITIZE STREQUAL "thread" AND NOT SYCLD_SANITIZE STREQUAL "memory")
   set(run_programs $<TARGET_FILE:sycl_programs> --endpoint embedded: --size tiny --no-skip)
@@ -10,11 +10,11 @@ if(TARGET sycl_programs AND NOT SYCLD_SANITIZE STREQUAL "thread" AND NOT SYCLD_S
       "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/tests/client-cache")
   endforeach()
   set_property(TEST programs_opencl_together APPEND PROPERTY ENVIRONMENT "POCL_DEVICES=pthread pthread")
-  # Beside programs_cuda, which is the same code of ours, most of it is PoCL's compiler.
+  # programs_cuda runs the same code of this project; most of the time here is PoCL's compiler.
   set_property(TEST programs_opencl programs_opencl_together APPEND PROPERTY LABELS again)
   sycl_test_after(programs_opencl_together programs_opencl)
   sycl_test_without_optimiser(programs_opencl programs_opencl_together)
-  # A minute of one processor, and the last but few of the list.
+  # It takes a minute of one processor and is nearly the last test of the list.
   set_property(TEST programs_opencl PROPERTY COST 1500)
   if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)
     add_test(NAME programs_cuda COMMAND ${run_programs} --device gpu)

@@ -7,7 +7,7 @@ endif()
 set(random_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:random_objects>)
 sycl_test(client_random_fake SOURCES ${random_sources} library/portable_fake.c LIBS client_service TIMEOUT 600)
 sycl_test(client_random_model SOURCES library/threads_history.c library/threads_history_model.c)
-# Two backends in one program: the fake one beside PoCL; whatever real devices there are.
+# Two backends in one program: the fake one beside PoCL, and the real devices that there are.
 sycl_test(client_random_both SOURCES ${random_sources} library/portable_both.c LIBS client_service TIMEOUT 600)
 if(TARGET client_random_both)
   target_compile_definitions(client_random_both PRIVATE TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
@@ -23,7 +23,7 @@ foreach(kind cpu gpu all)
 endforeach()
 sycl_test_needs_gpu(client_random_gpu)
 
-# one_more(NAME PROGRAM ENVIRONMENT...): the program once more, as another test.
+# one_more(NAME PROGRAM ENVIRONMENT...): runs the program once more, as another test.
 function(one_more name program)
   if(TARGET ${program})
     add_test(NAME ${name} COMMAND ${program} --jobs=2 --tap=${CMAKE_BINARY_DIR}/tests/${name}.tap)
@@ -34,15 +34,15 @@ function(one_more name program)
   endif()
 endfunction()
 
-# fewer_seeds(NAME): random groups have two of the four seeds that client_random_fake and client_random_cpu have, and all of them in
-# --long rows. The two differ in who runs host tasks.
+# fewer_seeds(NAME): uses two of the four seeds for random groups that client_random_fake and client_random_cpu have, except in --long rows.
+# Those two differ in which thread runs host tasks.
 function(fewer_seeds name)
   if(TEST ${name})
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "SYCLD_RANDOM_SEEDS=2")
   endif()
 endfunction()
 
-# second_devices(NAME): other devices below the same code of ours.
+# second_devices(NAME): the same code of this project with other devices.
 function(second_devices name)
   if(TEST ${name})
     set_property(TEST ${name} APPEND PROPERTY LABELS again)
@@ -50,7 +50,7 @@ function(second_devices name)
   endif()
 endfunction()
 
-# replayed(NAME PROGRAM ENVIRONMENT...): its tests of graphs once more, launched node by node.
+# replayed(NAME PROGRAM ENVIRONMENT...): runs its tests of graphs once more, launched node by node.
 function(replayed name program)
   if(TARGET ${program})
     one_more(${name} ${program} "SYCLD_GRAPH=0" ${ARGN})
@@ -60,10 +60,11 @@ endfunction()
 
 replayed(client_model_fake_replay client_model_fake)
 replayed(client_model_cpu_replay client_model_cpu)
-# Without a GPU it would be client_random_cpu again; here it is the double's and PoCL's devices.
+# Without a GPU this would be client_random_cpu again. Here it uses the devices of the double and of
+# PoCL.
 second_devices(client_random_all)
 one_more(client_random_two_cpus client_random_cpu "POCL_DEVICES=pthread pthread")
-# A device whose memory is not the host's, as with a vendor's driver for a GPU.
+# A device whose memory is not the host's, like that of a vendor's driver for a GPU.
 foreach(subject model random)
   one_more(client_${subject}_discrete client_${subject}_cpu "OPENCL_LAYERS=$<TARGET_FILE:opencl_discrete>")
 endforeach()
@@ -84,7 +85,7 @@ if(TARGET fake_cuda AND SYCL_HAS_CUDA AND SYCLD_NVRTC)
   second_devices(client_random_double_cpu)
   foreach(subject model random)
     one_more(client_${subject}_double client_${subject}_gpu ${double})
-    # Minutes under the sanitizers, and nearly the last of their lane.
+    # Under the sanitizers they take minutes, and they are nearly the last of their lane.
     if(TEST client_${subject}_double)
       set_property(TEST client_${subject}_double PROPERTY COST 1000)
     endif()

@@ -1,14 +1,14 @@
 /*
  * Random command groups against a serial model, on queues of both kinds on all devices. There are
  * whole buffers, ranged accessors, sub-buffers, kernels, fills, copies, boxes, host tasks, host
- * accessors and barriers. There is shared memory ordered by events alone, on two queues, and events
- * are requisites between all of these. Failures must reach exactly the groups that needed lost
- * contents. The model does every step at once, in the order of submission; buffers must look as if
- * the service had, too.
+ * accessors and barriers. There is shared memory that only events order, on two queues, and events
+ * are requisites between all of these. A failure must reach exactly the groups that needed lost
+ * contents. The model does every step at once, in the order of submission. The buffers must have
+ * the contents of the model.
  *
- * SYCLD_RANDOM_SEED=N runs that seed alone, SYCLD_RANDOM_FIRST=N begins with that one,
- * SYCLD_RANDOM_GROUPS=N so many groups, SYCLD_RANDOM_SEEDS=N so many seeds; SYCLD_RANDOM_TELL=1
- * says what is done; SYCLD_LONG=1 does more and longer ones.
+ * SYCLD_RANDOM_SEED=N runs only that seed, SYCLD_RANDOM_FIRST=N begins with that one,
+ * SYCLD_RANDOM_GROUPS=N sets the number of groups, and SYCLD_RANDOM_SEEDS=N that of seeds.
+ * SYCLD_RANDOM_TELL=1 prints what is done. SYCLD_LONG=1 runs more and longer ones.
  */
 #include "library/random_groups.h"
 
@@ -32,7 +32,7 @@ struct part random_part(uint32_t count)
 	part.count = count ? count : 1 + random_below(random_below(4) ? CELLS / 4 : CELLS);
 	part.first = random_below(CELLS - part.count + 1);
 	part.handle = random_world.buffers[part.buffer];
-	/* In turn, so that the parts of one group have different ones. */
+	/* They are assigned in turn, so that the parts of one group have different ones. */
 	struct sub *sub = &random_world.subs[part.buffer][random_world.turn++ % SUBS];
 	if (random_below(2)) {
 		if (sub->handle)
@@ -176,7 +176,8 @@ static void world_begin(uint64_t seed)
 	random_world.tells = getenv("SYCLD_RANDOM_TELL") != NULL;
 	random_world.random = seed * 2654435761u + 12345;
 	for (uint32_t i = 0; i < QUEUES; i++) {
-		/* Both kinds on each device, where there are two, and both in one context. */
+		/* Both kinds of queue on each device, if there are two, and both devices in one
+		 * context. */
 		random_world.queues[i] =
 			i < QUEUES / 2 ? portable_queue(platform, i, 0)
 				       : portable_beside(random_world.queues[i - QUEUES / 2],
@@ -194,7 +195,7 @@ static void world_begin(uint64_t seed)
 	world_usm();
 }
 
-/* Everything is looked at once more. */
+/* Checks everything once more. */
 static void world_check(void)
 {
 	for (uint32_t i = 0; i < EVENTS; i++)
@@ -252,7 +253,7 @@ Test(random, B7_B12_B19_B25_C12_D7_M9_random_groups_are_as_a_serial_model, .time
 	cr_assert(ge(u64, last, first));
 	for (uint64_t at = first; at <= last; at++) {
 		(void)fprintf(stderr, "random groups: seed %lu, %lu of them\n", at,
-			      groups); /* seen when it fails */
+			      groups); /* printed when it fails */
 		world_begin(at);
 		while (random_world.groups < groups) {
 			random_step();

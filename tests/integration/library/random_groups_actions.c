@@ -1,4 +1,4 @@
-/* What random_groups.c does: each action goes to the service and to the model. */
+/* The actions of random_groups.c. Each one is sent to the service and done in the model. */
 #include "library/random_groups.h"
 
 #include <stdlib.h>
@@ -34,9 +34,9 @@ static sycl_result set_host(sycl_handler handler, uint32_t index, const struct p
 }
 
 /*
- * Two ranges of one buffer, in one group, are one requirement with both modes, from the first byte
- * of both to the last (C1). The bytes between are needed too, and lost with it. Sub-buffers are
- * objects of their own (C8).
+ * Two ranges of one buffer in one group are one requirement with both modes, from the first byte of
+ * both to the last (C1). The bytes between are needed too, and lost with it. Sub-buffers are
+ * separate objects (C8).
  */
 static bool hull(const struct part *a, const struct part *b, struct part *hull_out)
 {
@@ -49,7 +49,8 @@ static bool hull(const struct part *a, const struct part *b, struct part *hull_o
 	return true;
 }
 
-/* A group that writes the part, without need of what was there. True: it runs. */
+/* Begins a group that writes the part and does not need its contents. Returns true if it will
+ * run. */
 static bool overwrites(struct group *group, const struct part *to)
 {
 	random_set_lost_within(to, 0, group->fails);
@@ -59,7 +60,7 @@ static bool overwrites(struct group *group, const struct part *to)
 
 static void do_fill_kernel(void)
 {
-	/* Often all of a buffer: what is lost spreads, and this heals. */
+	/* This is often all of a buffer: lost contents spread, and writing all of it ends that. */
 	struct part to = random_part(random_below(3) ? 0 : CELLS);
 	struct group group = random_begin_group("fill kernel");
 	const uint32_t value = random_below(1u << 30);
@@ -121,9 +122,9 @@ static void do_fill_command(void)
 }
 
 /*
- * The first half of each cell to the second half of another. Halves between those must stay, so
- * their contents are needed, if there are any. Bytes before the first one and, in the source,
- * behind the last one do not matter.
+ * Copies the first half of each cell to the second half of another one. The halves between those
+ * must stay, so their contents are needed, if there are any. Bytes before the first one are not
+ * needed, nor those behind the last one in the source.
  */
 static void do_box(void)
 {
@@ -209,8 +210,8 @@ void random_host_access(bool writes)
 	if (random_is_lost(&part)) {
 		cr_assert(eq(int, result, SYCL_ERROR_DEPENDENCY_FAILED), "%s",
 			  sycl_result_name(result));
-		/* The contents that it was to write are lost as with a group, because later groups
-		 * were meant to see them. */
+		/* If it fails, the contents that it was to write are lost, as with a group: later
+		 * groups depend on them. */
 		if (writes)
 			random_set_lost_within(&part, 0, true);
 		return;
@@ -249,7 +250,7 @@ sycl_buffer random_buffer(uint32_t value)
 	return buffer;
 }
 
-/* A buffer ends while groups use it, and another one begins. */
+/* A buffer is released while groups use it, and another one is made. */
 static void do_replace(void)
 {
 	const uint32_t index = random_below(BUFFERS), value = random_below(1u << 30);
@@ -265,8 +266,8 @@ static void do_replace(void)
 	memset(random_world.model[index].lost, 0, sizeof(random_world.model[index].lost));
 }
 
-/* A queue ends with its work under way (D15, B32). Of one queue the service keeps a few thousand
- * failures, no more. */
+/* A queue is released while its work is in flight (D15, B32). The service keeps at most a few
+ * thousand failures of one queue. */
 static void do_replace_queue(void)
 {
 	const uint32_t index = random_below(QUEUES);
@@ -276,7 +277,7 @@ static void do_replace_queue(void)
 	MUST(sycl_queue_release(old));
 }
 
-/* An event that others may depend on from now on; the caller keeps its reference. */
+/* Remembers an event that later groups may depend on. The caller keeps its reference. */
 static void remember(sycl_event event, bool fails, const char *what)
 {
 	struct known_event *known = &random_world.events[random_below(EVENTS)];
@@ -288,8 +289,8 @@ static void remember(sycl_event event, bool fails, const char *what)
 	*known = (struct known_event){.event = event, .fails = fails, .what = what};
 }
 
-/* The one before it may have failed: either so does this, or it is waited for and forgotten, and
- * the words are what they were. */
+/* The group before it may have failed. Then either this one fails, too, or the failure was waited
+ * for and forgotten, and the words are unchanged. */
 static bool follow(sycl_handler handler, struct shared_words *shared)
 {
 	if (shared->fails && random_below(2)) {
@@ -320,8 +321,8 @@ static void set_usm_action(sycl_handler handler, uint32_t action, uint32_t q,
 		sycl_range1(SPAN)));
 }
 
-/* Memory that nothing but events orders: on both queues of its context, and behind groups that have
- * nothing to do with it. */
+/* Only events order this memory. It is used on both queues of its context, and behind groups that
+ * are independent of it. */
 static void do_usm(void)
 {
 	const uint32_t which = random_below(USM), action = random_below(3),
@@ -354,7 +355,7 @@ static void do_usm(void)
 	MUST(sycl_event_release(done));
 }
 
-/* The barrier comes behind all groups of its queue, failed or not, and is none of them. */
+/* The barrier waits for all groups of its queue, failed or not, and does not fail with them. */
 static void do_barrier(void)
 {
 	sycl_event event = NULL;

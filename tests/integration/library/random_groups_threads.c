@@ -1,8 +1,8 @@
 /*
- * Several threads of one program submit at once; what they see must be explained by one order of
- * all that they did (threads_history.h). SYCLD_RANDOM_SEED=N runs that seed alone,
- * SYCLD_RANDOM_FIRST=N begins with that one, SYCLD_RANDOM_GROUPS=N so many groups,
- * SYCLD_RANDOM_SEEDS=N so many seeds; SYCLD_LONG=1 does more and longer ones.
+ * Several threads of one program submit at once. One order of all their steps must explain their
+ * results (threads_history.h). SYCLD_RANDOM_SEED=N runs only that seed, and SYCLD_RANDOM_FIRST=N
+ * begins with that one. SYCLD_RANDOM_GROUPS=N sets the number of groups, and SYCLD_RANDOM_SEEDS=N
+ * that of seeds. SYCLD_LONG=1 runs more and longer ones.
  */
 #include "library/random_threads.h"
 
@@ -34,8 +34,8 @@ Test(random_threads, B7_B18_B19_B26_C12_M9_threads_at_once_are_as_one_order_of_a
 	for (uint64_t at = first; at <= last; at++) {
 		struct random_threads_result done;
 		(void)fprintf(stderr, "random threads: seed %lu, %lu groups\n", at,
-			      groups); /* seen when it fails */
-		/* Without helpers, the threads that wait run the host tasks. */
+			      groups); /* printed when it fails */
+		/* Without helper threads, the threads that wait run the host tasks. */
 		random_threads_run(at, groups, at % 2 ? 0 : 2, &done);
 		cr_assert(gt(u64, done.failures, groups / 1000), "seed %lu: hardly anything failed",
 			  at);

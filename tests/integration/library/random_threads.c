@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES_MAX = 16, LAST_STEPS = 8 /* of a round are left free: one turn may take several */ };
+enum {
+	DEVICES_MAX = 16,
+	LAST_STEPS = 8 /* this many steps of a round stay free: one turn may take several */
+};
 
 struct threads_world threads_world;
 
@@ -55,7 +58,7 @@ void threads_check_event(struct worker *worker, sycl_event event, bool fails)
 	worker->checks++;
 }
 
-/* The caller's reference, or an empty note. */
+/* Returns the note with a reference for the caller, or an empty note. */
 static struct note read_note(struct worker *worker)
 {
 	(void)pthread_mutex_lock(&threads_world.lock);
@@ -66,7 +69,7 @@ static struct note read_note(struct worker *worker)
 	return note;
 }
 
-/* The event's reference goes over to the note. */
+/* The note takes over the event's reference. */
 static void write_note(struct worker *worker, struct note note)
 {
 	(void)pthread_mutex_lock(&threads_world.lock);
@@ -86,7 +89,7 @@ struct threads_group threads_begin(struct worker *worker, bool lives)
 	struct note note = read_note(worker);
 	if (!note.event)
 		return group;
-	/* Having its name is enough: the other thread's submission had returned. */
+	/* The name is enough: it shows that the other thread's submission had returned. */
 	if (note.name && (note.name - 1) / HISTORY_STEPS != worker->number)
 		worker->follows = note.name;
 	if (threads_next(worker, 2) && !(lives && note.fails)) {
@@ -115,7 +118,7 @@ void threads_submit(struct worker *worker, struct threads_group *group, uint32_t
 			   (struct note){.event = event, .name = name, .fails = group->fails});
 }
 
-/* A queue beside another one, of any kind, with that one's kernels. */
+/* Makes a queue beside another one, of any kind, with the kernels of that one. */
 static struct place place_beside(const struct place *other, uint32_t properties)
 {
 	struct place place = *other;
@@ -224,8 +227,8 @@ static void check_baton(void)
 	      "shared memory is not what the groups made of it, one behind the other's event");
 }
 
-/* All threads from the first step to the last, and what they did. Groups of the round before may
- * still be under way. */
+/* Runs all threads from the first step to the last, and checks the results. Groups of the round
+ * before may still be in flight. */
 static void play_round(void)
 {
 	struct threads_world *world = &threads_world;
@@ -329,7 +332,7 @@ static void world_end(void)
 		NEED(sycl_queue_release(world->workers[i].own.queue));
 	for (uint32_t i = 0; i < SHARED_QUEUES; i++) {
 		(void)sycl_queue_wait(
-			world->places[i].queue); /* what failed has been checked by its event */
+			world->places[i].queue); /* each failure has been checked by its event */
 		NEED(sycl_queue_release(world->places[i].queue));
 		if (i >= SHARED_QUEUES / 2)
 			continue;

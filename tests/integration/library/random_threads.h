@@ -1,7 +1,7 @@
 /*
  * Random command groups from several threads of one program at once, on queues, buffers and memory
- * that they share. Plain C over portable_engine.h, so that it runs under ThreadSanitizer, too. What
- * does not hold ends the program with a sentence.
+ * that they share. It is plain C over portable_engine.h, so that it runs under ThreadSanitizer,
+ * too. A failed check ends the program with a sentence.
  */
 #ifndef SYCL_TESTS_RANDOM_THREADS_H
 #define SYCL_TESTS_RANDOM_THREADS_H
@@ -12,8 +12,8 @@ struct random_threads_result {
 	uint64_t groups, failures, checks;
 };
 
-/* On an engine that was started (portable_engine_start): at least so many groups, by all threads
- * together. */
+/* Runs at least so many groups, by all threads together, on an engine that was started
+ * (portable_engine_start). */
 void random_threads_run(uint64_t seed, uint64_t groups, uint32_t helper_threads,
 			struct random_threads_result *result_out);
 

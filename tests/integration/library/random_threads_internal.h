@@ -14,7 +14,7 @@
 enum {
 	SHARED_QUEUES = 4,
 	QUILTS = 2,
-	STRIPE_WORDS = 256, /* of a quilt, a thread's own */
+	STRIPE_WORDS = 256, /* words of a quilt that one thread uses */
 	STRIPE_BYTES = STRIPE_WORDS * 4,
 	SNAPSHOTS = 4,
 	BATON_WORDS = 64,
@@ -28,13 +28,13 @@ struct place {
 	sycl_kernel fill, increment, copy, append;
 };
 
-/* A copy of a log that a group makes, and who that group is. */
+/* A copy of a log that a group makes, and the name of that group. */
 struct snapshot {
 	sycl_buffer buffer;
 	uint32_t name, log;
 };
 
-/* A part of a quilt that one thread alone uses, in its order: a serial model is enough. */
+/* A part of a quilt that only one thread uses, in its order: a serial model is enough. */
 struct stripe {
 	sycl_buffer sub; /* NULL: it is named by its range */
 	uint32_t words[STRIPE_WORDS];
@@ -45,12 +45,12 @@ struct worker {
 	pthread_t thread;
 	uint32_t number, steps;
 	uint64_t random;
-	struct place own;                /* a queue that no other thread has */
+	struct place own;                /* a queue that only this thread uses */
 	sycl_buffer alias[HISTORY_LOGS]; /* all of each log, as a sub-buffer */
 	struct snapshot snapshots[SNAPSHOTS];
 	struct stripe stripes[QUILTS];
-	uint32_t follows; /* a step of another thread that the next one comes behind */
-	bool holds; /* it has a host accessor: others may wait for that, and it must not wait for
+	uint32_t follows; /* a step of another thread that precedes the next one */
+	bool holds; /* it has a host accessor: others may wait for that, so it must not wait for
 		       them */
 	uint64_t groups, failures, checks;
 };
@@ -73,7 +73,7 @@ struct threads_world {
 	pthread_mutex_t lock; /* of the notes */
 	struct note notes[NOTES];
 
-	pthread_mutex_t baton_lock; /* over the submission: its order is the model's */
+	pthread_mutex_t baton_lock; /* held during submission: its order is the model's */
 	uint32_t *baton;            /* NULL: the devices have no such memory */
 	uint32_t baton_words[BATON_WORDS];
 	sycl_event baton_last;
@@ -96,25 +96,25 @@ uint32_t threads_next(struct worker *worker, uint32_t below);
 /* Any queue: a shared one or the thread's own. */
 const struct place *threads_place(struct worker *worker);
 
-/* A group that is being made. Shall it live: it must not depend on what fails. */
+/* A group that is being built. must_live: it must not depend on a group that fails. */
 struct threads_group {
 	sycl_handler handler;
 	const struct place *place;
 	bool fails;
 };
 struct threads_group threads_begin(struct worker *worker, bool lives);
-/* Submits it; `name`: its step, 0 for none. Now and then it waits, or notifies the others. */
+/* Submits it; `name`: its step, 0 for none. Sometimes it waits, or notifies the others. */
 void threads_submit(struct worker *worker, struct threads_group *group, uint32_t name);
-/* The event's outcome must be the model's. */
+/* Checks that the event has the outcome of the model. */
 void threads_check_event(struct worker *worker, sycl_event event, bool fails);
-/* A step in the history, behind the steps that other threads reported to this one. */
+/* Adds a step to the history, behind the steps that other threads reported to this one. */
 uint32_t threads_step(struct worker *worker);
 
 /* random_threads_logs.c: one step on logs that all threads use. */
 void threads_do_log(struct worker *worker);
-/* All snapshots that are open, at the end. */
+/* Checks all open snapshots at the end. */
 void threads_end_snapshots(struct worker *worker);
-/* random_threads_stripes.c: one group on what is the thread's own. */
+/* random_threads_stripes.c: one group on the thread's own stripes and memory. */
 void threads_do_stripe(struct worker *worker);
 void threads_end_stripes(struct worker *worker);
 void threads_do_baton(struct worker *worker);

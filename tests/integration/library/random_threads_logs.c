@@ -1,5 +1,5 @@
-/* Steps on logs: kernels, host tasks and host accessors that append, copies and host accessors that
- * look. */
+/* Steps on logs: kernels, host tasks and host accessors that append, and copies and host accessors
+ * that read. */
 #include "library/random_threads_internal.h"
 
 #include <stdlib.h>

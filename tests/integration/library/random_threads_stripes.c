@@ -1,7 +1,7 @@
 /*
- * Groups on what is one thread's own, against a serial model. These are its stripes of buffers that
- * all threads use, which may be lost with a group that failed. Then there is memory that nothing
- * but events orders, passed on from thread to thread.
+ * Groups on data that only one thread uses, against a serial model. These are its stripes of shared
+ * buffers, which may be lost with a failed group. Another part is memory that only events order,
+ * which threads pass on to each other.
  */
 #include "library/random_threads_internal.h"
 
@@ -30,7 +30,7 @@ static void access_stripe(struct worker *worker, sycl_handler handler, uint32_t 
 					      offset(worker, stripe), STRIPE_BYTES));
 }
 
-/* The group writes the stripe. True: it runs. */
+/* Submits a group that writes the stripe. Returns true if it will run. */
 static bool submit_write(struct worker *worker, struct threads_group *group, struct stripe *to)
 {
 	to->lost = group->fails;
@@ -139,7 +139,7 @@ static void check_stripe(struct worker *worker, struct stripe *at)
 	NEED(sycl_host_accessor_release(accessor));
 }
 
-/* From now on by another handle; that of before ends while groups use it. */
+/* From now on the stripe has another handle. The old one is released while groups use it. */
 static void do_replace(struct worker *worker)
 {
 	struct stripe *at = any(worker);
@@ -179,7 +179,8 @@ void threads_end_stripes(struct worker *worker)
 	}
 }
 
-/* The lock is held over the submission alone: whoever submits next depends on this one's event. */
+/* The lock is held only during the submission: the thread that submits next depends on this one's
+ * event. */
 void threads_do_baton(struct worker *worker)
 {
 	struct threads_world *world = &threads_world;

@@ -1,8 +1,8 @@
 /*
- * Launches in one call that come again, twice: one connection checks each anew, the other one sends
- * them from what it has kept. Everything that can be seen must be the same: contents, outcomes,
- * counts, errors. Values change all the time, and now and then buffers, kernels and queues end and
- * are made anew.
+ * Launches in one call that are repeated, on two connections. One connection checks each launch
+ * anew; the other one sends them from what it has kept. Every result must be the same: contents,
+ * outcomes, counts, errors. Values change all the time. Sometimes buffers, kernels and queues are
+ * released and made anew.
  */
 #include "library/portable.h"
 
@@ -32,10 +32,10 @@ struct side {
 	sycl_queue queues[QUEUES]; /* the second one is in order */
 	sycl_kernel fill, copy;
 	sycl_buffer buffers[BUFFERS], halves[BUFFERS]; /* halves: sub-buffers of the second half */
-	sycl_event event;                              /* the last one that was wanted, or NULL */
+	sycl_event event; /* the last event that was requested, or NULL */
 };
 
-/* One launch, drawn once and sent to both. */
+/* One launch, chosen once at random and sent to both. */
 struct step {
 	bool copies, on_half, wants_event, depends;
 	uint32_t queue, to, from, value, items;
@@ -228,7 +228,7 @@ static void make_call(struct call *call, struct side *side)
 	call->launch.argument_count = 2;
 }
 
-/* The outcome of the call with one mistake, which the call before had not. */
+/* Returns the outcome of the call with one mistake that the call before did not have. */
 static sycl_result mistaken(struct call *call, uint32_t mistake)
 {
 	sycl_queue on = call->side->queues[1];
@@ -317,7 +317,7 @@ Test(repeats, E14_E22_SYCLD_REPEAT_a_launch_that_is_kept_is_checked_like_any_oth
 	close_side(&sides[1]);
 }
 
-/* A queue that is recorded executes nothing, also what it has kept. */
+/* A queue that is recorded executes nothing, also no launch that it has kept. */
 Test(repeats, L4_a_launch_that_is_kept_is_recorded, .timeout = 60)
 {
 	struct side side;

@@ -1,6 +1,6 @@
 /*
- * The conditions for a group to run, on every kind of device. They are requisites, the order of
- * accessors, and which group waits for which (B1 - B14, C2, D5).
+ * The conditions for a group to run, on every kind of device: requisites, the order of accessors,
+ * and which group waits for which (B1 - B14, C2, D5).
  */
 #include "library/portable.h"
 
@@ -32,7 +32,7 @@ Test(model_requisites, B1_a_group_has_one_action)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* Arguments the other way round, and a requirement more, before or after. */
+/* The arguments are exchanged, and one requirement is added, before or after. */
 Test(model_requisites, B14_C2_the_order_of_accessors_means_nothing)
 {
 	sycl_kernel copy = portable_kernel(queue, "copy_u32");
@@ -59,7 +59,7 @@ Test(model_requisites, B14_C2_the_order_of_accessors_means_nothing)
 	MUST(sycl_kernel_release(copy));
 }
 
-/* A group behind two gates, opened in one order and the other; a query moves nothing. */
+/* A group waits behind two gates, which open in one order and the other. Queries change nothing. */
 Test(model_requisites, B3_B4_requisites_are_met_in_any_order_and_asking_changes_nothing)
 {
 	sycl_platform helped = portable_open(3);
@@ -98,8 +98,8 @@ Test(model_requisites, B3_B4_requisites_are_met_in_any_order_and_asking_changes_
 }
 
 /*
- * A reader that something else holds up keeps its buffer. A writer that was submitted later, to
- * another queue, does not come in between, whatever else it is ready for.
+ * A reader that waits for something else keeps its buffer. A writer that was submitted later, to
+ * another queue, does not run before it, even if it is ready.
  */
 Test(model_requisites, B5_B6_what_is_needed_stays_until_the_group_has_run)
 {
@@ -153,8 +153,8 @@ Test(model_requisites, B11_two_readers_run_at_one_time)
 	MUST(sycl_platform_release(helped));
 }
 
-/* A host accessor's pointer is good wherever it leads; what was given is written when the buffer
- * ends. */
+/* A host accessor's pointer is valid wherever it points. Data at the pointer are written when the
+ * buffer ends. */
 Test(model_requisites, D5_the_pointer_need_not_be_the_one_given_at_creation)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");

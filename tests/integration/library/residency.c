@@ -1,5 +1,5 @@
-/* Where bytes go, counted by the fake devices, whose memories are separate and begin poisoned; and
- * moves that fail. */
+/* The moves of bytes, counted by the fake devices, whose memories are separate and begin poisoned.
+ * Also moves that fail. */
 #include "library/test.h"
 
 #include <string.h>
@@ -142,8 +142,8 @@ Test(client_residency, B24_two_readers_on_two_devices_move_in_twice_and_nothing_
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* Parts on two devices, read by the host: each byte moves once, and nothing is moved for a part
- * that is requested alone. */
+/* Two devices have parts, which the host reads. Each byte moves once, and a read of one part moves
+ * only that part. */
 Test(client_residency, C12_D7_parts_move_by_themselves)
 {
 	sycl_queue other = queue_on(1);
@@ -168,7 +168,7 @@ Test(client_residency, C12_D7_parts_move_by_themselves)
 	must_be(buffer, 0, ROOM_WORDS, 13);
 	since = moved();
 	cr_assert(eq(u64, since.bytes_read, 2 * PART), "the other half only");
-	/* If the host writes in a part of a part, that alone goes to the device. */
+	/* If the host writes in a part of a part, only that goes to the device. */
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
 	MUST(sycl_host_accessor_create_ranged(low, SYCL_ACCESS_WRITE, PART, 256, SYCL_FOREVER_NS,
@@ -220,8 +220,8 @@ Test(client_residency, C21_D20_ranges_serve_residency)
 	MUST(sycl_kernel_release(fill));
 }
 
-/* A copy that covers what it writes brings nothing of it; one with gaps brings what lies between.
- */
+/* A copy that overwrites a range without gaps moves nothing of it. One with gaps moves what is
+ * between them. */
 Test(client_residency, C6_D20_copies_move_what_they_need)
 {
 	sycl_buffer source = make_buffer_of_kind(SYCL_HOST_CONST, 1),
@@ -245,7 +245,7 @@ Test(client_residency, C6_D20_copies_move_what_they_need)
 	cr_assert(eq(u64, since.bytes_written, 3 * 32 + 8));
 	cr_assert(eq(u64, since.copies, 1));
 	cr_assert(eq(u64, since.bytes_copied, 32));
-	/* From the program straight to the device: one write of its bytes alone. */
+	/* One write moves the bytes from the program directly to the device. */
 	MUST(sycl_queue_copy_from_host(queue, host, target, 0, PART, NULL));
 	MUST(sycl_queue_wait_for(queue, LONG_NS));
 	since = moved();
@@ -282,8 +282,8 @@ Test(client_residency, G13_constant_memory_is_read_and_has_a_limit)
 	MUST(sycl_kernel_release(copy));
 }
 
-/* The device writes, the host is only read: its bytes stay what they were until somebody requests
- * them. */
+/* The device writes and the host only reads. The host's bytes do not change until they are
+ * requested. */
 Test(client_residency, C5_only_what_was_written_is_updated)
 {
 	sycl_kernel increment = fake_kernel(queue, "increment_u32");
@@ -300,7 +300,7 @@ Test(client_residency, C5_only_what_was_written_is_updated)
 	MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(ROOM_WORDS)));
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_queue_wait_for(queue, LONG_NS));
-	/* No program may read there now; the test does, because there is no other way to know. */
+	/* No program may read there now. The test does, because there is no other way to check. */
 	for (int i = 0; i < ROOM_WORDS; i++)
 		cr_assert(eq(u32, ((const uint32_t *)pointer)[i], 1));
 	must_be(buffer, 0, ROOM_WORDS, 2);
@@ -308,8 +308,8 @@ Test(client_residency, C5_only_what_was_written_is_updated)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* C14 of every queue that a group is given to: the first device begins parts at 128 bytes, the
- * second at 512. */
+/* C14 holds for every queue that gets the group: on the first device parts begin at 128 bytes, on
+ * the second at 512. */
 TestSuite(client_residency_own, .timeout = 60);
 
 Test(client_residency_own, C14_a_part_must_fit_the_other_queue_too)
@@ -373,8 +373,8 @@ static void note_errors(uint32_t count, const struct sycl_async_error *errors, v
 	}
 }
 
-/* The move back fails: the release says so, the list has it once, and the program's memory is what
- * it was. */
+/* The move back fails. The release reports it, the list has it once, and the program's memory is
+ * unchanged. */
 Test(client_residency, D17_what_fails_at_the_end_goes_to_the_list)
 {
 	sycl_kernel fill = fake_kernel(queue, "fill_u32");

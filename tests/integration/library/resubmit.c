@@ -1,9 +1,8 @@
 /*
- * The same random command groups twice: to one connection they travel as messages, to the other by
- * their shapes where those are known. Everything that can be seen must be the same: contents,
- * outcomes, counts. The groups are drawn from few kinds, so that most shapes come again. What they
- * name changes all the time: values, events, ranges, buffers and sub-buffers, queues and kernels
- * that end and are made anew.
+ * The same random command groups on two connections. On one they travel as messages, on the other
+ * by their shapes if those are known. Every result must be the same: contents, outcomes, counts.
+ * The groups are of few kinds, so that most shapes come again. Their values, events and ranges
+ * change all the time. Buffers, sub-buffers, queues and kernels are released and made anew.
  */
 #include "library/portable.h"
 
@@ -29,7 +28,7 @@ static uint32_t random_for_step(uint32_t below)
 	return (uint32_t)((random_state >> 33) % below);
 }
 
-/* Everything there is of one connection. */
+/* All objects of one connection. */
 struct side {
 	sycl_platform platform;
 	sycl_queue queues[QUEUES]; /* the second one is in order */
@@ -52,7 +51,7 @@ enum what {
 	WHAT_COUNT
 };
 
-/* One group, drawn once and submitted to both. */
+/* One group, chosen once at random and submitted to both. */
 struct step {
 	enum what what;
 	uint32_t queue, to, from, value, items;
@@ -201,7 +200,7 @@ static void set_action(const struct side *side, const struct step *step, sycl_ha
 static void perform(struct side *side, const struct step *step)
 {
 	sycl_handler handler = NULL;
-	/* Nothing but their queue's order keeps groups on shared memory apart. */
+	/* Only the order of their queue separates groups on shared memory. */
 	uint32_t queue_index = step->what == FILL_SHARED ? 1 : step->queue;
 	MUST(sycl_handler_begin(side->queues[queue_index], &handler));
 	for (int i = 0; i < 2 && step->what != FILL_SHARED; i++)
@@ -219,7 +218,7 @@ static void perform(struct side *side, const struct step *step)
 	side->events[step->event] = made;
 }
 
-/* The host's view of a buffer. */
+/* Reads a buffer by the host. */
 static sycl_result read_buffer(sycl_buffer buffer, uint32_t words[WORDS])
 {
 	sycl_host_accessor accessor = NULL;
@@ -256,7 +255,7 @@ static void compare(struct side *a, struct side *b, uint32_t step)
 		cr_assert(eq(int, memcmp(a->shared, b->shared, WORDS_BYTES), 0), "step %u", step);
 }
 
-/* Now and then something ends and is made anew. */
+/* Sometimes an object is released and made anew. */
 static void replace(struct side *side, uint32_t what, uint32_t which, uint32_t value)
 {
 	if (what < 4) {
@@ -264,7 +263,7 @@ static void replace(struct side *side, uint32_t what, uint32_t which, uint32_t v
 		make_buffer(side, which % BUFFERS, value);
 	} else if (what == 4) {
 		sycl_queue old = side->queues[1];
-		(void)sycl_queue_wait(old); /* USM is ordered by it alone */
+		(void)sycl_queue_wait(old); /* only the queue orders USM */
 		side->queues[1] = portable_beside(old, SYCL_QUEUE_IN_ORDER);
 		MUST(sycl_queue_release(old));
 	} else {
@@ -321,7 +320,7 @@ Test(resubmit, B12_B15_B19_M9_groups_are_the_same_by_message_and_by_shape, .time
 	close_side(&shapes);
 }
 
-/* The hot loop: from the third group on nothing but records, whatever the values are. */
+/* The hot loop: from the third group on only records are sent, whatever the values are. */
 Test(resubmit, B15_a_loop_that_changes_values_only_is_resubmitted, .timeout = 60)
 {
 	struct side side;
@@ -365,7 +364,7 @@ static uint32_t value_of(uint32_t round, uint32_t items, uint32_t time)
 	return (round * SHAPES + items) * TIMES + time;
 }
 
-/* Each word is what the last group had that was long enough. */
+/* Each word has the value of the last group whose range contained it. */
 static void check_ranges(const struct side *side, uint32_t round)
 {
 	sycl_host_accessor accessor = NULL;
@@ -380,8 +379,8 @@ static void check_ranges(const struct side *side, uint32_t round)
 }
 
 /*
- * Each shape is sent, defined and named, and then others take its place, on both sides. If one side
- * alone dropped a shape, the other one would name what is not there, or run what was meant before.
+ * Each shape is sent, defined and named. Then others take its place, on both sides. If only one
+ * side dropped a shape, the other one would name a missing shape, or run the former one.
  */
 Test(resubmit, B15_shapes_that_others_have_taken_the_place_of_are_defined_anew, .timeout = 240)
 {
@@ -397,7 +396,7 @@ Test(resubmit, B15_shapes_that_others_have_taken_the_place_of_are_defined_anew, 
 	cr_assert(eq(u64, usage.groups_submitted, ROUNDS * SHAPES * TIMES));
 	cr_assert(ge(u64, usage.groups_resubmitted, ROUNDS * SHAPES),
 		  "each is named at its third time, if not before");
-	/* In the next round no more shapes of this one are known than there are places. */
+	/* In the next round at most as many shapes of this one are known as there are places. */
 	cr_assert(le(u64, usage.groups_resubmitted,
 		     ROUNDS * SHAPES + (ROUNDS - 1) * 128 * (TIMES - 1)));
 	close_side(&side);

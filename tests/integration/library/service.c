@@ -84,7 +84,7 @@ void client_service_wait_gone(struct client_service *service)
 	wait_for(&service->gone, "a session's end");
 }
 
-/* Before the engine runs. */
+/* Runs before the engine does. */
 static void take_orders(struct client_service *service)
 {
 	struct engine_observer observer = {.context = service, .session_closed = on_closed};
@@ -105,7 +105,7 @@ static void *run_engine(void *context)
 
 #define NO_GPU "cuda:library=/nonexistent/libcuda.so.1"
 
-/* `cuda`: an option of that backend. `cache_directory` NULL: nothing that is built is kept. */
+/* `cuda`: an option of that backend. `cache_directory` NULL: builds are not cached. */
 static void start_service(struct client_service *service, const struct session_limits *limits,
 			  const char *cuda, const char *cache_directory)
 {
@@ -121,7 +121,8 @@ static void start_service(struct client_service *service, const struct session_l
 	session_limits_init(&options.limits);
 	if (limits)
 		options.limits = *limits;
-	options.limits.build_memory_bytes = 1ull << 46; /* a sanitizer's shadow memory counts */
+	options.limits.build_memory_bytes = 1ull
+					    << 46; /* the shadow memory of a sanitizer counts */
 	if (engine_create(&options, builds, &service->engine) < 0)
 		FAIL("no engine");
 	(void)snprintf(service->folder, sizeof(service->folder), "/tmp/sycl-client-test.XXXXXX");
@@ -142,7 +143,7 @@ static void start_service(struct client_service *service, const struct session_l
 
 void client_service_start(struct client_service *service, const struct session_limits *limits)
 {
-	/* No vendor's platform: only what the test scripts. */
+	/* Without vendors' platforms there are only the scripted devices. */
 	(void)setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
 	(void)setenv("OCL_ICD_FILENAMES", "", 1);
 	start_service(service, limits, NO_GPU, NULL);

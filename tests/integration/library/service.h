@@ -1,7 +1,7 @@
 /*
  * A service for tests of the library. It is an engine on a thread of the test, which listens on a
- * socket in a folder of its own. It has the fake backend alone, whose gates and failures the test
- * scripts (fake_control.h). Failures of the fixture end the program with a sentence.
+ * socket in a folder of its own. It has only the fake backend, whose gates and failures the test
+ * controls (fake_control.h). A failure of the fixture ends the program with a sentence.
  */
 #ifndef SYCL_TESTS_CLIENT_SERVICE_H
 #define SYCL_TESTS_CLIENT_SERVICE_H
@@ -13,10 +13,9 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-/* Far beyond what anything here takes. */
+/* Far longer than anything here takes. */
 #define LONG_NS 20000000000ull
-/* Long enough to be a wait, short enough to be waited for: of something that must not happen
- * meanwhile. */
+/* Long enough to wait for something that must not happen meanwhile, and short enough for a test. */
 #define SHORT_NS 20000000ull
 
 struct client_service {
@@ -28,15 +27,15 @@ struct client_service {
 	char folder[64], path[96], endpoint[128];
 	uv_async_t orders;
 	uint64_t killed; /* a session's number */
-	int process;     /* pidfd of the next one's client, or -1: this process, of which the engine
-			    gets no descriptor */
+	int process; /* pidfd of the next one's client, or -1: this process, for which the engine
+			gets no descriptor */
 	sem_t ordered, gone;        /* the order was given; a session is gone */
-	Sycl__V1__Usage last_usage; /* of the session that went last; read it after waiting */
+	Sycl__V1__Usage last_usage; /* of the session that ended last; read it after waiting */
 };
 
 /* `limits` NULL: the ordinary ones. */
 void client_service_start(struct client_service *service, const struct session_limits *limits);
-/* The same with what OpenCL platforms the machine has beside the fake one; what is built is kept in
+/* The same with the OpenCL platforms of the machine beside the fake one. Builds are cached in
  * $XDG_CACHE_HOME. */
 void client_service_start_with_opencl(struct client_service *service,
 				      const struct session_limits *limits);
@@ -45,9 +44,9 @@ void client_service_start_with_cuda(struct client_service *service, const char *
 /* All sessions must have been closed: checks that the fake devices have nothing left. */
 void client_service_stop(struct client_service *service);
 
-/* As `syclctl kill SESSION --reason "a test"`; back when the engine has it. */
+/* As `syclctl kill SESSION --reason "a test"`. Returns when the engine has received it. */
 void client_service_kill(struct client_service *service, uint64_t session);
-/* Until one more session is gone, with all that it had submitted. */
+/* Waits until one more session has ended, with all its groups. */
 void client_service_wait_gone(struct client_service *service);
 
 /* The first fake device, the caller's. */
@@ -57,7 +56,7 @@ sycl_queue fake_queue(sycl_platform platform, uint32_t properties);
 /* A kernel of the fake backend, by its function's name. */
 sycl_kernel fake_kernel(sycl_queue queue, const char *name);
 
-/* Ends the program unless it is 0. */
+/* Ends the program unless the result is 0. */
 void must(sycl_result result, const char *what);
 #define MUST(call) must((call), #call)
 

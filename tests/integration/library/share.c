@@ -1,4 +1,4 @@
-/* Buffers that two connections share: the library on fake devices that can all of it. */
+/* Buffers that two connections share, on fake devices that support all of it. */
 #include "library/share_fixture.h"
 
 #include <dirent.h>
@@ -97,7 +97,7 @@ Test(client_share, F10_sessions_share_one_buffer_and_its_order)
 		share_write_words(theirs, 8);
 		share_fill_and_wait(queue, mine, 9);
 		cr_assert(share_holds(theirs, 9));
-		/* One session's group waits for the other's. */
+		/* One session's group waits for the other session's. */
 		sycl_kernel hold = fake_kernel(queue, "hold");
 		sycl_event running = NULL;
 		sycl_command_status status = SYCL_COMMAND_SUBMITTED;
@@ -131,7 +131,7 @@ Test(client_share, F10_the_memory_lives_while_a_session_holds_it)
 		share_expect_memories(1);
 		MUST(sycl_buffer_release(mine));
 		share_fill_and_wait(share_other_queue, theirs, 6);
-		/* And is exported by whoever has it. */
+		/* A session that has imported a buffer can export it. */
 		struct sycl_shared_memory again = share_exported(theirs);
 		sycl_buffer back = share_imported(share_device, &again);
 		cr_assert(share_holds(back, 6));
@@ -143,8 +143,8 @@ Test(client_share, F10_the_memory_lives_while_a_session_holds_it)
 	}
 }
 
-/* Connections that come and go one after the other, every other one with work under way. What an
- * earlier one did with the memory is nothing to a later one. */
+/* Connections are opened and closed one after the other, and every other one leaves work in flight.
+ * An earlier connection's use of the memory does not affect a later one. */
 Test(client_share, F10_a_connection_that_ends_takes_nothing_with_it)
 {
 	sycl_buffer mine = share_exportable(SYCL_SHARE_VMM, 1);
@@ -169,7 +169,7 @@ Test(client_share, F10_a_connection_that_ends_takes_nothing_with_it)
 	MUST(sycl_buffer_release(mine));
 }
 
-/* The view of another process: on the fake device the descriptor is a file that can be mapped. */
+/* Another process's access: on the fake device the descriptor is a file that can be mapped. */
 Test(client_share, F10_another_process_sees_the_device_and_the_device_sees_it)
 {
 	sycl_buffer buffer = share_exportable(SYCL_SHARE_VMM, 5);
@@ -321,7 +321,7 @@ Test(client_share, F10_what_cannot_be_is_refused_at_the_call)
 	cr_assert(eq(int, sycl_buffer_import(share_device, &shared, &buffer), SYCL_ERROR_INVALID),
 		  "a forged handle");
 	cr_assert(eq(ptr, buffer, NULL));
-	/* The session lives. */
+	/* The session still works. */
 	share_settle(queue, buffer = share_exportable(SYCL_SHARE_VMM, 1));
 	MUST(sycl_buffer_release(buffer));
 }
@@ -380,8 +380,8 @@ Test(client_share_without, F10_a_device_that_cannot_says_so)
 	MUST(sycl_device_release(plain));
 }
 
-/* Its buffers are made, filled, read and released, whatever the first session's device work waits
- * for. */
+/* The second session's buffers are made, filled, read and released, whatever the first session's
+ * device work waits for. */
 static void expect_second_works(void)
 {
 	for (uint32_t i = 0; i < 10; i++) {

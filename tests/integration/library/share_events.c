@@ -1,4 +1,4 @@
-/* Events that two connections share. The suite is in share.c. */
+/* Events that two connections share. The suite is defined in share.c. */
 #include "library/share_fixture.h"
 
 #include <dirent.h>
@@ -34,7 +34,7 @@ Test(client_share, F10_a_shared_event_is_recorded_and_waited_for)
 	cr_assert(eq(u32, count, 2));
 	MUST(sycl_shared_event_release(mine));
 
-	/* Another process has recorded, and what it recorded has not happened. */
+	/* Another process has recorded the event, and the recorded work has not ended. */
 	sycl_event done = NULL;
 	fake_event_record(handle);
 	act(share_other_queue, theirs, false, &done);
@@ -48,7 +48,7 @@ Test(client_share, F10_a_shared_event_is_recorded_and_waited_for)
 	MUST(sycl_event_wait_for(done, LONG_NS));
 	MUST(sycl_event_release(done));
 	cr_assert(eq(u64, fake_event_happened(handle), before + 1));
-	/* Its maker goes, the other one has it still. */
+	/* The session that made it releases it; the other one still has it. */
 	MUST(sycl_shared_event_release(mine));
 	act(share_other_queue, theirs, true, &done);
 	MUST(sycl_event_wait_for(done, LONG_NS));
@@ -112,8 +112,8 @@ Test(client_share, F10_events_that_cannot_be_are_refused)
 	cr_assert(eq(ptr, none, NULL));
 }
 
-/* Commands that a session has sent are run, even if no client is left to get the reply. Waits for
- * its event end. */
+/* Commands that a session has sent are run, even if no client is left to get the reply. Such a
+ * session's waits for its own event end. */
 Test(client_share, F10_a_session_that_ends_before_its_event_happens_leaves_nobody_waiting)
 {
 	sycl_shared_event mine = NULL, theirs = NULL;

@@ -1,4 +1,4 @@
-/* Launch properties, on the fake devices of share.c, which has the suite. */
+/* Launch properties, on the fake devices of share.c, which defines the suite. */
 #include "library/share_fixture.h"
 
 #include <dirent.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The last launch that ended, in the fake device's words. */
+/* Returns the last launch that ended, from the fake device's log. */
 static struct fake_log_entry last_launch(void)
 {
 	struct fake_log_entry entries[64];
@@ -35,7 +35,7 @@ Test(client_share, launch_properties_reach_the_device)
 	cr_assert(launch.cooperative);
 	cr_assert(eq(u32, launch.cluster[0], 2));
 	cr_assert(eq(u32, launch.cluster[1], 4));
-	/* Nothing runs in an empty space, however it would. */
+	/* In an empty range nothing runs, whatever the properties are. */
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_cooperative(handler));
 	MUST(sycl_handler_set_cluster_size(handler, sycl_range1(2)));

@@ -1,4 +1,4 @@
-/* The text that kernels print comes to the program that launched them. */
+/* Text that kernels print arrives at the program that launched them. */
 #include "library/portable.h"
 
 #include <stdio.h>
@@ -100,7 +100,7 @@ Test(streams, E14_values_of_every_type)
 	MUST(sycl_kernel_release(types));
 }
 
-/* Statements without room are counted, and the others are whole. */
+/* Statements that do not fit are counted, and the others are complete. */
 Test(streams, a_full_stream_counts_what_it_loses)
 {
 	enum { ITEMS = 1000 };

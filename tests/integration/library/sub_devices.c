@@ -1,6 +1,6 @@
 /*
- * Sub-devices, on fake devices, with the embedded engine and through a service (J2). Where the
- * device has one compute unit, or cannot be divided, the tests skip.
+ * Sub-devices, on fake devices, with the embedded engine and through a service (J2). If the device
+ * has one compute unit, or cannot be divided, the tests skip.
  */
 #include "library/portable.h"
 
@@ -26,7 +26,7 @@ static bool has_number(sycl_device device, sycl_device_info info, uint32_t wante
 	return false;
 }
 
-/* The device to divide, the caller's, and its compute units. */
+/* Returns the device to divide, which the caller releases, and its compute units. */
 static sycl_device whole(uint32_t *units_out)
 {
 	sycl_device device = portable_device(platform, 0);
@@ -82,7 +82,7 @@ Test(sub_devices, J2_a_device_is_divided_equally)
 		MUST(sycl_device_get_reference_count(made[i], &references));
 		cr_assert(eq(u32, references, 1));
 	}
-	/* They are in no list, and the whole says what it is. */
+	/* They are in no list of devices. The whole device reports how it can be divided. */
 	MUST(sycl_device_get_devices(platform, SYCL_DEVICE_TYPE_ALL, 0, NULL, &again));
 	cr_assert(eq(u32, again, all));
 	cr_assert(eq(u32, device_number(device, SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
@@ -116,7 +116,8 @@ static sycl_queue queue_on(sycl_device device)
 	return made;
 }
 
-/* Each adds one to the same buffer, in turn: its contents go from one to the next. */
+/* Each sub-device adds one to the same buffer in turn, so its contents move from one to the
+ * next. */
 Test(sub_devices, J2_kernels_run_on_sub_devices_and_on_the_whole)
 {
 	uint32_t units = 0;
@@ -234,7 +235,8 @@ Test(sub_devices, J2_divisions_that_cannot_be_are_refused)
 	if (!has_number(device, SYCL_DEVICE_INFO_PARTITION_AFFINITY_DOMAINS, domain))
 		expect_division_refused(device, SYCL_PARTITION_BY_AFFINITY_DOMAIN, 1, &domain,
 					SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	/* Too little room: nothing is made, and the call returns the size that is needed. */
+	/* The room is too small: nothing is made, and the call returns the number that is
+	 * needed. */
 	REFUSED(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 2, two, 1, made,
 					       &reported),
 		SYCL_ERROR_INVALID);
@@ -263,7 +265,7 @@ Test(sub_devices, J2_a_sub_device_is_divided_again_where_the_device_allows_it)
 		MUST(sycl_device_get_parent(less[0], &parent));
 		cr_assert(eq(ptr, parent, made[1]));
 		MUST(sycl_device_release(parent));
-		/* Its parents are held by it. */
+		/* It holds references to its parents. */
 		release_all(made, 2);
 		sycl_queue on = queue_on(less[0]);
 		MUST(sycl_queue_wait(on));
@@ -276,8 +278,7 @@ Test(sub_devices, J2_a_sub_device_is_divided_again_where_the_device_allows_it)
 	MUST(sycl_device_release(device));
 }
 
-/* A session has no more than so many, whoever divides how often; what is released makes room again.
- */
+/* A session has a limit of sub-devices, however they were made. Releases make room again. */
 Test(sub_devices, J2_the_number_of_sub_devices_is_limited)
 {
 	uint32_t units = 0, count = 0, made = 0;
@@ -296,7 +297,7 @@ Test(sub_devices, J2_the_number_of_sub_devices_is_limited)
 		result == SYCL_ERROR_QUOTA || (made < 16 && result == SYCL_ERROR_MEMORY_ALLOCATION);
 	cr_assert(is_limit, "%s", sycl_get_last_error_text());
 	release_all(all, made);
-	/* An engine takes a moment to let them go. */
+	/* An engine frees them a moment later. */
 	struct sycl_usage usage = SYCL_USAGE_INIT;
 	for (int i = 0; i < 100000 && result != SYCL_SUCCESS; i++) {
 		MUST(sycl_platform_get_usage(platform, &usage));

@@ -13,7 +13,8 @@ if(TARGET client_service)
       target_compile_definitions(${name} PRIVATE USM_DEVICE_TYPE=SYCL_DEVICE_TYPE_CPU ${ARGN}
         TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
       add_dependencies(${name} syclengine sycl-engine)
-      # As many compute units on every machine. PoCL cannot bind more threads than there are processors.
+      # The number of compute units is the same on every machine. PoCL cannot bind more threads than
+      # there are processors.
       set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT POCL_MAX_PTHREAD_COUNT=4 POCL_AFFINITY=0)
     endif()
   endfunction()

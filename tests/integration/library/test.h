@@ -13,11 +13,11 @@ extern struct client_service service;
 extern sycl_platform platform;
 extern sycl_queue queue; /* out of order, with profiling */
 
-/* As .init and .fini; what a test has made itself it has released. */
+/* For .init and .fini. A test releases everything that it made itself. */
 void with_service(void);
 void without_service(void);
 
-/* Is every word of memory this? */
+/* Returns true if every word of memory has this value. */
 int all_are(const uint32_t *words, uint32_t value);
 
 #endif

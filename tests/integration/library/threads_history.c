@@ -5,18 +5,18 @@
 
 enum {
 	STEPS = HISTORY_THREADS * HISTORY_STEPS,
-	/* The edges of a step: from its thread's last step and the steps that it follows. Also from
-	 * the writer before it of each log, and from the readers before a writer. */
+	/* The edges of a step come from its thread's last step, the steps that it follows, and for
+	 * each log the writer and the readers before it. */
 	EDGES = STEPS * (2 + 3 * HISTORY_LOGS),
 };
 
-/* Steps by number, from 0, with what must come behind each. */
+/* Steps by number, from 0, and their successors. */
 struct order {
 	uint32_t edges;
 	uint32_t from[EDGES], to[EDGES];
 	uint32_t first[STEPS + 1],
 		behind[EDGES];  /* of a step: behind[first[i]] .. behind[first[i + 1] - 1] */
-	uint32_t before[STEPS]; /* how many must come before it and have not yet */
+	uint32_t before[STEPS]; /* how many predecessors have not been taken yet */
 	uint32_t ready[STEPS];
 };
 
@@ -66,7 +66,7 @@ static void add_edge(struct order *order, uint32_t before, uint32_t after)
 	order->to[order->edges++] = after - 1;
 }
 
-/* Writers in the order of the log; each once, and all that there were. */
+/* Adds the writers in the order of the log. Each must be there once, and none may be missing. */
 static const char *add_writers(struct order *order, struct history *history, uint32_t which,
 			       const uint32_t *log)
 {
@@ -145,7 +145,8 @@ static void index_edges(struct order *order)
 		order->behind[at[order->from[i]]++] = order->to[i];
 }
 
-/* Steps are taken while there is one that nothing untaken must come before. Are there any left? */
+/* Takes steps whose predecessors were all taken, as long as there are any. Returns true if some are
+ * left. */
 static bool is_cyclic(struct order *order)
 {
 	uint32_t ready = 0, taken = 0;

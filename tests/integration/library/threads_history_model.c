@@ -1,5 +1,5 @@
-/* A model that cannot fail shows nothing: small histories that no service may make, and one that it
- * may. */
+/* A model that cannot fail shows nothing. So these are small histories that no service may make,
+ * and one that it may. */
 #include "library/threads_history.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ Test(threads_history, a_threads_own_order_turned_round_is_not)
 	refuses("no order of all steps explains what was seen");
 }
 
-/* Each log alone would do. */
+/* Each log alone would be valid. */
 Test(threads_history, two_logs_that_disagree_are_not)
 {
 	const uint32_t a = history_step(0), b = history_step(1);

@@ -1,4 +1,4 @@
-/* USM: what an allocation is, what may name it, when it ends. */
+/* USM: the kinds of allocations, the commands that may name them, and their end. */
 #include "library/usm.h"
 
 #include <signal.h>
@@ -64,7 +64,7 @@ Test(usm, what_cannot_be_is_refused)
 			  "%d", (int)result);
 	}
 	cr_assert(eq(ptr, pointer, &pointer), "untouched");
-	/* Nothing is nothing. */
+	/* An allocation of no bytes is no error. */
 	MUST(sycl_malloc_shared(queue, 0, 0, &pointer));
 	cr_assert(eq(ptr, pointer, NULL));
 	MUST(sycl_free(queue, NULL));
@@ -164,14 +164,14 @@ Test(usm, B27_a_pointer_belongs_to_its_context)
 static void refuse_pointers_and_values_exchanged(sycl_kernel fill, uint32_t *words)
 {
 	uint32_t value = 1;
-	/* As a value the address is no pointer. */
+	/* An address that is passed as a value is not a pointer. */
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_value(handler, 0, sizeof(words), &words));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(1)));
 	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
-	/* Nor is the pointer a value. */
+	/* And a pointer is not a value. */
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_usm(handler, 0, words));
 	MUST(sycl_handler_set_usm(handler, 1, words));
@@ -215,7 +215,7 @@ Test(usm, E22_only_usm_is_an_argument)
 		MUST(sycl_queue_memset(queue, (char *)words + WORDS_BYTES - 1, 0, 1, 0, NULL,
 				       NULL));
 		refuse_pointers_and_values_exchanged(fill, words);
-		/* Freed between being set and being sent. */
+		/* It is freed after the argument was set and before the group is sent. */
 		sycl_handler handler = NULL;
 		MUST(sycl_handler_begin(queue, &handler));
 		MUST(sycl_handler_set_usm(handler, 0, words));
@@ -261,7 +261,7 @@ Test(usm, E14_a_pointer_into_the_middle_and_a_null_one)
 			cr_assert(eq(u32, got[i], i >= 100 && i < 110));
 		usm_give(words);
 	}
-	/* Nothing runs in an empty range, so nothing is touched. */
+	/* In an empty range nothing runs, so no memory is accessed. */
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_usm(handler, 0, NULL));
@@ -271,7 +271,7 @@ Test(usm, E14_a_pointer_into_the_middle_and_a_null_one)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* Groups that were submitted before use it in peace; nobody names it any more. */
+/* Groups that were submitted before may still use it. Later ones cannot name it. */
 Test(usm, a_free_waits_for_the_groups_before_it)
 {
 	static struct gate gate = GATE_INIT;
@@ -350,12 +350,12 @@ Test(usm, what_is_left_ends_with_the_connection)
 	MUST(sycl_queue_wait(there));
 	MUST(sycl_queue_release(there));
 	MUST(sycl_platform_release(second));
-	/* The engine is well. */
+	/* The engine still works. */
 	usm_give(usm_words(SYCL_USM_DEVICE));
 }
 
-/* Through a service: the same bytes at the same address, in two processes; a third one does not
- * have them. */
+/* Through a service the same bytes are at the same address in two processes. A third process does
+ * not have them. */
 Test(usm, a_forked_child_has_none_of_it)
 {
 	if (!usm_engine_is_remote())
@@ -376,8 +376,8 @@ Test(usm, a_forked_child_has_none_of_it)
 	usm_give(words);
 }
 
-/* The device's memory is nowhere in this process, so no pointer of the program can be mistaken for
- * it. */
+/* The device's memory is not mapped in this process, and no pointer of the program can have such an
+ * address. */
 Test(usm, addresses_of_a_device_are_kept_free)
 {
 	if (!usm_engine_is_remote())

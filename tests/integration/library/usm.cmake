@@ -6,7 +6,7 @@ if(TARGET syclclient)
 endif()
 set(usm_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:usm_objects>)
 
-# usm_test(NAME KIND [SERVICE] [CUDA]): library/usm_real.c as these say.
+# usm_test(NAME KIND [SERVICE] [CUDA]): builds library/usm_real.c for these.
 function(usm_test name type)
   cmake_parse_arguments(U "SERVICE;CUDA" "" "" ${ARGN})
   set(libraries syclclient)

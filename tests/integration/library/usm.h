@@ -5,27 +5,28 @@
 #include "library/portable.h"
 #include "library/usm_engine.h"
 
-/* As .init and .fini: as portable_begin and portable_end, with a context of the queue, and a device
- * that has USM. */
+/* For .init and .fini: as portable_begin and portable_end, with the queue's context, and a device
+ * with USM. */
 extern sycl_context context;
 extern sycl_device device;
 void usm_test_begin(void);
 void usm_test_end(void);
 
-/* Another device of the same platform, or the same one where it is alone; the caller's to release.
- */
+/* Returns another device of the same platform, or the same one if there is no other. The caller
+ * releases it. */
 sycl_device usm_other_device(void);
 
 bool usm_has(sycl_aspect aspect);
-/* On `queue`, with room for WORDS words unless something else is said; all words 0. */
+/* Allocated on `queue`, with room for WORDS words unless stated otherwise; all words are 0. */
 uint32_t *usm_words(sycl_usm_kind kind);
 uint32_t *usm_bytes(sycl_usm_kind kind, uint64_t size_bytes);
 void usm_give(void *pointer);
-/* Through copies, so of any kind; waited for. */
+/* Uses copies, so it works for any kind, and waits for them. */
 void usm_set(sycl_queue on, void *pointer, uint32_t value);
 bool usm_are(sycl_queue on, const void *pointer, uint32_t value);
 
-/* A kernel over USM, behind `after` (NULL: nothing); `from` or `value` as the kernel takes them. */
+/* A kernel over USM, behind `after` (NULL: nothing). `from` or `value` are used if the kernel takes
+ * them. */
 struct usm_run {
 	sycl_queue on;
 	sycl_kernel kernel;

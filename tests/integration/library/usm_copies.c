@@ -1,4 +1,4 @@
-/* Copies between buffers and USM of the host, which the device makes by itself (D20). */
+/* Copies between buffers and host USM, which the device makes by itself (D20). */
 #include "library/usm.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ enum { ROOM = 200000, SHAPED_TURNS = 8 };
 
 static uint8_t model[ROOM], got[ROOM];
 
-/* The two kinds that the program reaches, too. */
+/* The two kinds that the program can access, too. */
 static const sycl_usm_kind host_kinds[] = {SYCL_USM_HOST, SYCL_USM_SHARED};
 enum { HOST_KINDS = 2 };
 
@@ -33,7 +33,7 @@ static void wait_and_release(sycl_event event)
 	MUST(sycl_event_release(event));
 }
 
-/* Through memory that is no USM, so by the other path. */
+/* Reads through memory that is no USM, and so by the other path. */
 static void must_hold(sycl_queue on, sycl_buffer buffer, uint64_t offset, const uint8_t *expected,
 		      uint64_t count, const char *what)
 {
@@ -44,7 +44,7 @@ static void must_hold(sycl_queue on, sycl_buffer buffer, uint64_t offset, const 
 	cr_assert_arr_eq(got, expected, count, "%s", what);
 }
 
-/* In and out again, each turn from another place with other contents. */
+/* Copies in and out again. Each turn uses another place and other contents. */
 static void pass(sycl_queue on, sycl_buffer buffer, uint8_t *usm, uint64_t count)
 {
 	for (unsigned turn = 0; turn < SHAPED_TURNS; turn++) {
@@ -64,7 +64,7 @@ static void pass(sycl_queue on, sycl_buffer buffer, uint8_t *usm, uint64_t count
 	}
 }
 
-/* `resubmit`: "0" as messages, "1" by shapes. How many groups went by shapes. */
+/* `resubmit`: "0" as messages, "1" by shapes. Returns how many groups were sent by shapes. */
 static uint64_t pass_all(const char *resubmit)
 {
 	static const uint64_t sizes[] = {1, 4, 4097, 100001};
@@ -91,8 +91,8 @@ static uint64_t pass_all(const char *resubmit)
 Test(usm_copies, D20_C19_bytes_go_to_buffers_and_back_as_messages_and_by_shapes)
 {
 	cr_assert(eq(u64, pass_all("0"), 0));
-	/* Of the copies of host USM all but the first two of each size and direction. Shared USM
-	 * that moves has no shapes. */
+	/* Of the copies of host USM all but the first two of each size and direction count. Shared
+	 * USM that moves has no shapes. */
 	cr_assert(ge(u64, pass_all("1"), 4 * 2 * (SHAPED_TURNS - 2)));
 }
 
@@ -143,7 +143,7 @@ Test(usm_copies, E3_D20_boxes_are_those_of_other_memory)
 	}
 }
 
-/* A connection with helper threads, and what a test of order needs of it. */
+/* A connection with helper threads, and the objects of a test of order. */
 struct scene {
 	sycl_platform platform;
 	sycl_queue queue;
@@ -189,7 +189,7 @@ static bool all_words_are(const uint32_t *words, uint32_t value)
 	return true;
 }
 
-/* The buffer orders: in, kernel, out, and the next turn in. */
+/* The buffer determines the order: copy in, kernel, copy out, and the next turn. */
 Test(usm_copies, B12_D20_kernels_before_and_behind_wait_as_for_any_copy)
 {
 	struct scene scene = scene_open();
@@ -212,7 +212,7 @@ Test(usm_copies, B12_D20_kernels_before_and_behind_wait_as_for_any_copy)
 	scene_close(&scene);
 }
 
-/* What the header says of the two kinds of memory. */
+/* The rules of the public header for the two kinds of memory. */
 Test(usm_copies, D20_E21_usm_is_read_when_the_command_runs_and_other_memory_at_submission)
 {
 	static struct gate gate = GATE_INIT;
@@ -287,7 +287,7 @@ Test(usm_copies, E22_D20_what_is_not_inside_of_one_allocation_is_refused)
 	refuse_both(host, buffer, PAGES + 1, "one byte more");
 	refuse_both(host + PAGES - 3, buffer, 4, "over the end");
 	refuse_both(on_device, buffer, 16, "memory of the device");
-	if (usm_engine_is_remote()) /* elsewhere something else may lie there */
+	if (usm_engine_is_remote()) /* in another process other memory may be there */
 		refuse_both(host + PAGES, buffer, 1, "at the end");
 	rect.width_bytes = 16;
 	rect.rows = 4;
@@ -295,7 +295,7 @@ Test(usm_copies, E22_D20_what_is_not_inside_of_one_allocation_is_refused)
 	REFUSED(sycl_queue_copy_rect_from_host(queue, host, buffer, &rect, NULL),
 		SYCL_ERROR_INVALID);
 	REFUSED(sycl_queue_copy_rect_to_host(queue, buffer, host, &rect, NULL), SYCL_ERROR_INVALID);
-	/* The last byte, and nothing at the end. */
+	/* The last byte is copied, and a copy of no bytes at the end. */
 	mark(host, PAGES, 1);
 	MUST(sycl_queue_copy_from_host(queue, host + PAGES - 1, buffer, 0, 1, NULL));
 	MUST(sycl_queue_copy_from_host(queue, host + PAGES, buffer, 0, 0, NULL));
@@ -327,7 +327,7 @@ Test(usm_copies, B27_D20_host_memory_of_another_context_is_plain_memory)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* A frozen group reads it each time; when it has been freed, no more. */
+/* A frozen group reads it at each submission, and fails once it has been freed. */
 Test(usm_copies, B15_D20_a_frozen_copy_reads_what_is_there_each_time)
 {
 	sycl_handler handler = NULL;
@@ -349,7 +349,7 @@ Test(usm_copies, B15_D20_a_frozen_copy_reads_what_is_there_each_time)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* All three in a graph: each launch reads and writes anew. */
+/* All three are in a graph: each launch reads and writes anew. */
 Test(usm_copies, L2_D20_a_graph_copies_at_each_launch)
 {
 	sycl_queue in_order = portable_beside(queue, SYCL_QUEUE_IN_ORDER);

@@ -1,6 +1,7 @@
 /*
- * USM of a context of two devices: which device reaches what (F6, B27, and usm.h's kinds). Where
- * there is one device, it is both, and reaches all. */
+ * USM of a context of two devices: which device can access which memory (F6, B27, and usm.h's
+ * kinds). With one device it is used as both and can access all of it.
+ */
 #include "library/usm.h"
 
 TestSuite(usm_devices, .timeout = 120, .init = usm_test_begin, .fini = usm_test_end);
@@ -39,7 +40,7 @@ static void both_end(struct both *both)
 	MUST(sycl_context_release(both->context));
 }
 
-/* WORDS words, all 0, of the device. */
+/* Allocates WORDS words, all 0, of the device. */
 static uint32_t *words_of(const struct both *both, uint32_t which, sycl_usm_kind kind)
 {
 	void *pointer = NULL;
@@ -50,7 +51,7 @@ static uint32_t *words_of(const struct both *both, uint32_t which, sycl_usm_kind
 
 static const sycl_usm_kind reached[] = {SYCL_USM_HOST, SYCL_USM_SHARED};
 
-/* Kernels of both devices and the program by turns, ordered by events alone. */
+/* Kernels of both devices and the program take turns, which only events order. */
 Test(usm_devices, B19_kernels_of_both_devices_reach_host_and_shared_usm_of_either)
 {
 	enum { TURNS = 20 };
@@ -77,7 +78,7 @@ Test(usm_devices, B19_kernels_of_both_devices_reach_host_and_shared_usm_of_eithe
 			cr_assert(eq(u32, words[i], TURNS), "case %u, word %u", k, i);
 			words[i] += i;
 		}
-		/* The device that the memory does not belong to reads what the program wrote. */
+		/* The device that does not own the memory reads what the program wrote. */
 		const uint32_t other = 1 - k % 2;
 		uint32_t *target = words_of(&both, other, SYCL_USM_DEVICE);
 		sycl_event copied = NULL;
@@ -135,7 +136,7 @@ Test(usm_devices, F6_copies_between_all_kinds_on_both_devices)
 	both_end(&both);
 }
 
-/* Device USM is its device's alone, also inside of one context. */
+/* Only its own device can access device USM, also inside of one context. */
 Test(usm_devices, B27_device_usm_of_the_other_device_is_no_argument)
 {
 	struct both both;

@@ -1,5 +1,4 @@
-/* USM on fake devices, which have it, and the engine on a thread of the test: so addresses are the
- * engine's own. */
+/* USM on fake devices, with the engine on a thread of the test: addresses are the engine's own. */
 #include "library/usm_engine.h"
 
 #include "library/service.h"

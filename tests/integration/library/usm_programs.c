@@ -1,7 +1,7 @@
 /*
- * Random programs over a few cells of USM, whose only order is that of events, against a serial
- * model (B19). Queues are in order and not, on one device, and on two of one context. With
- * SYCLD_LONG ten thousand programs.
+ * Random programs over a few cells of USM, which only events order, against a serial model (B19).
+ * Queues are in order and out of order, on one device, and on two of one context. With SYCLD_LONG
+ * there are ten thousand programs.
  */
 #include "library/usm.h"
 
@@ -24,10 +24,10 @@ struct dag {
 	sycl_device devices[QUEUES];
 	sycl_kernel increment[QUEUES], copy[QUEUES];
 	uint32_t *cells[CELLS];
-	sycl_device owners[CELLS]; /* NULL: every device reaches it */
+	sycl_device owners[CELLS]; /* NULL: every device can access it */
 	uint32_t model[CELLS];
-	sycl_event writer[CELLS];         /* the last one, or NULL */
-	sycl_event readers[CELLS][STEPS]; /* since then */
+	sycl_event writer[CELLS];         /* the last writer, or NULL */
+	sycl_event readers[CELLS][STEPS]; /* readers since then */
 	uint32_t reader_count[CELLS];
 	sycl_event all[STEPS];
 	uint32_t count;
@@ -55,7 +55,8 @@ static void wrote(struct dag *dag, uint32_t cell, sycl_event event)
 	dag->reader_count[cell] = 0;
 }
 
-/* Do kernels and fills of the queue reach the cell? Copies reach all of the context. */
+/* Returns true if kernels and fills of the queue can access the cell. Copies can access all of the
+ * context. */
 static bool reaches(const struct dag *dag, uint32_t q, uint32_t cell)
 {
 	return !dag->owners[cell] || dag->owners[cell] == dag->devices[q];
@@ -131,8 +132,8 @@ static void run_program(struct dag *dag, uint32_t number)
 		MUST(sycl_event_release(dag->all[i]));
 }
 
-/* Cells of all kinds, those of a device by turns on the devices of the first and of the last queue.
- */
+/* Makes cells of all kinds. Those of a device belong to the devices of the first and of the last
+ * queue in turn. */
 static void make_cells(struct dag *dag)
 {
 	static const uint32_t zero = 0;
@@ -150,7 +151,7 @@ static void make_cells(struct dag *dag)
 	}
 }
 
-/* `second`: of two of the queues; may be the first one's device, too. */
+/* `second`: the device of two of the queues; it may be the first one's, too. */
 static void run_programs(sycl_context of, sycl_device second)
 {
 	static struct dag dag = {.random = 88172645463325252ull};

@@ -1,7 +1,7 @@
 /*
- * USM on real devices, of the kind USM_DEVICE_TYPE: with the embedded engine, or (USM_SERVICE) with
- * a private service whose engines are processes. USM_CUDA_LIBRARY: the driver, instead of the
- * machine's; NVRTC_LIBRARY: its compiler. Without such a device the tests skip.
+ * USM on real devices of the kind USM_DEVICE_TYPE. The engine is the embedded one, or (USM_SERVICE)
+ * those of a private service, which are processes. USM_CUDA_LIBRARY is a driver to use instead of
+ * the machine's, and NVRTC_LIBRARY its compiler. Without such a device the tests skip.
  */
 #include "library/usm_engine.h"
 
@@ -60,8 +60,8 @@ static void need(bool holds, const char *what)
 #define NVRTC   ""
 #endif
 
-/* "library" and "nvrtc" of the CUDA backend, each behind `before`; "" where the machine's are
- * meant. */
+/* Writes "library" and "nvrtc" of the CUDA backend, each behind `before`. "": the machine's own are
+ * used. */
 static void driver_options(char *text, size_t bytes, const char *before, const char *assign)
 {
 	const char *library = LIBRARY, *nvrtc = NVRTC;
@@ -70,7 +70,7 @@ static void driver_options(char *text, size_t bytes, const char *before, const c
 		return;
 	(void)snprintf(text, bytes, "%slibrary%s%s%s%s%s%s", before, assign, library,
 		       *nvrtc ? before : "", *nvrtc ? "nvrtc" : "", *nvrtc ? assign : "", nvrtc);
-	/* The double's devices only. */
+	/* Only the double's devices. */
 	need(setenv("OCL_ICD_VENDORS", "/nonexistent", 1) == 0, "setenv");
 }
 
@@ -131,7 +131,7 @@ const char *portable_engine_endpoint(void)
 #endif
 }
 
-/* NVIDIA's OpenCL has no host and shared USM: of a GPU CUDA is meant. */
+/* NVIDIA's OpenCL has no host and shared USM, so of a GPU the CUDA device is used. */
 bool portable_engine_has(sycl_device device)
 {
 	uint32_t type = 0, available = 0, backend = 0;
@@ -173,7 +173,7 @@ int64_t usm_engine_bytes(void)
 	return -1;
 }
 
-/* In PTX, so that the driver alone compiles it. `factor` lies in constant memory. */
+/* This is PTX, so only the driver compiles it. `factor` is in constant memory. */
 static const char variables_ptx[] =
 	".version 8.0\n.target sm_80\n.address_size 64\n"
 	".visible .global .align 4 .b8 table[64];\n"

@@ -39,7 +39,7 @@ static void drop(struct program *program)
 	MUST(sycl_kernel_bundle_release(program->bundle));
 }
 
-/* Behind `after`, which ends here, or NULL. */
+/* Behind `after`, which is released here, or NULL. */
 static sycl_event submit_copy(void *to, const void *from, uint64_t size_bytes, sycl_event after)
 {
 	sycl_handler handler = NULL;
@@ -131,7 +131,8 @@ Test(usm_variables, R1_each_bundle_has_one_of_its_own)
 	drop(&second);
 }
 
-/* A variable does not end with the handle of its bundle while a kernel of it is there. */
+/* A variable stays valid after the handle of its bundle is released, as long as a kernel of it
+ * exists. */
 Test(usm_variables, R1_a_variable_lives_as_long_as_its_program)
 {
 	struct program program;
@@ -189,7 +190,7 @@ Test(usm_variables, R1_a_device_that_finds_no_variables_says_so)
 	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend), &backend,
 				  NULL));
 	MUST(sycl_kernel_get_bundle(kernel, &bundle));
-	/* The portable form has constants alone. */
+	/* Portable sources have only constants. */
 	REFUSED(sycl_kernel_bundle_get_variable(bundle, NULL, "table", &pointer, NULL),
 		backend == SYCL_BACKEND_KIND_OPENCL ? SYCL_ERROR_FEATURE_NOT_SUPPORTED
 						    : SYCL_ERROR_INVALID);

@@ -1,5 +1,5 @@
-/* Windows of memory that the second-level cache keeps, a property of queues (R6): results are the
- * same, and what cannot be is refused. */
+/* Windows of memory that the second-level cache keeps, a property of queues (R6). The results are
+ * the same, and impossible windows are refused. */
 #include "library/usm.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ Test(usm_windows, R6_a_queue_has_a_window_and_gives_it_up)
 	MUST(sycl_queue_set_l2_window(queue, NULL));
 	fill_and_check(words, fill, 78);
 	MUST(sycl_queue_set_l2_window(queue, &window));
-	usm_give(words); /* the window's memory goes first */
+	usm_give(words); /* the window's memory is freed first */
 	words = usm_words(SYCL_USM_DEVICE);
 	fill_and_check(words, fill, 79);
 	usm_give(words);

@@ -10,7 +10,7 @@ TestSuite(usm_work, .timeout = 120, .init = usm_test_begin, .fini = usm_test_end
 static const sycl_usm_kind kinds[] = {SYCL_USM_DEVICE, SYCL_USM_HOST, SYCL_USM_SHARED};
 enum { KINDS = 3 };
 
-/* Nothing but the event is between the two sides. */
+/* Only the event orders the two sides. */
 Test(usm_work, G14_host_and_device_pass_messages_by_events)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
@@ -32,7 +32,7 @@ Test(usm_work, G14_host_and_device_pass_messages_by_events)
 	MUST(sycl_kernel_release(increment));
 }
 
-/* Every kind to every kind, and the program's own memory. */
+/* From every kind to every kind, and the program's own memory. */
 Test(usm_work, copies_between_all_kinds_of_memory)
 {
 	enum { PLACES = 4, BYTES = 100001 };
@@ -105,13 +105,13 @@ Test(usm_work, fills_with_patterns_of_any_size)
 			SYCL_ERROR_INVALID);
 		usm_give(memory);
 	}
-	/* Nothing to do is done at once, whatever is named. */
+	/* A command with nothing to do is complete at once, whatever it names. */
 	MUST(sycl_queue_memcpy(queue, NULL, NULL, 0, 0, NULL, NULL));
 	MUST(sycl_queue_memset(queue, NULL, 0, 0, 0, NULL, NULL));
 	MUST(sycl_queue_wait(queue));
 }
 
-/* One group waits; another one that touches the same bytes does not wait with it, unless it names
+/* One group waits. Another one that accesses the same bytes does not wait with it, unless it names
  * the event. */
 Test(usm_work, B26_only_events_order_what_shares_a_pointer)
 {
@@ -164,7 +164,7 @@ Test(usm_work, E24_a_kernel_walks_a_list_in_shared_usm)
 	sycl_kernel sum = usm_engine_kernel(queue, "sum_list_u32");
 	struct node *nodes[NODES];
 	uint32_t wanted = 0;
-	/* Each one an allocation of its own, of both kinds by turns. */
+	/* Each is a separate allocation, of the two kinds in turn. */
 	for (uint32_t i = 0; i < NODES; i++) {
 		nodes[i] = (struct node *)(void *)usm_bytes(i % 3 ? SYCL_USM_SHARED : SYCL_USM_HOST,
 							    sizeof(struct node));
@@ -239,7 +239,7 @@ Test(usm_work, G1_G2_G3_advice_and_prefetch_are_for_shared_usm)
 	}
 }
 
-/* A hint is honest: where it can have no effect, the device reports that. */
+/* If a hint can have no effect, the device reports that. */
 Test(usm_work, G1_a_device_tells_whether_shared_usm_moves)
 {
 	uint32_t moves = 2, backend = 0;
@@ -270,8 +270,8 @@ static void *count_here(void *context_)
 	return NULL;
 }
 
-/* Where the aspect says so, the host and the device count up the same word at one time, and no
- * count is lost. */
+/* If the device has the aspect, it and the host increment the same word at one time, and no
+ * increment is lost. */
 Test(usm_work, G15_atomics_of_host_and_device_where_the_aspect_says_so)
 {
 	static const struct {
@@ -310,8 +310,8 @@ Test(usm_work, G15_atomics_of_host_and_device_where_the_aspect_says_so)
 		MUST(sycl_kernel_release(count));
 }
 
-/* The program's memory is read and written in turn, whatever is on its way. */
-/* The steps that a copy of the program's memory is made of are nobody's business. */
+/* The program's memory is read and written in turn, whatever is in flight. */
+/* A copy of the program's memory consists of several steps, which events do not show. */
 static bool waits_for_nothing_but(sycl_event event, sycl_event other)
 {
 	sycl_event list[2] = {NULL, NULL};
@@ -329,12 +329,13 @@ Test(usm_work, B19_H12_copies_of_the_programs_own_memory_keep_the_order_of_event
 	sycl_event a = NULL, b = NULL, c = NULL, d = NULL;
 	uint32_t *one = usm_words(SYCL_USM_DEVICE), *two = usm_words(SYCL_USM_DEVICE);
 	usm_set(queue, one, 21);
-	/* Written by the first copy, and read by the second: not when that was submitted. */
+	/* The first copy writes it and the second one reads it when it runs, not when it was
+	 * submitted. */
 	MUST(sycl_queue_memcpy(queue, first, one, WORDS_BYTES, 0, NULL, &a));
 	MUST(sycl_queue_memcpy(queue, two, first, WORDS_BYTES, 1, &a, &b));
 	MUST(sycl_queue_memcpy(queue, second, two, WORDS_BYTES, 1, &b, &c));
 	MUST(sycl_queue_memcpy(queue, third, second, WORDS_BYTES, 1, &c, &d));
-	/* Nothing is written to the program's memory while nobody waits, so none of them is
+	/* Nothing is written to the program's memory while no thread waits. So none of them is
 	 * complete. */
 	cr_assert(waits_for_nothing_but(b, a));
 	cr_assert(waits_for_nothing_but(c, b));
@@ -342,8 +343,7 @@ Test(usm_work, B19_H12_copies_of_the_programs_own_memory_keep_the_order_of_event
 	MUST(sycl_event_wait(d));
 	for (uint32_t i = 0; i < WORDS; i++)
 		cr_assert(first[i] == 21 && second[i] == 21 && third[i] == 21);
-	/* With nothing on its way it is read at once: it may be used again when the call returns.
-	 */
+	/* With nothing in flight it is read at once: it may be used again when the call returns. */
 	for (uint32_t i = 0; i < WORDS; i++)
 		first[i] = 33;
 	MUST(sycl_queue_memcpy(queue, one, first, WORDS_BYTES, 0, NULL, NULL));
