@@ -104,6 +104,8 @@ static bool run_sessions(struct engine *engine)
 			continue;
 		list_remove(link);
 		list_push_back(&engine->hot, link);
+		if (engine->hot.next != link)
+			scheduler_send_between(engine->scheduler);
 	}
 	return records > 0;
 }

@@ -196,6 +196,12 @@ void scheduler_send_early(struct scheduler *scheduler)
 			sched_device_send_early(scheduler->devices[i]);
 }
 
+void scheduler_send_between(struct scheduler *scheduler)
+{
+	if (scheduler->sends_early && scheduler->front_polls)
+		scheduler_flush(scheduler);
+}
+
 bool scheduler_progress(struct scheduler *scheduler)
 {
 	/*

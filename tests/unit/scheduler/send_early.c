@@ -112,3 +112,36 @@ Test(send_early, TR3_devices_that_are_not_polled_wait_for_the_flush)
 	expect_unsent((const uint32_t[]){1, 2, 3, 4}, 4);
 	finish();
 }
+
+/* What is not sent between two sessions, of one launch. */
+static void expect_unsent_between(const struct scheduler_config *config, uint32_t unsent)
+{
+	struct probe probe;
+	start(FAKE_FEATURES_ALL, config);
+	expect_ns(0);
+	fake_gate_close(HARNESS_GATE);
+	(void)harness_launch(&h, &hold, &probe);
+	scheduler_send_between(h.scheduler);
+	cr_expect(eq(u32, h.scheduler->devices[0]->port.unpublished, unsent));
+	fake_gate_open(HARNESS_GATE);
+	cr_assert(harness_wait(&h, &probe));
+	finish();
+}
+
+Test(send_early, TR5_what_a_session_has_submitted_does_not_wait_for_other_sessions)
+{
+	expect_unsent_between(&(struct scheduler_config){.processors = 4, .front_polls = true}, 0);
+}
+
+Test(send_early, TR5_without_a_processor_for_each_thread_it_waits_for_the_flush)
+{
+	expect_unsent_between(&(struct scheduler_config){.processors = 4}, 1);
+}
+
+Test(send_early, TR5_sending_between_sessions_can_be_switched_off)
+{
+	expect_unsent_between(&(struct scheduler_config){.processors = 4,
+							 .front_polls = true,
+							 .never_early = true},
+			      1);
+}

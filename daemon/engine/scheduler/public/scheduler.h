@@ -263,6 +263,9 @@ void scheduler_flush(struct scheduler *scheduler);
 /* Called between two requests that are read one after the other. Sends the commands of a device
  * that is idle, or soon will be, so that it works while more requests are read. */
 void scheduler_send_early(struct scheduler *scheduler);
+/* Called between two sessions that are read one after the other. A flush, if the device's thread
+ * has a processor of its own: it sends while the front thread reads the next session. */
+void scheduler_send_between(struct scheduler *scheduler);
 /*
  * Between these two the front thread calls scheduler_progress by itself, and no thread wakes it.
  * scheduler_sleep returns false if there is work to do first. A caller that relies on wake_front
