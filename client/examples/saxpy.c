@@ -1,4 +1,4 @@
-/* y <- a * x + y on the default device of the service. The program of the README. */
+/* y <- a * x + y on the default device of the service. */
 #include <stdio.h>
 #include <syclclient.h>
 
