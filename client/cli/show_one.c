@@ -1,6 +1,6 @@
 /*
- * Shows all facts of one session, device or user. They are the members of the JSON form, a line for
- * each, so that none is missing. Tables of its sessions and shares follow.
+ * Prints each member of the JSON form of one session, device or user on a line, so that none is
+ * missing. Tables of its sessions and shares follow.
  */
 #include "filter.h"
 #include "json.h"

@@ -94,7 +94,7 @@ void object_unref(struct object *object);
 /* Adds a user reference for the caller, who has pinned the object. QUOTA beyond about a million. */
 sycl_result object_give(struct object *object);
 
-/* Takes a user reference from the program. INVALID_HANDLE if there is none. The caller has pinned
+/* Drops one of the program's user references. INVALID_HANDLE: there is none. The caller has pinned
  * the object. */
 sycl_result object_take(struct object *object);
 

@@ -187,7 +187,8 @@ sycl_result handler_add_requirement(struct handler *handler, struct buffer *buff
 				    uint32_t *index_out);
 /* Checks whether all sub-buffers can be used on that device (C14). */
 sycl_result handler_check_origins(const struct handler *handler, const struct device *device);
-/* handler.c. Without a handle. The caller holds the queue until handler_fini. */
+/* handler.c. Initializes a handler that has no handle. The caller holds a reference to the queue
+ * until handler_fini. */
 void handler_init(struct handler *handler, struct queue *queue);
 void handler_fini(struct handler *handler);
 /* Copies a built handler into an object without users. Host tasks cannot be copied. */

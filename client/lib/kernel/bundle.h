@@ -36,7 +36,8 @@ sycl_result bundle_image_build(struct context *context, struct device *device,
 sycl_result bundle_image_link(struct context *context, struct device *device, uint32_t count,
 			      struct bundle_image *const *objects, const char *options,
 			      struct bundle_image **image_out);
-/* As bundle_image_build, from programs of the application. A failure keeps the vendor's code. */
+/* As bundle_image_build, from programs of the application. A failure has the vendor's error code.
+ */
 sycl_result bundle_image_make_native(struct context *context, struct device *device,
 				     sycl_bundle_state state, uint32_t count,
 				     const uint64_t *natives, struct bundle_image **image_out);

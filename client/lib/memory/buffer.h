@@ -23,8 +23,8 @@ struct buffer {
 	struct object object;
 	struct remote remote; /* only a root has one */
 	struct buffer *root;  /* the buffer that has the bytes, held; NULL: this is a root */
-	/* The buffer that ends with the last of its parts, held; NULL: this buffer. For parts
-	 * without bytes this is not the root. */
+	/* The buffer from which this part was made, held. It ends with the last of its parts. NULL:
+	 * this is no part. A part without bytes has a family but no root. */
 	struct buffer *family;
 	uint64_t origin_bytes; /* offset in the root */
 	bool is_part;          /* a sub-buffer, or a view of one, which orders by its own range */

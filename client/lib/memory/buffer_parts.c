@@ -49,8 +49,8 @@ static void *address_at(const struct buffer *buffer, uint64_t offset)
 	return buffer->address ? (uint8_t *)buffer->address + offset : NULL;
 }
 
-/* Without bytes it has nothing in common with the buffer, not even an order: a buffer of its own
- * for the service. */
+/* A part without bytes shares nothing with its buffer, and is not ordered with it. So the service
+ * gets a separate buffer for it. */
 static sycl_result announce_empty(struct buffer *part)
 {
 	struct connection *c = part->object.connection;

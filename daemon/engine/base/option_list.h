@@ -22,7 +22,7 @@ static inline void option_list_free(char **list)
 	free((void *)list);
 }
 
-/* Copies list and texts; NULL stays an empty list. Returns NULL without memory. */
+/* Copies the list and its texts. The copy of NULL is an empty list. NULL: there is no memory. */
 static inline char **option_list_copy(const char *const *list)
 {
 	size_t count = option_list_count(list);

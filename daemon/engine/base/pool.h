@@ -21,7 +21,7 @@
 
 #define POOL_WINDOW_NS      10000000000ull
 #define POOL_WINDOW_RETURNS (1u << 20)
-/* At most this many times `few` objects are kept while the owner is idle. */
+/* While the owner is idle, a pool keeps at most `few` times this many objects. */
 #define POOL_IDLE_FACTOR 48u
 #define POOL_ALIKE       4u /* counts that differ by no more than this factor are alike */
 #define POOL_RESERVE_FACTOR                                                                        \

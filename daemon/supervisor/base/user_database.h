@@ -8,8 +8,8 @@
 
 enum { USER_DATABASE_BYTES_MOST = 16777216 }; /* enough for a group of some million members */
 
-/* -ENOENT: there is no such user or group. -E2BIG: the result is longer than that. Other errors:
- * the database failed. */
+/* -ENOENT: there is no such user or group. -E2BIG: the entry is longer than
+ * USER_DATABASE_BYTES_MOST. Other errors: the database failed. */
 int user_database_group(const char *name, gid_t *gid_out);
 int user_database_uid(const char *name, uid_t *uid_out);
 /* -ENAMETOOLONG: the buffer is too small for the name. */

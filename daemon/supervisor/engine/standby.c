@@ -50,8 +50,8 @@ static struct device_set keeper_devices_in_use(const struct supervisor *supervis
 	return set;
 }
 
-/* True for an engine that replaces one after a device's failure. Its tenant waits, and a driver
- * makes contexts one after the other. */
+/* True for an engine that replaces one whose device has failed, until it has opened its devices.
+ * Its tenant waits. A driver makes contexts one after the other, so a standby would delay it. */
 static bool engine_is_opening_devices(const struct engine *engine)
 {
 	return engine->is_replacement && device_set_is_empty(&engine->devices) &&

@@ -55,7 +55,8 @@ struct backend_device {
 	size_t usm_count, usm_capacity;
 	uint64_t usm_changes; /* the number of allocations and frees of USM */
 	void *usm_nothing;    /* an allocation without a use; NULL: none was needed so far */
-	struct backend_memory *leaving; /* driver/leaving.c: linked by `next_leaving` */
+	/* Memory that waits for its release (driver/leaving.c), linked by `next_leaving`. */
+	struct backend_memory *leaving;
 	uint64_t leaving_bytes, leaving_count;
 	bool needs_room;              /* an allocation failed while memory waits for its release */
 	struct opencl_graphs *graphs; /* lane/graph.c; NULL: the device has no graphs */
