@@ -96,7 +96,7 @@ uint32_t threads_next(struct worker *worker, uint32_t below);
 /* Any queue: a shared one or the thread's own. */
 const struct place *threads_place(struct worker *worker);
 
-/* A group that is being built. must_live: it must not depend on a group that fails. */
+/* A group that is being built. `lives`: it must not depend on a group that fails. */
 struct threads_group {
 	sycl_handler handler;
 	const struct place *place;

@@ -1,5 +1,5 @@
-/* A service that was killed or that hands over, and the one that follows: engines, sessions and
- * their work stay. */
+/* A service is killed or hands over, and another one follows: engines, sessions and their work
+ * stay. */
 #include "processes/client.h"
 
 #include <signal.h>
@@ -12,7 +12,7 @@ TestSuite(processes_adoption, .timeout = 280);
 
 static const uint64_t small_bytes = 4096, large_bytes = 1 << 20;
 
-/* A buffer of so many bytes, filled on the device. */
+/* Makes a buffer of that many bytes and fills it on the device. */
 static sycl_result fill_one_buffer(struct client *client, uint64_t bytes)
 {
 	const uint32_t pattern = 7;
@@ -43,7 +43,7 @@ struct known {
 	json_int_t sessions;
 };
 
-/* The one engine there is is this one, ready, and has so many sessions. */
+/* Returns true if the only engine is this one, it is ready, and it has that many sessions. */
 static bool is_known(void *context)
 {
 	const struct known *known = context;
@@ -96,8 +96,8 @@ Test(processes_adoption,
 	worker_expect(&old, "ready", line);
 	pid_t engine = processes_engine(service);
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		/* The client works while the service is replaced, on buffers that it has made
-		 * before, and its results are correct. */
+		/* The client works while the service is replaced, on buffers that it made before.
+		 * Its results are correct. */
 		cr_assert_eq(child_say(&old, "go on"), 0);
 		replace_service(service, ways[i]);
 		worker_expect(&old, "done", line);
@@ -112,7 +112,7 @@ Test(processes_adoption,
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 }
 
-/* At a plain stop only where it is configured. */
+/* A plain stop leaves them only if it is configured. */
 Test(processes_adoption, N5_a_stop_that_leaves_engines_leaves_them_to_the_next_service)
 {
 	CLEANUP(private_service_cleanup)
@@ -124,7 +124,8 @@ Test(processes_adoption, N5_a_stop_that_leaves_engines_leaves_them_to_the_next_s
 	replace_service(service, SIGTERM);
 	expect_known(service, engine, 1);
 	cr_assert_eq(fill_one_buffer(&old, large_bytes), 0);
-	/* Those that came back are left as well, or it would end them at its end. */
+	/* The engines that came back are left as well. Otherwise this service would end them at its
+	 * end. */
 	replace_service(service, SIGTERM);
 	expect_known(service, engine, 1);
 	client_close(&old);
@@ -204,7 +205,7 @@ Test(processes_adoption, N4_orders_reach_sessions_of_an_earlier_service)
 	client_close(&new);
 }
 
-/* This service allows less than an earlier one did. */
+/* This service allows less than an earlier one. */
 Test(processes_adoption, N4_limits_of_the_next_service_hold)
 {
 	CLEANUP(private_service_cleanup)
@@ -253,7 +254,7 @@ Test(processes_adoption,
 	cr_assert_neq(processes_engine(service), engine);
 }
 
-/* The only account's integer. */
+/* Returns an integer of the only account. */
 static json_int_t used(const struct private_service *service, const char *name)
 {
 	json_t *status = private_service_status(service);
@@ -276,7 +277,7 @@ static bool has_used(void *context)
 	       used(wanted->service, "command_groups_completed") == wanted->groups;
 }
 
-/* Sessions of several engines and services, of which one crashed and one was killed. */
+/* Sessions of several engines and services. One engine crashed and one service was killed. */
 Test(processes_adoption, what_a_user_has_used_is_counted_over_engines_and_services)
 {
 	CLEANUP(private_service_cleanup)
@@ -291,7 +292,7 @@ Test(processes_adoption, what_a_user_has_used_is_counted_over_engines_and_servic
 	wanted.sessions = 1;
 	cr_assert(wait_until(has_used, &wanted, SOON), "what is over does not count once");
 
-	/* The engine crashes after it has reported, in the answer to that. */
+	/* The engine crashes after its report; the crash is in the reply to that. */
 	cr_assert_eq(kill(processes_engine(service), SIGKILL), 0);
 	wanted.sessions = 2;
 	cr_assert(wait_until(has_used, &wanted, SOON),
@@ -314,8 +315,8 @@ Test(processes_adoption, what_a_user_has_used_is_counted_over_engines_and_servic
 	cr_assert_gt(used(service, "device_ns"), 0);
 }
 
-/* The figures of `syclctl accounts`, of the one row that there is with that option; -1: there is no
- * such row. */
+/* Returns the figures of `syclctl accounts`, of the only row with that option; -1: there is no such
+ * row. */
 static json_int_t added_up(const struct private_service *service, const char *option,
 			   const char *name)
 {
@@ -358,7 +359,7 @@ static void expect_sum(const struct private_service *service, const char *option
 		  (long long)added_up(service, option, name));
 }
 
-/* By the engine itself: each command and its delay, with the device that it ran on. */
+/* The engine itself measures each command and its delay, with its device. */
 Test(processes_adoption,
      what_devices_did_and_how_long_it_waited_is_counted_over_engines_and_services)
 {
@@ -402,7 +403,7 @@ Test(processes_adoption, N6_an_engine_that_came_back_ends_when_nobody_needs_it)
 	cr_assert(wait_until(processes_gone, &engine, SOON));
 }
 
-/* Without sessions there is nothing to come back for. */
+/* Without sessions the engine does not come back. */
 Test(processes_adoption, N6_an_engine_without_sessions_ends_with_its_service)
 {
 	CLEANUP(private_service_cleanup)

@@ -1,4 +1,4 @@
-/* Builds that fail, builds that do not end, and builds that eat memory. */
+/* Builds that fail, builds that do not end, and builds that use too much memory. */
 #include "processes/common.h"
 
 #include <string.h>
@@ -60,8 +60,8 @@ static struct helpers start_endless_build(const struct private_service *service,
 
 Test(processes_builds, a_build_that_does_not_end_is_stopped_while_others_go_on)
 {
-	/* The builds of the others are in the cache already, because on a loaded machine they could
-	 * reach the limit, too. */
+	/* The others' builds are in the cache already, because on a busy machine they could also
+	 * reach the limit. */
 	struct private_service *unlimited = processes_service(NULL, false);
 	worker_mix_once(unlimited, 1);
 	unlimited = private_service_free(unlimited);
@@ -92,8 +92,8 @@ Test(processes_builds, N4_a_build_that_does_not_end_is_stopped_with_its_client)
 }
 
 /*
- * The build ends at its limit of memory, long before that of its time. No other client is affected.
- * The engine is no larger than before, because a process of its own used the memory.
+ * The build ends at its limit of memory, long before its limit of time. No other client is
+ * affected. The engine is no larger than before, because another process used the memory.
  */
 Test(processes_builds, N4_N6_a_build_that_eats_memory_ends_at_its_limit_and_harms_its_session_alone)
 {

@@ -1,9 +1,9 @@
 /*
- * Everything at once, at random. Clients, engines and the service are killed or stopped for a
- * moment, a GPU vanishes, memory runs out. Limits, shares and classes change; operators pause and
- * end sessions; devices are too small for what all have there. Then all is calm, and everything
- * must be as it was. Each client works, nothing is left of what was there, and no client ever got a
- * wrong result (processes/programs/chaos.c).
+ * Many disturbances at random moments. Clients, engines and the service are killed or stopped for a
+ * moment, a GPU fails, memory runs out. Limits, shares and classes change, and operators pause and
+ * end sessions. Devices are too small for the memory of all clients. Then the disturbances stop,
+ * and the state must be as at the start. Each client works, nothing is left, and no client ever got
+ * a wrong result (processes/programs/chaos.c).
  */
 #include "processes/chaos.h"
 
@@ -20,19 +20,19 @@
 #include <unistd.h>
 
 /*
- * As long as SYCLD_CHAOS_SECONDS says: half an hour with SYCLD_LONG, and otherwise as long as
- * everybody's run can spare. It begins before all other tests (processes.cmake) and leaves the
- * processors to them: engines that are killed and come again take what they can get.
+ * The time is SYCLD_CHAOS_SECONDS: half an hour with SYCLD_LONG, otherwise as long as every test
+ * run can afford. It begins before all other tests (processes.cmake) with a low priority: engines
+ * that are killed and started again use only free processor time.
  */
 enum {
 	NICENESS = 10,
-	SHORT_SECONDS = SANITIZED ? 50 : 120, /* and some seconds when all is calm */
+	SHORT_SECONDS = SANITIZED ? 50 : 120, /* and some seconds after the disturbances */
 	LONG_SECONDS = 1800,
-	ENOUGH_SECONDS = 100 /* for all that clients do */
+	ENOUGH_SECONDS = 100 /* for everything that clients do */
 };
 
-/* Room for 16 MiB of buffers on each, beside what is kept for kernels. That is less than a client
- * may have, and more than all have when all is calm. */
+/* Each device has room for 16 MiB of buffers beside the memory that is kept for kernels. That is
+ * less than a client may have, and more than all clients have at the end. */
 #define DRIVER "set print_misuse 1\ndevices 2\nmemory 285212672"
 
 struct chaos chaos = {.fake = FAKE_SERVICE_INIT};
@@ -52,11 +52,11 @@ void chaos_random_uid(char text[CHAOS_TEXT_BYTES])
 
 static void rest_a_moment(uint32_t most_ms)
 {
-	/* The moments are random on purpose; nothing is waited for. */
+	/* The moments are random on purpose; this waits for nothing. */
 	(void)poll(NULL, 0, (int)chaos_random(most_ms));
 }
 
-/* ------------------------------------- what happens ------------------------------------- */
+/* ------------------------------------ disturbances -------------------------------------- */
 
 static void session_text(char text[CHAOS_TEXT_BYTES])
 {
@@ -93,14 +93,15 @@ static void stop_engine(void)
 	stop_a_while(chaos_random_engine());
 }
 
-/* In the middle of what only it can end, such as a host task or a command of its own. */
+/* Stops a client during work that only the client can end, such as a host task or a command of its
+ * own. */
 static void stop_client(void)
 {
 	stop_a_while(chaos.clients[chaos_random(CHAOS_CLIENTS)].pid);
 }
 
-/* Every engine that was ever seen has ended, or the service lists it: none goes on beside the
- * service. */
+/* Returns true if the service lists every earlier engine or the engine has ended: none runs outside
+ * of the service. */
 static bool all_are_known(void *context)
 {
 	json_t *status = private_service_status(chaos.fake.service);
@@ -122,7 +123,7 @@ static bool all_are_known(void *context)
 	return *(pid_t *)context == 0;
 }
 
-/* Half of the times it hands over. */
+/* Half of the times the service hands over. */
 static void replace_service(void)
 {
 	pid_t left = 0;
@@ -140,7 +141,7 @@ static void replace_service(void)
 	}
 }
 
-/* Without waiting for an answer: the engine may be ending. */
+/* This does not wait for an answer: the engine may be ending. */
 static void set_up_driver(const char *line)
 {
 	pid_t engine = chaos_random_engine();
@@ -172,8 +173,8 @@ static void take_memory(void)
 	set_up_driver(ways[chaos_random(sizeof(ways) / sizeof(*ways))]);
 }
 
-/* Streams that wait for no reason, and copies that take as long as on a device: more is under way
- * when something else happens. */
+/* Streams wait for no reason, and copies take as long as on a device. So more work is in flight at
+ * each disturbance. */
 static void slow_driver(void)
 {
 	char line[CHAOS_TEXT_BYTES];
@@ -254,7 +255,7 @@ static const struct happening {
 
 enum { HAPPENINGS = sizeof(happenings) / sizeof(*happenings) };
 
-/* To find a cause: with SYCLD_CHAOS_ONLY nothing happens but what it names. */
+/* For finding a cause: with SYCLD_CHAOS_ONLY only the disturbances that it names happen. */
 static unsigned weight_of(unsigned which)
 {
 	const char *only = getenv("SYCLD_CHAOS_ONLY");
@@ -302,7 +303,8 @@ static void say_amounts(const unsigned counts[HAPPENINGS], unsigned seconds)
 		amount_say(chaos.did[i], chaos_did_names[i]);
 }
 
-/* Each kind of disturbance has happened, so that the test shows what its name says. */
+/* Checks that each kind of disturbance has happened. Otherwise the test would not show what its
+ * name claims. */
 static void expect_all_was_done(unsigned seconds)
 {
 	for (unsigned i = 0; i < CHAOS_DID && seconds >= ENOUGH_SECONDS; i++)

@@ -12,8 +12,8 @@ const char *const chaos_did_names[CHAOS_DID] = {
 	"rounds",           "graphs made",   "launches of graphs",       "updates of graphs",
 	"pieces looked at", "rounds of USM", "rounds of native commands"};
 
-/* The engines' driver by another name, for native commands: no lines but these are for it, and it
- * has no socket. */
+/* Native commands get the engines' driver by another name. It reads only these lines, and it has no
+ * socket. */
 void chaos_give_clients_a_driver(const char *lines)
 {
 	char path[PATH_MAX], library[PATH_MAX];
@@ -39,14 +39,15 @@ void chaos_start_client(struct child *client)
 					 NULL};
 	(void)snprintf(driver, sizeof(driver), "SYCLD_CUDA_LIBRARY=%s/client/libcuda.so.1",
 		       chaos.fake.folder);
-	/* Half of them: with it there is no device USM (processes/programs/chaos_usm.c). */
+	/* Half of the clients get it: with it there is no device USM
+	 * (processes/programs/chaos_usm.c). */
 	const char *const environment[] = {chaos.started % 2 ? driver : NULL, NULL};
 	*client = (struct child)CHILD_INIT;
 	worker_start_with(client, environment, chaos.fake.service->endpoint, "chaos", arguments);
 }
 
-/* "did NUMBER rounds NUMBER graphs ...", in the order of chaos_did_names; false: that says
- * something else. */
+/* Parses "did NUMBER rounds NUMBER graphs ...", in the order of chaos_did_names. Returns false for
+ * other lines. */
 static bool note_what_was_done(const char *line)
 {
 	unsigned long long did[CHAOS_DID];
@@ -60,8 +61,8 @@ static bool note_what_was_done(const char *line)
 	return count == CHAOS_DID;
 }
 
-/* Lines that say how it goes on; anything else that a client says on its own is that something is
- * wrong. */
+/* Returns true for lines about progress. Every other line that a client prints without an order
+ * reports an error. */
 static bool goes_on(const char *line)
 {
 	return strcmp(line, "ready") == 0 || note_what_was_done(line);
@@ -77,7 +78,7 @@ void chaos_listen_to(struct child *client)
 		}
 }
 
-/* The next line of a client, without those on its progress. */
+/* Reads the next line of a client, except those about progress. */
 static void expect_said(struct child *client, const char *beginning, char line[LINE_BYTES])
 {
 	int r = 0;
@@ -103,7 +104,7 @@ static void expect_all_said(const char *word)
 		expect_said(&chaos.clients[i], word, line);
 }
 
-/* Engines are noted while all have their sessions: their reports of spills end with them. */
+/* Engines are noted while all clients have their sessions: reports of spills end with sessions. */
 static void expect_work(void)
 {
 	cr_assert(private_service_wait_sessions(chaos.fake.service, 0, SOON),
@@ -116,9 +117,9 @@ static void expect_work(void)
 }
 
 /*
- * Sessions may have more on a device than it has room for. So first all end theirs, and then begin
- * with little, on the engines that there are. Then with more than there is, on engines that know
- * what to do then: of those that there were not all do.
+ * Sessions may have more on a device than it has room for. So first all sessions end. Then clients
+ * begin with little memory, on the existing engines. Then they use more than there is, on engines
+ * that have spilling configured: not every earlier engine had.
  */
 void chaos_expect_calm_clients(void)
 {

@@ -1,4 +1,4 @@
-/* The engines that there are in the chaos test, and the drivers in them. */
+/* The current engines in the chaos test, and the drivers in them. */
 #include "processes/chaos.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static void note_engine(const json_t *tenant)
 	unsigned i = 0;
 	while (i < chaos.engine_count && chaos.engines[i].pid != pid)
 		i++;
-	/* An engine that has ended just now need not be looked for. */
+	/* An engine that has just ended is not needed. */
 	if (seen.start == 0 || i == CHAOS_ENGINES_MAX)
 		return;
 	if (i == chaos.engine_count) {
@@ -29,8 +29,8 @@ static void note_engine(const json_t *tenant)
 	} else if (chaos.engines[i].start != seen.start) {
 		chaos.spills += chaos.engines[i].spills;
 		chaos.returns += chaos.engines[i].returns;
-	} else if (chaos.engines[i].spills > seen.spills) { /* one that does not answer, or ends,
-							       may report nothing any more */
+	} else if (chaos.engines[i].spills > seen.spills) { /* an engine that does not answer, or
+							       ends, may report nothing any more */
 		seen = chaos.engines[i];
 	}
 	chaos.engines[i] = seen;
@@ -84,9 +84,9 @@ int chaos_send_line(pid_t engine, const char *line)
 }
 
 /*
- * The number that a driver has answered, and which one; false: there is no answer. Commands are
- * answered with 0 or less: what is more is how often the driver was used wrongly, which nobody
- * does, whatever fails.
+ * Reads a number that a driver has answered, and which driver it was. Returns false if there is no
+ * answer. Commands are answered with 0 or less. A larger number counts wrong uses of the driver,
+ * which must not happen, whatever fails.
  */
 static bool read_answer(struct sockaddr_un *from, long *number_out)
 {
@@ -123,10 +123,10 @@ struct instructed {
 	bool answered;
 };
 
-/* Nobody has requested anything of a driver that is not there yet. */
+/* A driver that does not exist yet has no requested failures. */
 static void send_the_rest(struct instructed *instructed)
 {
-	/* The driver answers in order, and the last answer is like no other. */
+	/* The driver answers in order, and no other line has the answer of the last one. */
 	static const char *const lines[] = {"command calm", "command set lazy 0",
 					    "command set copy_ns_per_mib 0", "count misuse",
 					    "is that done?"};
@@ -146,7 +146,7 @@ static bool has_answered(void *context)
 	long number;
 	char name[32];
 	(void)snprintf(name, sizeof(name), "/%ld.socket", (long)instructed->engine.pid);
-	/* Not a late answer of another engine, nor of this one to an earlier line. */
+	/* This is neither a late answer of another engine, nor one to an earlier line. */
 	while (!instructed->answered && read_answer(&from, &number))
 		instructed->answered =
 			strstr(from.sun_path, name) != NULL && number == NOT_UNDERSTOOD;

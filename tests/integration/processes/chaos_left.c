@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Nobody is there: no engine, no standby. What the service has open then. */
+/* Returns true if there is no engine and no standby, and counts the open descriptors of the
+ * service. */
 static bool is_alone(void *descriptors_out)
 {
 	json_t *status = private_service_status(chaos.fake.service);
@@ -26,7 +27,7 @@ struct open_files {
 	int before, now;
 };
 
-/* At any one moment it may still have the connection of the latest request. */
+/* It may briefly have the connection of the latest request, too. */
 static bool has_no_more_open(void *context)
 {
 	struct open_files *files = context;
@@ -67,8 +68,8 @@ void chaos_expect_nothing_left(int descriptors, unsigned files)
 	cr_assert_leq(chaos_count_files(), files);
 }
 
-/* Nothing here ends a process by a signal but by KILL. A sanitizer ends one by ABRT: engines have
- * no stderr. */
+/* The disturbances end processes by no signal but KILL. A sanitizer would end an engine by ABRT:
+ * engines have no stderr. */
 void chaos_expect_no_complaints(void)
 {
 	static const char *const complaints[] = {"killed by signal 3", "killed by signal 4",

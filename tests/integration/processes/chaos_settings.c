@@ -1,4 +1,4 @@
-/* Changes by operators in the middle of everything: the configuration of the service, and shares,
+/* Changes by operators during other disturbances: the configuration of the service, and shares,
  * classes and weights by orders. */
 #include "processes/chaos.h"
 
@@ -49,7 +49,7 @@ static void say_driver(struct text *text)
 	say(text, "[cuda]\nlibrary = %s/libcuda.so.1\n", chaos.fake.folder);
 }
 
-/* Nobody gets so little that a command of milliseconds takes seconds. */
+/* No user gets so little that a command of milliseconds takes seconds. */
 static void say_share(struct text *text, const char *whose)
 {
 	unsigned least = chaos_random(60), most = least + 15 + chaos_random(90);
@@ -123,7 +123,8 @@ static void take_back_of_everybody(const char *limit)
 	}
 }
 
-/* Orders outlast the service, also those whose end came while no service ran. */
+/* Orders stay in force for the next service. That includes those whose end came while no service
+ * ran. */
 void chaos_settle(void)
 {
 	static const char *const for_a_while[] = {

@@ -1,5 +1,5 @@
-/* Sessions' classes and weights: requested, bounded by the service, changed by operators, shown;
- * and what gates have decided. */
+/* Classes and weights of sessions: how they are requested, limited by the service, changed by
+ * operators and shown. Also the decisions of gates. */
 #include "processes/common.h"
 
 #include "clock.h"
@@ -30,7 +30,7 @@ static void sleeper(struct child *worker, const struct private_service *service,
 	worker_expect(worker, "session", line);
 }
 
-/* That of the session that came as that one. */
+/* Checks the rank of the session with that number. */
 static void expect_rank(const struct private_service *service, size_t index, const char *class,
 			json_int_t weight)
 {
@@ -110,7 +110,8 @@ Test(processes_classes, no_better_class_is_had_than_the_service_allows)
 	child_end(&last);
 }
 
-/* Whether both have work at one time depends on who is faster; sooner or later they do. */
+/* Whether both have work at one time depends on which is faster. If it is repeated, sooner or later
+ * they do. */
 Test(processes_classes,
      TG10_two_processes_of_two_classes_go_through_the_gate_and_all_they_do_is_right)
 {

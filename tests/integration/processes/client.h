@@ -1,5 +1,5 @@
-/* A test of whole processes that is a client itself: one connection with a queue, and what
- * operators order meanwhile. */
+/* For a test of whole processes that is itself a client: one connection with a queue, and orders of
+ * operators meanwhile. */
 #ifndef SYCL_TESTS_PROCESSES_CLIENT_H
 #define SYCL_TESTS_PROCESSES_CLIENT_H
 
@@ -20,14 +20,14 @@ static inline struct client client_open(const struct private_service *service)
 	return client;
 }
 
-/* Also of one that has lost its connection. */
+/* It also accepts a client that has lost its connection. */
 static inline void client_close(struct client *client)
 {
 	(void)sycl_queue_release(client->queue);
 	(void)sycl_platform_release(client->platform);
 }
 
-/* The words of syclctl's command line; it must succeed. */
+/* Runs syclctl with these words; it must succeed. */
 #define ORDER(service, ...)                                                                        \
 	do {                                                                                       \
 		char answer_[ANSWER_BYTES];                                                        \

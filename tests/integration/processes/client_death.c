@@ -1,5 +1,5 @@
-/* Clients that end with SIGKILL, wherever they are, and clients that come and go: nothing of them
- * stays. */
+/* Clients that end with SIGKILL at any moment, and clients that connect and disconnect: nothing of
+ * them stays. */
 #include "processes/common.h"
 
 #include "amount.h"
@@ -25,8 +25,8 @@ static uint32_t next_random(struct points *points, uint32_t bound)
 	return (points->state >> 8) % bound;
 }
 
-/* The client's forked child keeps the socket and all memory: the session must end though nobody
- * hung up. */
+/* The client's forked child keeps the socket and all memory. The session must end although the
+ * socket is not closed. */
 static void expect_session_ends(const struct private_service *service, pid_t child)
 {
 	cr_assert(process_exists(child),
@@ -36,8 +36,8 @@ static void expect_session_ends(const struct private_service *service, pid_t chi
 	(void)kill(child, SIGKILL);
 }
 
-/* Every third is killed before it says that it works, at any point of its start and its connection.
- */
+/* Every third client is killed before it reports that it works, at any point of its start and its
+ * connection. */
 static void kill_one(const struct private_service *service, struct points *points, int number)
 {
 	struct child worker = CHILD_INIT;
@@ -53,7 +53,7 @@ static void kill_one(const struct private_service *service, struct points *point
 	}
 	if (!early)
 		worker_expect(&worker, "ready", line);
-	/* The point is random in time, which is what a kill by hand or by the kernel is. */
+	/* The moment is random, as it is when a user or the kernel kills a process. */
 	(void)poll(NULL, 0, (int)next_random(points, early ? 12 : 25));
 	child_end(&worker);
 	points->forked += forked;
@@ -62,7 +62,8 @@ static void kill_one(const struct private_service *service, struct points *point
 		expect_session_ends(service, child);
 }
 
-/* The memory of the first GPU, by this process's own context; without a GPU nothing is measured. */
+/* The memory of the first GPU, measured by this process's own context. Without a GPU nothing is
+ * measured. */
 struct gpu {
 	struct gpu_driver driver;
 	bool is_there;
@@ -114,8 +115,8 @@ Test(processes_client_death, N4_N6_clients_killed_at_random_points_leave_nothing
 	enum { WARM_UP = 20 };
 	const int kills = getenv("SYCLD_LONG") ? 10000 : 100;
 	struct gpu gpu;
-	/* Where there is a GPU a standby engine comes some time after the first work, and takes of
-	 * its memory. */
+	/* With a GPU a standby engine starts some time after the first work and uses some of its
+	 * memory. */
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	worker_mix_once(service, 1);
@@ -171,11 +172,11 @@ Test(processes_client_death, K5_N4_a_client_killed_in_a_host_task_fails_only_its
 	worker_expect(&other, "ready", line);
 	worker_start(&worker, service, "task", NULL, NULL);
 	worker_expect(&worker, "ready", line);
-	worker_mix_once(service, 2); /* while both of them are in one */
+	worker_mix_once(service, 2); /* while both of them are in one operation */
 	child_end(&worker);
 	cr_assert(private_service_wait_sessions(service, 1, SOON));
 	worker_mix_once(service, 3);
-	/* The other one goes on, through all of its own. */
+	/* The other one finishes all of its own. */
 	for (int i = 0; i < 2; i++) {
 		cr_assert_eq(child_say(&other, "go on"), 0);
 		worker_expect(&other, "ready", line);
@@ -186,7 +187,8 @@ Test(processes_client_death, K5_N4_a_client_killed_in_a_host_task_fails_only_its
 	footprint_expect(&base);
 }
 
-/* However many there are: each so many have the time that anything has here. */
+/* The time limit grows with the number of cycles: so many get the time that one test usually
+ * has. */
 static void run_cycles(const struct private_service *service, const char *count)
 {
 	struct child worker = CHILD_INIT;
@@ -199,12 +201,11 @@ static void run_cycles(const struct private_service *service, const char *count)
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 }
 
-/* With SYCLD_LONG ten thousand. The client checks its own descriptors, mappings and memory itself.
- * */
+/* With SYCLD_LONG ten thousand. The client itself checks its descriptors, mappings and memory. */
 Test(processes_client_death, N6_a_thousand_connections_in_a_row_stay_flat, .timeout = 1200)
 {
-	/* Where there is a GPU a standby engine comes some time after the first work, and sycld has
-	 * two descriptors for it. */
+	/* With a GPU a standby engine starts some time after the first work, and sycld has two
+	 * descriptors for it. */
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	struct gpu gpu;

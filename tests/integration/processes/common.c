@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 /*
- * One leaked mapping for each of 100 clients would be more. Resident memory: allocators, a thread
- * pool and drivers keep part of the most that was ever used at one time. With clients that all do
- * the same it was a few hundred KiB, without a GPU's driver.
+ * One leaked mapping for each of 100 clients would be more. Allocators, a thread pool and drivers
+ * keep part of the most memory that was in use at one time. With clients that all do the same it
+ * was a few hundred KiB, without a GPU's driver.
  */
 enum {
 	MAPPINGS_KEPT = 24,
@@ -134,7 +134,7 @@ static bool is_back(void *context)
 {
 	struct return_to *to = context;
 	to->now = footprint_take(to->base.pid);
-	/* A sanitizer keeps what was freed for a while. */
+	/* A sanitizer keeps freed memory for a while. */
 	return to->now.descriptors >= 0 && to->now.descriptors <= to->base.descriptors &&
 	       to->now.mappings <= to->base.mappings + MAPPINGS_KEPT * (SANITIZED ? 8 : 1) &&
 	       (SANITIZED || to->now.resident_bytes <= to->base.resident_bytes + to->kept_bytes);
@@ -170,7 +170,7 @@ bool processes_gone(void *pid)
 	return !process_exists(*(pid_t *)pid);
 }
 
-/* The tenant's engine that serves: one that failed may be there beside it for a while. */
+/* Returns the tenant's current engine. One that failed may exist beside it for a while. */
 static const json_t *serving(const json_t *tenants, int64_t uid)
 {
 	for (size_t i = 0; i < json_array_size(tenants); i++) {

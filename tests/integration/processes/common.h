@@ -8,39 +8,40 @@
 
 #include <criterion/criterion.h>
 
-/* Far beyond what anything here takes, also with a cold cache and a sanitizer: only an error
+/* Far longer than anything here takes, also with a cold cache and a sanitizer: only an error
  * reaches it. */
 #define SOON SECONDS_NS(100)
 
 enum { LINE_BYTES = 1024, WORKER_ARGUMENTS_MAX = 16, ANSWER_BYTES = 4096, ORDER_WORDS_MAX = 6 };
 
-/* `configuration`: text of sycld.conf or NULL. `system`: a service for all users. Fails the test.
- */
+/* `configuration`: text of sycld.conf or NULL. `system`: a service for all users. An error fails
+ * the test. */
 struct private_service *processes_service(const char *configuration, bool system);
 
-/* Start `worker COMMAND ARGUMENTS...` (the arguments end with NULL). `environment` as child_start.
- * Fails the test. */
+/* Starts `worker COMMAND ARGUMENTS...` (the arguments end with NULL). `environment` is as for
+ * child_start. An error fails the test. */
 void worker_start_with(struct child *worker, const char *const *environment, const char *endpoint,
 		       const char *command, const char *const *arguments);
 /* The same with the service's endpoint and at most one option. */
 void worker_start(struct child *worker, const struct private_service *service, const char *command,
 		  const char *option, const char *value);
 
-/* Wait for a line that begins so; it stays in `line`. Fails the test. */
+/* Waits for a line that begins with this text; it stays in `line`. An error fails the test. */
 void worker_expect(struct child *worker, const char *start_of_line, char line[LINE_BYTES]);
-/* Wait for "ok" and exit status 0; ends it. */
+/* Waits for "ok" and exit status 0; ends the worker. */
 void worker_finish(struct child *worker);
-/* A whole run of `worker mix`: the service works. */
+/* Runs `worker mix` once: the service works. */
 void worker_mix_once(const struct private_service *service, uint32_t seed);
 
-/* `syclctl WORDS...`: its exit status, and what it says. Fails the test when it does not end. */
+/* Runs `syclctl WORDS...`. Returns its exit status and its output. Fails the test if it does not
+ * end. */
 int processes_order(const struct private_service *service, const char *const words[ORDER_WORDS_MAX],
 		    char answer[ANSWER_BYTES]);
 
-/* The one engine there is. Fails the test when there is none. */
+/* Returns the only engine. Fails the test if there is none. */
 pid_t processes_engine(const struct private_service *service);
-/* A number in `syclctl status --json` of the one engine that serves, or of a user's. Fails the test
- * where there is none. */
+/* Returns a number in `syclctl status --json` of the only current engine, or of a user's. Fails the
+ * test if there is none. */
 json_int_t processes_claimed(const struct private_service *service, const char *what);
 json_int_t processes_claimed_by(const struct private_service *service, int64_t uid,
 				const char *what);
@@ -53,12 +54,12 @@ struct footprint {
 
 struct footprint footprint_take(pid_t pid);
 /*
- * Wait until the process is back at `base`: descriptors no more than then; mappings and resident
- * memory within what allocators and a thread pool keep. Fails the test.
+ * Waits until the process is back at `base`: no more descriptors than then, and mappings and
+ * resident memory within what allocators and a thread pool keep. Otherwise the test fails.
  */
 void footprint_expect(const struct footprint *base);
-/* The same after so many clients that did one and the same thing: what one of them may leave is
- * less than half a kilobyte. */
+/* The same after that many clients that all did the same: one client may leave less than half a
+ * kilobyte. */
 void footprint_expect_flat(const struct footprint *base, uint64_t clients);
 
 bool processes_gone(void *pid); /* condition of wait_until */

@@ -1,4 +1,4 @@
-/* How an engine sends launches to a GPU, as `syclctl status --json` shows it; on the double of
+/* How an engine sends launches to a GPU, according to `syclctl status --json`, on the double of
  * NVIDIA's driver. */
 #include "processes/fake_service.h"
 
@@ -41,7 +41,7 @@ Test(processes_cuda_chains, TG1_TG2_chains_are_counted_and_those_that_the_driver
 	cr_assert_gt(chains, 0);
 	cr_assert_geq(launches, chains);
 	cr_assert_eq(processes_claimed(fake.service, "chains_refused"), 0);
-	/* As from a driver that cannot: every launch is sent all the same. */
+	/* The driver acts as one without graphs: every launch is sent all the same. */
 	(void)fake_service_say(&fake, processes_engine(fake.service),
 			       "command fail cuGraphLaunch 1 2 100000");
 	work_once(&worker);

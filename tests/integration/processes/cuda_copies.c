@@ -9,7 +9,7 @@
 
 TestSuite(processes_cuda_copies, .timeout = 240);
 
-/* More than what a kernel copies, and than what is left of any arena. */
+/* More than a kernel copies, and more than any arena has left. */
 enum { BYTES = 24 << 20, TURNS = 4, HALF = BYTES / 2 };
 
 static struct fake_service fake = FAKE_SERVICE_INIT;
@@ -82,10 +82,11 @@ static long long count(const char *what)
 	return fake_service_say(&fake, processes_engine(fake.service), what);
 }
 
-/* In, and out twice, which a buffer whose contents are on the host already would not need. */
+/* Copies in, and out twice. A buffer whose contents are on the host already would not need the
+ * second copy. */
 static void copy_and_count(void)
 {
-	/* Registers the arenas; the buffer's memory is made. */
+	/* Registers the arenas and makes the buffer's memory. */
 	sycl_event event = NULL;
 	MUST(sycl_queue_copy_from_host(queue, in, buffer, 0, BYTES, &event));
 	wait_for(event);
@@ -120,7 +121,7 @@ Test(processes_cuda_copies, D20_B15_the_same_by_shapes)
 {
 	start("1");
 	copy_and_count();
-	/* All but the first two of each direction. */
+	/* All copies but the first two of each direction. */
 	cr_assert_eq(usage().groups_resubmitted, 1 + 3 * TURNS - 4);
 	stop();
 }

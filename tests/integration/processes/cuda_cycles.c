@@ -1,7 +1,7 @@
 /*
- * Clients that come, work and go, or are killed, on the double of NVIDIA's driver. It counts what
- * is alive in the engine: memory, streams, events, modules. After any number of them it is what it
- * was after the first few (N6).
+ * Clients that connect, work and disconnect, or are killed, on the double of NVIDIA's driver. It
+ * counts the objects in the engine: memory, streams, events, modules. After any number of clients
+ * the counts are those after the first few (N6).
  */
 #include "processes/fake_service.h"
 
@@ -19,9 +19,9 @@ static void teardown_cycles(void)
 }
 
 /*
- * Lanes, their events and the graphs of their chains are made on demand, up to limits, and kept for
- * later use. On a machine with other work more are in use at a time: 65 events more than before
- * were seen. One lost with each client would be twice what is let pass.
+ * Lanes, their events and the graphs of their chains are made on demand, up to limits, and kept. On
+ * a busy machine more are in use at a time: 65 events more than before were observed. One lost with
+ * each client would be twice the allowed number.
  */
 static const struct {
 	const char *name;
@@ -75,13 +75,13 @@ static void kill_some(int count)
 		(void)snprintf(seed, sizeof(seed), "%d", i + 1);
 		worker_start(&worker, fake.service, "churn", "--seed", seed);
 		worker_expect(&worker, "ready", line);
-		(void)poll(NULL, 0, i % 10); /* somewhere in its work */
+		(void)poll(NULL, 0, i % 10); /* at any point of its work */
 		child_end(&worker);
 	}
 }
 
-/* The most that was alive when nobody was there, in a few rounds: pools and lanes grow with the
- * first clients. */
+/* The largest counts without clients in a few rounds: pools and lanes grow with the first
+ * clients. */
 static void take_base(struct alive *alive)
 {
 	enum { ROUNDS = 3, FEW = 8 };

@@ -1,6 +1,6 @@
 /*
  * Kernels that fail, on the double of NVIDIA's driver: which session gets which error, what else
- * ends, and what goes on. On a real GPU: gpu_faults.c.
+ * ends, and what continues. On a real GPU: gpu_faults.c.
  */
 #include "processes/fake_service.h"
 
@@ -37,7 +37,7 @@ static void send_order(struct child *worker, const char *order)
 	cr_assert_eq(child_say(worker, order), 0, "it does not take '%s'", order);
 }
 
-/* The next line reports the lost device, with this code of the driver, and in these words. */
+/* The next line reports the lost device, with this code of the driver and this text. */
 static void expect_lost(struct child *worker, int native, const char *words, char line[LINE_BYTES])
 {
 	cr_assert_eq(child_read_line(worker, line, LINE_BYTES, SOON), 1, "no error is reported");
@@ -48,7 +48,7 @@ static void expect_lost(struct child *worker, int native, const char *words, cha
 	cr_expect(strstr(line, words), "'%s' is not in the error: %s", words, line);
 }
 
-/* The failure names the session's own group of this kernel. */
+/* The failure names a group of this session with this kernel. */
 static void expect_own(struct child *worker, int native, const char *kernel)
 {
 	char line[LINE_BYTES];
@@ -56,7 +56,7 @@ static void expect_own(struct child *worker, int native, const char *kernel)
 	cr_expect(strstr(line, kernel), "'%s' is not named: %s", kernel, line);
 }
 
-/* The failure names a group of that other session, and none of the reading session. */
+/* The failure names a group of another session, and none of this session. */
 static void expect_other(struct child *worker, int native, const char *kernel,
 			 unsigned long session)
 {
@@ -95,7 +95,7 @@ static void say(const char *format, int number)
 	cr_assert_eq(fake_service_say(&fake, engine_of(-1), line), 0, "%s", line);
 }
 
-/* One launch that fails so: the owner's own words. */
+/* One launch fails this way. Checks the sentence that the owner gets. */
 static void fail_once(int uid, const char *kernel, int native)
 {
 	struct child guilty = CHILD_INIT;
@@ -108,8 +108,8 @@ static void fail_once(int uid, const char *kernel, int native)
 	fault_worker_finish(&guilty);
 }
 
-/* Faults of kernels, and those that no kernel makes on purpose: memory, links, contained errors, a
- * watchdog, a broken stack, an unknown error. */
+/* Faults of kernels, and faults that no kernel causes on purpose: memory, links, contained errors,
+ * a watchdog, a broken stack, an unknown error. */
 Test(processes_cuda_faults, F12_I11_each_way_of_the_driver_is_told_with_its_number,
      .init = setup_faults, .fini = teardown_faults)
 {
@@ -142,7 +142,7 @@ Test(processes_cuda_faults, F12_I11_each_way_of_the_driver_is_told_with_its_numb
 		expect_lost(&guilty, ways[i].native, ways[i].words, line);
 		cr_expect(strstr(line, "this session"), "%s", line);
 		cr_expect(strstr(line, "'works'"), "%s", line);
-		/* And again, whatever is requested: the session has ended. */
+		/* Every further request fails with it: the session has ended. */
 		send_order(&guilty, "work 1");
 		expect_lost(&guilty, ways[i].native, ways[i].words, line);
 		fault_worker_finish(&guilty);
@@ -167,7 +167,7 @@ Test(processes_cuda_faults, F12_another_session_of_the_user_is_told_whose_group_
 	expect_service(FAULT_WORKER_OWN);
 }
 
-/* A kernel stays on the device; threads wait in every way there is; then the device fails. */
+/* A kernel stays on the device; threads wait in every possible way; then the device fails. */
 Test(processes_cuda_faults, N5_every_wait_ends, .init = setup_faults, .fini = teardown_faults)
 {
 	struct child waiting = CHILD_INIT;
@@ -212,8 +212,8 @@ Test(processes_cuda_faults, N5_sessions_that_submit_meanwhile_end_with_the_same_
 	expect_service(FAULT_WORKER_OWN);
 }
 
-/* An operator ends the engine while its lanes are full and a kernel is held: it ends, its sessions
- * get the error, and another serves. */
+/* An operator ends the engine while its lanes are full and a kernel is held. The engine ends, its
+ * sessions get the error, and another engine replaces it. */
 Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup_faults,
      .fini = teardown_faults)
 {
@@ -244,7 +244,7 @@ Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup
 	expect_service(FAULT_WORKER_OWN);
 }
 
-/* Three lanes, a kernel on each: the offender cannot be determined. */
+/* There are three lanes with a kernel on each: the offender cannot be determined. */
 Test(processes_cuda_faults, F12_several_groups_in_flight_are_suspects, .init = setup_faults,
      .fini = teardown_faults)
 {
@@ -333,7 +333,7 @@ Test(processes_cuda_faults, F11_a_fault_while_a_module_waits_for_its_load, .init
 	expect_service(FAULT_WORKER_OWN);
 }
 
-/* Nothing runs, and no group is to blame. The next session that uses the device gets the error, and
+/* Nothing runs, so no group is at fault. The next session that uses the device gets the error, and
  * the engine is replaced. */
 Test(processes_cuda_faults, a_device_that_fails_while_it_rests, .init = setup_faults,
      .fini = teardown_faults)
@@ -356,8 +356,7 @@ Test(processes_cuda_faults, a_device_that_fails_while_it_rests, .init = setup_fa
 	}
 }
 
-/* The next engine opens the device before anybody requests it; then it is there for whoever comes.
- */
+/* The next engine opens the device before a session requests it. Later sessions find it open. */
 Test(processes_cuda_faults, the_next_engine_waits_with_the_device_open, .init = setup_faults,
      .fini = teardown_faults)
 {
@@ -377,7 +376,7 @@ Test(processes_cuda_faults, the_next_engine_waits_with_the_device_open, .init = 
 	cr_expect_eq(engine_of(-1), next);
 }
 
-/* Kernels fail again and again, as root beside a neighbour of another user. */
+/* Kernels fail repeatedly, as root beside another user's session. */
 Test(processes_cuda_faults,
      F12_M10_twenty_faults_in_a_row_leave_nothing_and_are_no_other_users_loss,
      .fini = teardown_faults)
@@ -394,7 +393,7 @@ Test(processes_cuda_faults,
 		engine = engine_of(NEIGHBOUR_UID);
 	}
 	expect_service(guilty_uid);
-	/* At the beginning as at the end: sycld holds two descriptors of it. */
+	/* The standby exists as at the end: sycld holds two descriptors for it. */
 	cr_assert_gt(private_service_wait_standby(fake.service, SOON), 0);
 	struct footprint sycld = footprint_take(fake.service->sycld.pid);
 	for (int i = 0; i < MANY; i++) {

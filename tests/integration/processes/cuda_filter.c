@@ -1,4 +1,4 @@
-/* What an engine may start once its devices are open, tried inside it: the double of NVIDIA's
+/* What an engine may start once its devices are open, tried inside of it. The double of NVIDIA's
  * driver is code in the engine's process, as a subverted driver would be. */
 #include "processes/fake_service.h"
 
@@ -40,7 +40,7 @@ static void teardown_filter(void)
 	fake_service_end(&fake);
 }
 
-/* The errno, 0: it could. */
+/* Returns the errno, or 0 if the call was permitted. */
 static int try_in(pid_t engine, const char *way)
 {
 	char line[64];
@@ -89,7 +89,7 @@ Test(processes_cuda_filter, the_operator_can_leave_processes_to_drivers, .fini =
 	end();
 }
 
-/* PoCL needs its linker. */
+/* PoCL needs to start its linker. */
 Test(processes_cuda_filter, an_engine_with_a_cpu_device_can_start_processes,
      .fini = teardown_filter)
 {

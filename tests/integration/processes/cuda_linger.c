@@ -1,6 +1,6 @@
 /*
- * The process of an engine that a device has failed, on the double of NVIDIA's driver: how long it
- * stays, and when it does not. What that is good for, a GPU shows: bench row TG12.
+ * The process of an engine whose device has failed, on the double of NVIDIA's driver: how long it
+ * stays, and when it does not. A GPU shows the benefit of its staying: bench row TG12.
  */
 #include "processes/fake_service.h"
 
@@ -17,7 +17,7 @@ TestSuite(processes_cuda_linger, .timeout = 240);
 
 enum { ATTEMPTS = 20, USER = 65533 };
 
-/* An engine, and whether its process is there still, also when its number is another one's. */
+/* An engine, identified so that another process with its number is not taken for it. */
 struct known {
 	pid_t pid;
 	int pidfd;
@@ -59,7 +59,7 @@ static void await_engine_end(struct known *engine)
 	close_fd(&engine->pidfd);
 }
 
-/* A kernel of it ends the engine. */
+/* Launches a kernel that ends the engine. */
 static void fail_engine(struct child *worker)
 {
 	char line[LINE_BYTES];
@@ -94,7 +94,7 @@ static bool log_has(const char *format, pid_t pid)
 	return private_service_has_logged(fake.service, text);
 }
 
-/* The state of the engine in the status; "": none. */
+/* Reads the state of the engine in the status; "": the status has no such engine. */
 static void read_state(pid_t engine, char state_out[32], long long *sessions_out)
 {
 	json_t *status = private_service_status(fake.service);
@@ -129,7 +129,7 @@ static void expect_over(pid_t engine)
 	cr_expect_eq(sessions, 0);
 }
 
-/* On a machine that is slow at the moment it may be over before: not each time. */
+/* On a slow machine the process may end before it is checked. So not every attempt must succeed. */
 Test(processes_cuda_linger, it_is_there_until_the_next_engine_has_worked, .fini = teardown_linger)
 {
 	bool stayed = false;
@@ -146,7 +146,7 @@ Test(processes_cuda_linger, it_is_there_until_the_next_engine_has_worked, .fini 
 	cr_expect(!private_service_has_logged(fake.service, "killing pid"));
 }
 
-/* Its pool keeps what has been freed: the next engine is to have that. */
+/* Its pool keeps freed memory, which the next engine needs. */
 Test(processes_cuda_linger, one_that_has_had_much_memory_goes_at_once, .fini = teardown_linger)
 {
 	start_lingering_service("memory 1073741824", "", false);
@@ -155,7 +155,7 @@ Test(processes_cuda_linger, one_that_has_had_much_memory_goes_at_once, .fini = t
 	work_once(FAULT_WORKER_OWN);
 	cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
 	cr_expect(!log_has("ending pid %d of", engine.pid), "it did not end by itself");
-	/* The next ones have not had it. */
+	/* The next engines have not had that memory. */
 	bool stayed = false;
 	for (int i = 0; i < ATTEMPTS && !stayed; i++) {
 		engine = fail_once(FAULT_WORKER_OWN, "take 250");
@@ -166,7 +166,7 @@ Test(processes_cuda_linger, one_that_has_had_much_memory_goes_at_once, .fini = t
 	cr_expect(stayed, "those with less did not stay either");
 }
 
-/* The engine is its user's process, so the user may make it do anything. */
+/* The engine is a process of its user, so the user can make it do anything. */
 Test(processes_cuda_linger, one_that_does_nothing_more_is_killed, .fini = teardown_linger)
 {
 	start_lingering_service("", "", false);
@@ -188,7 +188,7 @@ Test(processes_cuda_linger, N5_it_ends_with_the_service, .fini = teardown_linger
 	work_once(FAULT_WORKER_OWN);
 }
 
-/* The service that follows does not wait for it, and nobody is given to it. */
+/* The next service does not wait for it and gives it no sessions. */
 Test(processes_cuda_linger, N5_it_does_not_come_back_to_the_next_service, .fini = teardown_linger)
 {
 	static const int ways[] = {SIGKILL, SIGUSR2};
@@ -206,7 +206,8 @@ Test(processes_cuda_linger, N5_it_does_not_come_back_to_the_next_service, .fini 
 	}
 }
 
-/* Nobody reads in its page that it is lost: to that service it ends, and the sooner the better. */
+/* Its page does not show that service the loss of the device. So that service ends the engine, as
+ * early as it can. */
 Test(processes_cuda_linger, one_that_came_back_to_a_service_without_its_page_goes_at_once,
      .fini = teardown_linger)
 {

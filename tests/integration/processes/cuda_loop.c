@@ -1,5 +1,5 @@
-/* A WHILE node that does not end, on the double of NVIDIA's driver: it is as a kernel that does not
- * (R4, M10). */
+/* A WHILE node that does not end, on the double of NVIDIA's driver: it is handled like a kernel
+ * that does not end (R4, M10). */
 #include "processes/fake_service.h"
 
 #include "syclclient.h"
@@ -81,7 +81,7 @@ static sycl_executable_graph finalized(sycl_graph graph)
 	return executable;
 }
 
-/* The word is set to `value`; `after` is written to it in the body. */
+/* Sets the word to `value`; the body writes `after` to it. */
 static sycl_result loop(const struct client *client, uint32_t value, uint32_t after)
 {
 	sycl_graph inner, graph;

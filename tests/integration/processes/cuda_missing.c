@@ -1,6 +1,6 @@
 /*
- * CUDA that cannot be used, on the double of NVIDIA's driver. Each reason has a sentence of its
- * own. The operator (syclctl) and the application read it, and a queue fails with it.
+ * CUDA that cannot be used, on the double of NVIDIA's driver. Each reason has a sentence. It is
+ * shown to the operator (syclctl) and the application, and a queue fails with it.
  */
 #include "processes/fake_service.h"
 
@@ -29,7 +29,7 @@ static const char *list_devices(void)
 	return text;
 }
 
-/* The lines of `worker fault` on its device, then on its queue. */
+/* Prints the lines of `worker fault` about its device, then about its queue. */
 static void request_worker(const char *order, char line[LINE_BYTES])
 {
 	struct child worker = CHILD_INIT;
@@ -44,8 +44,8 @@ static void request_worker(const char *order, char line[LINE_BYTES])
 }
 
 struct reason {
-	const char *driver; /* how it is made so */
-	const char *words;  /* of its own sentence */
+	const char *driver; /* lines that cause it */
+	const char *words;  /* words of its sentence */
 };
 
 /* The backend has no device at all: its platform has the reason. */
@@ -74,7 +74,7 @@ Test(processes_cuda_missing, A4_a_driver_that_cannot_be_used_has_its_own_sentenc
 		const char *listed = strstr(list_devices(), "cuda is not available: ");
 		cr_assert(listed != NULL, "%s: %s", reason->driver, text);
 		cr_expect(strstr(listed, reason->words), "%s: %s", reason->driver, text);
-		/* Other devices go on; no application finds one of CUDA. */
+		/* Other devices work; no application finds a CUDA device. */
 		request_worker(NULL, line);
 		cr_expect(strstr(line, "SYCL_ERROR_RUNTIME"), "%s: %s", reason->driver, line);
 		fake_service_end(&fake);
@@ -91,7 +91,7 @@ Test(processes_cuda_missing, A4_without_a_driver_the_service_says_so)
 	fake.service = private_service_free(fake.service);
 }
 
-/* A GPU that is listed, and says why nobody may use it: no queue can be made. */
+/* A GPU that is listed with the reason why no session can use it: no queue can be made. */
 static const struct reason listed_only[] = {
 	{"attribute 20 3", "its compute mode is exclusive"},
 	{"attribute 20 2", "its compute mode is prohibited"},
@@ -114,8 +114,7 @@ Test(processes_cuda_missing, A4_a_gpu_that_nobody_may_use_is_listed_with_its_own
 	}
 }
 
-/* A GPU that looks well and cannot be opened: what is submitted to a queue on it fails with the
- * reason. */
+/* A GPU that seems to work and cannot be opened: groups on its queue fail with the reason. */
 static const struct reason not_opened[] = {
 	{"fail cuDevicePrimaryCtxRetain 1 46 1000",
 	 "its compute mode is exclusive and another process has it"},
@@ -147,8 +146,8 @@ static bool works(void *unused)
 	return strncmp(line, "ok", 2) == 0;
 }
 
-/* A device that another process had exclusively, or filled, when the engine was to open it.
- * Repeated requests keep the engine alive. */
+/* Another process had the device exclusively, or had filled it, when the engine opened it. Repeated
+ * requests keep the engine alive. */
 static const char *const for_a_while[] = {"fail cuDevicePrimaryCtxRetain 1 46 2",
 					  "fail cuDevicePrimaryCtxRetain 1 2 8"};
 

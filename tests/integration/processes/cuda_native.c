@@ -10,7 +10,7 @@ TestSuite(processes_cuda_native, .timeout = 240);
 
 enum { TEXT_BYTES = 4096 };
 
-/* Ends with 0. It gives nothing back before its end, which is none of its readers' concern. */
+/* It exits with 0. It releases nothing before its end, which keeps the example short. */
 static void run_example(const struct private_service *service, const char *library,
 			char text[TEXT_BYTES])
 {

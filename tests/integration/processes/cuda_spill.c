@@ -1,6 +1,6 @@
 /*
- * The configuration for a device that is full, on the double of NVIDIA's driver. It holds for the
- * engines of a service, and the environment overrides it.
+ * The configuration for full devices, on the double of NVIDIA's driver. It applies to the engines
+ * of a service, and the environment overrides it.
  */
 #include "processes/fake_service.h"
 
@@ -11,7 +11,7 @@
 
 TestSuite(processes_cuda_spill, .timeout = 280);
 
-/* Room for eight of them beside what is kept for kernels. */
+/* Room for eight buffers beside the memory that is kept for kernels. */
 #define DRIVER "memory 276824064"
 enum { BUFFERS = 24, ROOM = 8, MIB = 1 << 20, WORDS = MIB / 4 };
 
@@ -54,7 +54,7 @@ static void end_spilling_service(void)
 	fake_service_end(&fake);
 }
 
-/* The engine's report on spilling, as everybody can read it. */
+/* The engine's report on spilling, which every user can read. */
 struct spill {
 	json_int_t spills, spilled_bytes, returns, returned_bytes, now_bytes;
 };
@@ -91,7 +91,8 @@ static bool none_is_in_the_host(void *unused)
 	return claimed().now_bytes == 0;
 }
 
-/* Three times what there is room for. How many could be filled; what those have is right. */
+/* Fills three times what there is room for. Returns how many could be filled, and checks the
+ * contents of these. */
 static int fill_all(void)
 {
 	static uint32_t words[WORDS];
@@ -132,8 +133,8 @@ Test(processes_cuda_spill, TG15_a_service_that_is_told_to_spill_does)
 	expect_nothing_spilled();
 	cr_expect_eq(fill_all(), BUFFERS);
 	struct spill spill = claimed();
-	/* At least what there was no room for; and they were read on the device, which has room for
-	 * eight. */
+	/* At least as many spills as buffers without room. The device read them all, and it has
+	 * room for eight. */
 	cr_expect_geq(spill.spills, BUFFERS - ROOM);
 	cr_expect_eq(spill.spilled_bytes, spill.spills * MIB);
 	cr_expect_geq(spill.returns, BUFFERS - ROOM);
@@ -164,7 +165,7 @@ Test(processes_cuda_spill, TG15_the_environment_stands_above_the_configuration)
 
 /* ------------------------------ several engines on one device ------------------------------- */
 
-/* What both can have together. */
+/* The memory that both can have together. */
 #define SHARED DRIVER "\nset shared_memory 1"
 
 struct program {
@@ -173,7 +174,7 @@ struct program {
 	sycl_buffer buffers[BUFFERS];
 };
 
-/* Each has an engine of its own. */
+/* Each has a separate engine. */
 static void begin_program(struct program *program)
 {
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
@@ -195,8 +196,8 @@ static void end_program(struct program *program)
 	(void)sycl_platform_release(program->platform);
 }
 
-/* Buffers from `first` on; each has `first_word` and its number in it. How many there was room for.
- */
+/* Fills buffers from `first` on. Each word is `first_word` plus the buffer's number. Returns how
+ * many there was room for. */
 static uint32_t fill_some(struct program *program, uint32_t first, uint32_t count,
 			  uint32_t first_word)
 {
@@ -247,11 +248,11 @@ Test(processes_cuda_spill, TG15_an_engine_that_fills_the_device_gives_others_the
 	begin_program(&first);
 	begin_program(&second);
 	cr_assert_eq(fill_some(&first, 0, ROOM, 1000), ROOM);
-	/* Nothing of the second could be spilled for its first buffer. */
+	/* Nothing of the second engine could be spilled for its first buffer. */
 	cr_expect_eq(fill_some(&second, 0, BUFFERS, 2000), BUFFERS);
 	expect_filled(&first, ROOM, 1000);
 	expect_filled(&second, BUFFERS, 2000);
-	/* Both work on, and none of their data is lost. */
+	/* Both continue, and none of their data are lost. */
 	cr_expect_eq(fill_some(&first, 0, BUFFERS, 3000), BUFFERS);
 	expect_filled(&second, BUFFERS, 2000);
 	expect_filled(&first, BUFFERS, 3000);

@@ -1,5 +1,5 @@
-/* Launches in parts on the double of NVIDIA's driver: what portable kernels see of the launch that
- * they are a part of. */
+/* Launches in parts on the double of NVIDIA's driver: what portable kernels read about the whole
+ * launch. */
 #include "processes/fake_service.h"
 
 #include <stdio.h>
@@ -7,8 +7,8 @@
 
 static struct fake_service fake = FAKE_SERVICE_INIT;
 
-/* One multiprocessor, so that small ranges fill it: an interpreter runs them. Anything takes longer
- * than such a slice. */
+/* There is one multiprocessor, so that small ranges fill it, because an interpreter runs them.
+ * Every launch takes longer than such a slice. */
 static void setup_split(void)
 {
 	fake_service_start(&fake, "attribute 16 1",
@@ -66,7 +66,8 @@ Test(processes_cuda_split, E1_E6_E13_ids_ranges_and_local_memory_are_those_of_th
 	child_end(&quick);
 }
 
-/* One launch after the other, each in parts: killed in one of them, or between two. */
+/* Launches follow each other, each in parts. The client is killed during one of them, or between
+ * two. */
 Test(processes_cuda_split, N4_N6_a_client_killed_among_its_parts_leaves_nothing_that_runs)
 {
 	struct child quick, batch, next;

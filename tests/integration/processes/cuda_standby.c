@@ -1,6 +1,6 @@
 /*
- * The standby engine, on the double of NVIDIA's driver: when there is one, who gets it, what
- * becomes of it. How much sooner a user works again with it, a GPU shows: bench row TG12.
+ * The standby engine, on the double of NVIDIA's driver: when there is one, which user gets it, and
+ * what happens to it. A GPU shows how much sooner a user works again with it: bench row TG12.
  */
 #include "processes/fake_service.h"
 
@@ -36,7 +36,7 @@ static void needs_root(void)
 		cr_skip_test("SKIPPED: two users need root; run the tests as root to see this one");
 }
 
-/* A kernel that ends its engine. */
+/* Launches a kernel that ends its engine. */
 static void fail_engine(struct child *worker)
 {
 	char line[LINE_BYTES];
@@ -83,7 +83,7 @@ static bool has_no_standby(void *unused)
 	return none;
 }
 
-/* A service that keeps nothing of what its engines build, in place of the one that there is. */
+/* Replaces the service by one whose engines keep no builds. */
 static void start_without_cache(void)
 {
 	start_standby_service("", "", false);
@@ -94,7 +94,7 @@ static void start_without_cache(void)
 	cr_assert(private_service_has_logged(fake.service, "built kernels are not kept"));
 }
 
-/* By its own build helper, as nothing is found anywhere. */
+/* Its own build helper builds them, because there is no cache. */
 Test(processes_cuda_standby, a_standby_that_became_its_own_users_engine_builds,
      .fini = teardown_standby)
 {
@@ -111,7 +111,7 @@ Test(processes_cuda_standby, a_standby_that_became_its_own_users_engine_builds,
 	fault_worker_finish(&again);
 }
 
-/* How many builds its engine had kept, -1: status does not show the user. */
+/* Returns how many builds its engine had kept, -1 if the status has no such user. */
 static int kept_builds(unsigned uid)
 {
 	json_t *status = private_service_status(fake.service);
@@ -126,14 +126,14 @@ static int kept_builds(unsigned uid)
 	return hits;
 }
 
-/* Builds that its user has made before are found, though the engine had no user when it started. */
+/* It finds builds that its user made before, though the engine had no user when it started. */
 Test(processes_cuda_standby, a_standby_that_became_an_engine_has_its_users_builds,
      .fini = teardown_standby)
 {
 	struct child guilty, again;
 	start_standby_service("", "", geteuid() == 0);
 	fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
-	fault_worker_run(&guilty, "work 1"); /* this bundle, and no other */
+	fault_worker_run(&guilty, "work 1"); /* it builds this bundle and no other */
 	pid_t waiting = standby();
 	fail_engine(&guilty);
 	fault_worker_finish(&guilty);
@@ -144,7 +144,7 @@ Test(processes_cuda_standby, a_standby_that_became_an_engine_has_its_users_build
 	fault_worker_finish(&again);
 }
 
-/* A fault costs the driver's time to report it, and no context. */
+/* A fault costs the time in which the driver reports it, and no new context. */
 Test(processes_cuda_standby, after_each_fault_the_standby_serves_the_next_connection,
      .fini = teardown_standby)
 {
@@ -167,11 +167,11 @@ Test(processes_cuda_standby, after_each_fault_the_standby_serves_the_next_connec
 		cr_expect_eq(count_driver_calls(waiting, "misuse"), 0);
 		fault_worker_finish(&worker);
 	}
-	/* With the standby there or on its way, as at the end. */
+	/* The standby exists or is starting, as at the end. */
 	(void)standby();
 }
 
-/* Only what somebody uses, and more of it when more is used. */
+/* It prepares only devices that are in use, and more of them if more are used. */
 Test(processes_cuda_standby, A17_only_devices_in_use_are_prepared, .fini = teardown_standby)
 {
 	struct child one, other;
@@ -198,14 +198,14 @@ Test(processes_cuda_standby, a_killed_one_is_replaced, .fini = teardown_standby)
 	fault_worker_run(&worker, "work 1");
 	pid_t waiting = standby();
 	cr_assert_eq(kill(waiting, SIGKILL), 0);
-	/* The service notices it after the process has ended, so status may name the former one for
-	 * a moment. */
+	/* The service detects it after the process has ended. So the status may show the former one
+	 * for a moment. */
 	cr_expect(wait_until(is_another, &waiting, SOON), "no other standby comes");
 	fault_worker_run(&worker, "work 1");
 	fault_worker_finish(&worker);
 }
 
-/* Its GPU fails while it waits: whoever comes gets an engine that was started anew. */
+/* Its GPU fails while it waits. The next user gets an engine that is started anew. */
 Test(processes_cuda_standby, a_broken_one_is_not_handed_out, .fini = teardown_standby)
 {
 	struct child guilty, again;
@@ -214,7 +214,7 @@ Test(processes_cuda_standby, a_broken_one_is_not_handed_out, .fini = teardown_st
 	fault_worker_run(&guilty, "work 1");
 	pid_t waiting = standby();
 	cr_assert_eq(fake_service_say(&fake, waiting, "command lose 719"),
-		     0); /* it rests, so it answers */
+		     0); /* it is idle, so it answers */
 	fail_engine(&guilty);
 	fault_worker_finish(&guilty);
 	fault_worker_begin(&fake, &again, FAULT_WORKER_OWN);
@@ -290,7 +290,7 @@ Test(processes_cuda_standby, N5_it_ends_with_the_service, .fini = teardown_stand
 
 /* Another user gets it */
 
-/* Every line of that name, of every thread, is "NAME VALUE..." with this value alone. */
+/* Returns true if every line of that name, of every thread, is "NAME VALUE..." with this value. */
 static bool threads_have(pid_t pid, const char *name, int base, unsigned long long value)
 {
 	char path[PATH_MAX], line[256];
@@ -336,7 +336,7 @@ static void expect_link(pid_t pid, int fd, const char *expected)
 	cr_expect_str_eq(target, expected, "descriptor %d leads to %s", fd, target);
 }
 
-/* Text that an engine writes to standard error goes to the service's log. */
+/* Checks that an engine's standard error goes to the service's log. */
 static void expect_logged(pid_t pid)
 {
 	static const char socket[] = "socket:[";
@@ -346,8 +346,8 @@ static void expect_logged(pid_t pid)
 		  target);
 }
 
-/* The folder that the driver finds when it starts: the standby's own, and gone when it has a user.
- * Absolute. */
+/* Finds the folder that the driver gets when it starts. It belongs to the standby, has an absolute
+ * path, and is removed when a user gets the standby. */
 static void early_cache_of(pid_t pid, char path_out[PATH_MAX])
 {
 	char link[64], below[PATH_MAX + 8];
@@ -363,7 +363,7 @@ static void early_cache_of(pid_t pid, char path_out[PATH_MAX])
 	cr_expect_eq(access(below, F_OK), 0, "a driver that finds no folder keeps nothing ever");
 }
 
-/* The first number of the first line that begins so, "" being any line. */
+/* Returns the first number of the first line that begins with this text. "" matches any line. */
 static long read_number(pid_t pid, const char *name, const char *start_of_line)
 {
 	char path[64], line[256];
@@ -380,7 +380,8 @@ static long read_number(pid_t pid, const char *name, const char *start_of_line)
 	return number;
 }
 
-/* The process and what is in it belong to that user as if it had been started so. */
+/* Checks that the process and everything in it belong to that user, as if it had been started for
+ * the user. */
 static void expect_all_of(pid_t pid, unsigned uid)
 {
 	static const char *const none[] = {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"};
@@ -395,7 +396,8 @@ static void expect_all_of(pid_t pid, unsigned uid)
 	cr_expect_eq(read_number(pid, "limits", "Max core file size"), 0);
 }
 
-/* An engine that was started for a user of the same kind shows what the user's files are. */
+/* Compares it with an engine that was started for a user of the same kind: the user's files must be
+ * the same. */
 static void expect_like(pid_t pid, pid_t model)
 {
 	static const char *const files[] = {"oom_score_adj", "loginuid", "sessionid"};
@@ -406,8 +408,8 @@ static void expect_like(pid_t pid, pid_t model)
 			cr_expect_eq(read_number(pid, files[i], ""),
 				     read_number(model, files[i], ""), "%s", files[i]);
 	}
-	/* The folder belongs to root, although the engine is not root's, so the user cannot look
-	 * into it. */
+	/* The folder belongs to root, although the engine is not root's. So the user cannot read
+	 * it. */
 	struct stat ours, theirs;
 	char a[64], b[64];
 	(void)snprintf(a, sizeof(a), "/proc/%d/environ", (int)pid);
@@ -442,8 +444,8 @@ Test(processes_cuda_standby, another_user_gets_it_and_it_is_that_users_alone, .i
 	cr_expect_eq(count_driver_calls(waiting, "contexts_created"), 1);
 	cr_expect(threads_have(model, "Gid:", 10, 65534) ==
 		  threads_have(waiting, "Gid:", 10, 65534));
-	/* Also those of a driver that were there before it had a user. The helper builds, and runs
-	 * nothing of what it has built. */
+	/* This includes the threads of a driver that existed before there was a user. The helper
+	 * builds, and does not run its builds. */
 	cr_expect(threads_have(waiting, "Seccomp:", 10, SECCOMP_MODE_FILTER));
 	cr_expect(threads_have(model, "Seccomp:", 10, SECCOMP_MODE_FILTER));
 	expect_all_of(model, FIRST_UID);
@@ -451,7 +453,7 @@ Test(processes_cuda_standby, another_user_gets_it_and_it_is_that_users_alone, .i
 	expect_all_of(only_child(waiting), OTHER_UID);
 	expect_like(waiting, model);
 	expect_like(only_child(waiting), only_child(model));
-	/* The folder that the driver was given before the engine had a user. */
+	/* The folder that the driver got before the engine had a user. */
 	(void)snprintf(cache, sizeof(cache), "/var/cache/sycld/%d", OTHER_UID);
 	expect_link(waiting, 255, cache);
 	cr_expect(access(early, F_OK) < 0, "%s is left", early);
@@ -460,7 +462,7 @@ Test(processes_cuda_standby, another_user_gets_it_and_it_is_that_users_alone, .i
 	fault_worker_finish(&other);
 }
 
-/* Root is a user like the others. */
+/* Root is handled like other users. */
 Test(processes_cuda_standby, after_a_fault_another_users_standby_is_roots, .init = needs_root,
      .fini = teardown_standby)
 {

@@ -12,7 +12,7 @@
 
 TestSuite(processes_engine_death, .timeout = 240);
 
-/* "result -33 SYCL_ERROR_DEVICE_LOST sentence", and the sentence names the kernel. */
+/* Expects "result -33 SYCL_ERROR_DEVICE_LOST sentence", with the kernel's name in the sentence. */
 static void expect_device_lost(struct child *worker, const char *kernel)
 {
 	char line[LINE_BYTES];
@@ -91,7 +91,7 @@ Test(processes_engine_death, M10_a_kernel_that_writes_to_null_ends_its_own_engin
 
 Test(processes_engine_death, M10_a_kernel_that_writes_to_null_is_no_other_users_loss)
 {
-	/* Nobody, and a neighbour of its own kind. */
+	/* Without another session, and with one that behaves the same way. */
 	const char *const one[] = {"--uid", "65534", "--count", "40", NULL};
 	const char *const other[] = {"--uid", "65533", NULL};
 	if (geteuid() != 0)
@@ -112,7 +112,7 @@ Test(processes_engine_death, M10_a_kernel_that_writes_to_null_is_no_other_users_
 	cr_assert_eq(private_service_engine(service, 65534), engine);
 	worker_finish(&neighbour);
 
-	/* The guilty one is served again, by another engine. */
+	/* The user at fault gets another engine. */
 	const char *const again[] = {"--uid", "65533", "--count", "40", NULL};
 	struct child mix = CHILD_INIT;
 	worker_start_with(&mix, NULL, service->endpoint, "mix", again);

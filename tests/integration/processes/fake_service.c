@@ -25,7 +25,7 @@ static void write_lines(const struct fake_service *fake, const char *lines)
 	cr_assert_eq(chmod(path, 0644), 0);
 }
 
-/* A copy: other users may not reach the build folder. */
+/* It is a copy, because other users may not be able to read the build folder. */
 static void copy_driver(const struct fake_service *fake, char path_out[PATH_MAX])
 {
 	char from_path[PATH_MAX];
@@ -101,7 +101,7 @@ static struct sockaddr_un send_line(const struct fake_service *fake, pid_t engin
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%ld.socket", fake->folder,
 		       (long)engine);
-	/* An engine that has just started loads its driver meanwhile. */
+	/* An engine that has just started is loading its driver. */
 	cr_assert(wait_until(is_there, address.sun_path, SOON), "%s", address.sun_path);
 	ssize_t sent = sendto(fake->socket, line, strlen(line), MSG_NOSIGNAL,
 			      (const struct sockaddr *)&address, sizeof(address));

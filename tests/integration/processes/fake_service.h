@@ -1,12 +1,13 @@
-/* A private service on the double of NVIDIA's driver (tests/support/fake_cuda), and words with
- * those in its engines. */
+/* A private service on the double of NVIDIA's driver (tests/support/fake_cuda), and messages to the
+ * doubles in its engines. */
 #ifndef SYCL_TESTS_FAKE_SERVICE_H
 #define SYCL_TESTS_FAKE_SERVICE_H
 
 #include "processes/common.h"
 
 struct fake_service {
-	char folder[64]; /* holds the driver, its first lines, and the sockets of its processes */
+	char folder[64]; /* contains the driver, its first lines, and the sockets of its processes
+			  */
 	int socket;
 	struct private_service *service;
 };
@@ -16,30 +17,32 @@ struct fake_service {
 		.socket = -1                                                                       \
 	}
 
-/* `driver`: lines for the double in every engine. `more`: of sycld.conf, or "". Fails the test. */
+/* `driver`: lines for the double in every engine. `more`: lines of sycld.conf, or "". An error
+ * fails the test. */
 void fake_service_start(struct fake_service *fake, const char *driver, const char *more,
 			bool system);
 void fake_service_end(struct fake_service *fake);
 
-/* Send a line to the double in an engine, or query it ("command LINE", "count WHAT"). Fails the
- * test when it does not answer. */
+/* Sends a line ("command LINE", "count WHAT") to the double in an engine. Returns its answer. Fails
+ * the test if there is none. */
 long long fake_service_say(const struct fake_service *fake, pid_t engine, const char *line);
-/* From now on every call of the driver in an engine fails with this. The engine may end before it
- * could answer. */
+/* From now on every call of the driver in an engine fails with this code. The engine may end before
+ * it can answer. */
 void fake_service_lose(const struct fake_service *fake, pid_t engine, int result);
-/* Until the count of `what` is at least `least`. Fails the test. */
+/* Waits until the count of `what` is at least `least`. Otherwise the test fails. */
 void fake_service_await(const struct fake_service *fake, pid_t engine, const char *what,
 			long long least);
 
 /*
- * `worker fault` of the service (programs/fault.c), as user `uid` or as the user of the test. A
- * session; its number. The worker must be empty or have ended. All three fail the test.
+ * Runs `worker fault` with the service (programs/fault.c), as user `uid` or as the user of the
+ * test. The first starts a session and the second returns its number. The worker must be unused or
+ * have ended. An error in any of the three fails the test.
  */
 enum { FAULT_WORKER_OWN = -1 };
 unsigned long fault_worker_begin(const struct fake_service *fake, struct child *worker, int uid);
-/* Send it an order, and read its "ok". */
+/* Sends it an order and reads its "ok". */
 void fault_worker_run(struct child *worker, const char *order);
-/* No more orders: it ends well. */
+/* Sends no more orders: it must exit with 0. */
 void fault_worker_finish(struct child *worker);
 
 #endif

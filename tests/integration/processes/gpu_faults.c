@@ -1,6 +1,6 @@
 /*
  * Kernels that fail on an NVIDIA GPU. The owner's error names the kernel and the fault, another
- * user's work goes on, and the next connection works. Without such a GPU every test here is
+ * user's work continues, and the next connection works. Without such a GPU every test here is
  * skipped.
  */
 #include "processes/common.h"
@@ -18,10 +18,10 @@ enum { GUILTY_UID = 65533, NEIGHBOUR_UID = 65534, NATIVE_CODES = 3 };
 
 struct fault_case {
 	const char *command, *kernel;
-	int native[NATIVE_CODES]; /* any of them; 0: no more */
+	int native[NATIVE_CODES]; /* any of these; 0 ends the list */
 };
 
-/* "ready", "none", or the worker's own words for what went wrong. */
+/* Reads "ready", "none", or the worker's message about an error. */
 static void read_state(struct child *worker, const struct private_service *service,
 		       const char *which, char line[LINE_BYTES])
 {
@@ -44,7 +44,7 @@ static void read_state(struct child *worker, const struct private_service *servi
 	}
 }
 
-/* False: this machine has no such GPU, and the worker has ended. */
+/* Returns false if this machine has no such GPU; the worker has ended then. */
 static bool worker_ready(struct child *worker, const struct private_service *service,
 			 const char *which)
 {
@@ -80,7 +80,7 @@ static bool is_expected(const struct fault_case *fault, int native)
 	return false;
 }
 
-/* The guilty one's own words. */
+/* Checks the sentence of the session at fault. */
 static void expect_blame(struct child *guilty, const struct fault_case *fault)
 {
 	char line[LINE_BYTES];
@@ -107,14 +107,15 @@ struct adopted {
 	pid_t standby;
 };
 
-/* The engine before is listed first until its driver has let go of it. */
+/* The former engine is listed first until its driver has ended it. */
 static bool is_adopted(void *context)
 {
 	const struct adopted *adopted = context;
 	return private_service_engine(adopted->service, adopted->uid) == adopted->standby;
 }
 
-/* One fault: a neighbour of another user before, during and after; the guilty user again. */
+/* Tries one fault. Another user works before, during and after it; the user at fault works
+ * again. */
 static void run_case(const struct fault_case *fault)
 {
 	bool root = geteuid() == 0;
@@ -182,7 +183,8 @@ Test(processes_gpu_faults, F12_M10_deep_recursion)
 	run_case(&(struct fault_case){"gpu-recurses", "recurses", {700, 714, 719}});
 }
 
-/* A session of the same user, in the same engine: lost too, once, with the name of the offender. */
+/* A session of the same user in the same engine is lost, too. Its error, reported once, names the
+ * offender. */
 Test(processes_gpu_faults, M10_sessions_of_the_same_user_get_device_lost_once)
 {
 	CLEANUP(private_service_cleanup)

@@ -1,6 +1,6 @@
 /*
- * NVIDIA GPUs as an operator sees them: modes, places and reasons, through sycld.conf, an engine
- * and syclctl. On the double of the driver.
+ * NVIDIA GPUs as syclctl lists them: modes, bus addresses and reasons, through sycld.conf and an
+ * engine. On the double of the driver.
  */
 #include "processes/common.h"
 
@@ -10,7 +10,7 @@
 
 TestSuite(processes_gpu_listing, .timeout = 120);
 
-/* A folder with the double under the driver's name and what it is to be like. */
+/* A folder with the double under the driver's name, and the facts that it reports. */
 struct double_folder {
 	char path[64], library[96], configuration[160];
 };
@@ -68,7 +68,7 @@ static const char *text_of(const json_t *device, const char *name)
 	return text ? text : "";
 }
 
-/* The n-th CUDA device of the list. */
+/* Returns the n-th CUDA device of the list. */
 static const json_t *cuda_device(const json_t *list, size_t n)
 {
 	size_t index;

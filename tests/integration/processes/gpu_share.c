@@ -1,8 +1,8 @@
 /*
- * Memory and events of an NVIDIA GPU between sessions, and between a session and a CUDA program
- * that is independent of this project (tests/gpu/native/importer.cu). Each of them dies at awkward
- * moments. On a machine without such a GPU the same runs on the double of the driver
- * (tests/support/fake_cuda), without either it is skipped.
+ * Memory and events of an NVIDIA GPU, shared between sessions, and between a session and a CUDA
+ * program that is independent of this project (tests/gpu/native/importer.cu). Each of them dies at
+ * critical moments. On a machine without such a GPU the test uses the double of the driver
+ * (tests/support/fake_cuda), and without either it is skipped.
  */
 #include "processes/gpu_share_parties.h"
 
@@ -24,8 +24,8 @@ static void to_a_program_and_back(const char *kind)
 		  exported.mapped);
 	party_open_in_program(&exported);
 	(void)party_ask(&parties.program, "check 17");
-	/* A second buffer was made right behind it: nothing of that, or of whoever had the memory
-	 * before. */
+	/* A second buffer was made right behind it. The program must read nothing of that buffer,
+	 * nor of an earlier owner. */
 	(void)party_ask(&parties.program, "rest");
 	(void)party_ask(&parties.program, "fill 42");
 	(void)party_ask(&parties.program, "sync");
@@ -53,7 +53,8 @@ Test(processes_gpu_share, F10_a_handle_shows_a_program_the_buffer_and_nothing_el
 	to_a_program_and_back("ipc");
 }
 
-/* The importer dies with the memory open, then another one comes, then the session goes. */
+/* The importer dies while the memory is open. Then another one starts, and then the session
+ * ends. */
 static void a_program_dies(const char *kind)
 {
 	struct exported exported = party_make_and_export(kind, 3);
@@ -85,7 +86,8 @@ Test(processes_gpu_share, F10_a_program_that_dies_with_a_handle_harms_nobody, .i
 	a_program_dies("ipc");
 }
 
-/* Two sessions have one buffer; the first dies, the second one keeps it and exports it again. */
+/* Two sessions have one buffer. The first dies; the second one keeps the buffer and exports it
+ * again. */
 static void a_session_dies(const char *kind)
 {
 	struct exported exported = party_make_and_export(kind, 11);
@@ -97,7 +99,7 @@ static void a_session_dies(const char *kind)
 	(void)party_ask(&parties.worker, "write 13");
 	(void)party_ask(&parties.second, "check 13");
 	close_fd(&exported.descriptor);
-	/* With work under way. */
+	/* Work is in flight meanwhile. */
 	(void)party_ask(&parties.worker, "fill-later 14");
 	party_end(&parties.worker);
 	(void)party_ask(&parties.second, "fill 15");
@@ -122,8 +124,8 @@ Test(processes_gpu_share, F10_a_session_that_dies_leaves_its_handles_memory_to_t
 	a_session_dies("ipc");
 }
 
-/* Two sessions have one buffer; the first is killed while its host writes it, and the other's
- * groups go on, that wait and later ones. */
+/* Two sessions have one buffer. The first is killed while its host writes it. The other's groups
+ * run: those that wait and later ones. */
 Test(processes_gpu_share, D8_F10_a_session_killed_while_it_holds_a_host_accessor_holds_nobody_up,
      .init = parties_start, .fini = parties_stop)
 {
@@ -161,7 +163,7 @@ Test(processes_gpu_share, F10_the_memory_of_a_dead_engine_stays_with_a_program,
 	(void)party_ask(&parties.program, "check 21");
 	(void)party_ask(&parties.program, "fill 22");
 	(void)party_ask(&parties.program, "check 22");
-	/* The next engine takes it as another program's. */
+	/* The next engine imports it as another program's memory. */
 	cr_assert(party_start_worker(&parties.second));
 	party_import(&parties.second, &exported);
 	(void)party_ask(&parties.second, "check 22");
@@ -171,7 +173,7 @@ Test(processes_gpu_share, F10_the_memory_of_a_dead_engine_stays_with_a_program,
 	close_fd(&exported.descriptor);
 }
 
-/* Memory that a program has made. */
+/* Returns memory that a program has made. */
 static struct exported make_in_program(const char *kind, unsigned value)
 {
 	struct exported exported = {.size = SHARE_BYTES, .descriptor = -1};
@@ -223,14 +225,14 @@ Test(processes_gpu_share, F10_an_exporting_program_that_dies_harms_nobody, .init
 	struct exported exported = make_in_program("vmm", 41);
 	party_import(&parties.worker, &exported);
 	party_end(&parties.program);
-	/* The descriptor and the mapping keep it. */
+	/* The descriptor and the mapping keep the memory. */
 	(void)party_ask(&parties.worker, "check 41");
 	(void)party_ask(&parties.worker, "fill 42");
 	close_fd(&exported.descriptor);
 	(void)party_ask(&parties.worker, "check 42");
 	(void)party_ask(&parties.worker, "close");
-	/* Once the owner of a handle has ended, only one thing is promised: no other process
-	 * suffers. */
+	/* Once the owner of a handle has ended, there is only one guarantee: no other process is
+	 * affected. */
 	cr_assert(party_start_program(&parties.program));
 	exported = make_in_program("ipc", 43);
 	party_import(&parties.worker, &exported);
@@ -241,8 +243,8 @@ Test(processes_gpu_share, F10_an_exporting_program_that_dies_harms_nobody, .init
 	(void)party_ask(&parties.worker, "check 44");
 }
 
-/* A name that is no memory, or has another size, is refused; the session, its buffer and its
- * neighbour stay. */
+/* A handle that names no memory, or memory of another size, is refused. The session, its buffer and
+ * the other session are not affected. */
 Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = parties_start,
      .fini = parties_stop)
 {
@@ -266,7 +268,8 @@ Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = partie
 	party_order(&parties.second, "import vmm %d %d %s", SHARE_BYTES, 2 << 20, zeroes);
 	cr_expect(strncmp(parties.second.line, "result", 6) == 0, "%s", parties.second.line);
 
-	/* This engine's memory, said to be larger, smaller, or of another size beneath. */
+	/* Memory of this engine with a size that is too large, too small, or another one
+	 * underneath. */
 	const unsigned long wrong[][2] = {{exported.size + 1, exported.mapped},
 					  {exported.size - 1, exported.mapped},
 					  {exported.size, exported.mapped * 2}};
@@ -275,7 +278,7 @@ Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = partie
 		party_expect_refused(&parties.second, "SYCL_ERROR_INVALID", "import vmm %lu %lu %s",
 				     wrong[i][0], wrong[i][1], zeroes);
 	}
-	/* Another program's, said to be larger. */
+	/* Memory of another program, with a size that is too large. */
 	struct exported foreign = make_in_program("vmm", 52);
 	party_send_descriptor(&parties.second, foreign.descriptor);
 	party_order(&parties.second, "import vmm %d %lu %s", SHARE_BYTES, foreign.mapped * 2,
@@ -295,7 +298,7 @@ Test(processes_gpu_share, F10_forged_names_and_sizes_are_refused, .init = partie
 	close_fd(&foreign.descriptor);
 }
 
-/* Each in turn changes the memory and records the event; the other one waits for that on the
+/* Each in turn changes the memory and records the event. The other one waits for the event on the
  * device, not on the host. */
 static void hand_over(int rounds)
 {
@@ -337,8 +340,8 @@ Test(processes_gpu_share, F10_a_programs_event_hands_memory_over_many_times, .in
 	(void)party_ask(&parties.program, "close-event");
 }
 
-/* The event that it has recorded may never happen: its driver decides. A session that waits for the
- * event may wait for ever, but no other does. */
+/* The recorded event may never happen: that depends on its driver. A session that waits for the
+ * event may wait for ever, but no other session does. */
 Test(processes_gpu_share, F10_a_program_that_dies_before_its_event_happens_harms_nobody,
      .init = parties_start, .fini = parties_stop)
 {
@@ -394,8 +397,8 @@ static void share_once(const char *kind)
 	cr_assert(private_service_wait_sessions(parties.service, 1, SOON));
 }
 
-/* Free device memory as a bystander sees it; the engine gives it back soon after the last holder
- * has. */
+/* Free device memory as another process reads it. The engine frees it soon after the last user of
+ * it has ended. */
 static bool is_free_again(void *wanted)
 {
 	unsigned long free_bytes = strtoul(party_ask(&parties.program, "free"), NULL, 10);

@@ -28,7 +28,7 @@ void party_order(struct party *party, const char *format, ...)
 		     "no answer to '%s'", line);
 }
 
-/* One end for the test, the other one inherited under its own number. */
+/* One end is for the test; the other one is inherited under its own number. */
 static int make_socket(struct party *party)
 {
 	int ends[2];
@@ -89,8 +89,8 @@ bool parties_have_gpu(void)
 	return exists("tests", "share_importer", path) && access("/dev/nvidiactl", F_OK) == 0;
 }
 
-/* The real driver where there is one, else its double: a service, a session and a CUDA program on
- * it. */
+/* Starts a service, a session and a CUDA program on the real driver if there is one, otherwise on
+ * its double. */
 static bool start_on(bool real)
 {
 	char configuration[PATH_MAX + 64], path[PATH_MAX];

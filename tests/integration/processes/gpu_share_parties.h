@@ -30,7 +30,7 @@ extern struct parties parties;
 __attribute__((format(printf, 2, 3))) void party_order(struct party *party, const char *format,
 						       ...);
 
-/* As above, and it answers "ok"; what follows that. */
+/* As above; the answer must be "ok". Returns the words behind it. */
 #define party_ask(party, ...)                                                                      \
 	__extension__({                                                                            \
 		party_order(party, __VA_ARGS__);                                                   \
@@ -38,7 +38,7 @@ __attribute__((format(printf, 2, 3))) void party_order(struct party *party, cons
 		(party)->line + ((party)->line[2] ? 3 : 2);                                        \
 	})
 
-/* Sends the order, which fails with this code, or for another reason with this word. */
+/* Sends an order that must fail with this code, or for another reason with this word. */
 #define party_expect_refused(party, word, ...)                                                     \
 	do {                                                                                       \
 		party_order(party, __VA_ARGS__);                                                   \
@@ -46,13 +46,14 @@ __attribute__((format(printf, 2, 3))) void party_order(struct party *party, cons
 			  "%s", (party)->line);                                                    \
 	} while (0)
 
-/* Starts a session as that user; 0: as this one. False: its service shows no such GPU. */
+/* Starts a session as that user; 0: as this one. Returns false if its service lists no such GPU. */
 bool party_start_worker_of(struct party *party, unsigned uid);
 bool party_start_worker(struct party *party);
 bool party_start_program(struct party *party);
 void party_end(struct party *party);
 
-/* Begins and ends a test: all parties on a GPU, else on the double of its driver, else skipped. */
+/* Begins and ends a test. All parties use a GPU, otherwise the double of its driver. Without both
+ * the test is skipped. */
 void parties_start(void);
 void parties_stop(void);
 bool parties_have_gpu(void);
@@ -72,7 +73,8 @@ void party_import(struct party *worker, const struct exported *exported);
 void party_open_in_program(const struct exported *exported);
 /* The first session makes a buffer with these contents, and exports it. */
 struct exported party_make_and_export(const char *kind, unsigned value);
-/* Nothing is charged to the session any more: a moment after it has released what it had. */
+/* Returns true once nothing is charged to the session: that is a moment after it has released
+ * everything. */
 bool party_is_charged_nothing(void *party);
 
 #endif

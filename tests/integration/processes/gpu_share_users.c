@@ -1,4 +1,4 @@
-/* Memory of an NVIDIA GPU between sessions of two users; otherwise as gpu_share.c. */
+/* Memory of an NVIDIA GPU, shared between sessions of two users; otherwise as gpu_share.c. */
 #include "processes/gpu_share_parties.h"
 
 #include <linux/limits.h>
@@ -45,8 +45,7 @@ static void stop_users(void)
 		fake_service_end(&users);
 }
 
-/* The descriptor is all that it takes, and nothing else does: both read and write, one after the
- * other. */
+/* The descriptor is sufficient, and nothing else is: both read and write, one after the other. */
 Test(processes_gpu_share, F10_M10_a_descriptor_grants_another_user_the_buffer_and_nothing_else,
      .init = start_users, .fini = stop_users)
 {
@@ -59,10 +58,10 @@ Test(processes_gpu_share, F10_M10_a_descriptor_grants_another_user_the_buffer_an
 	(void)party_ask(&parties.worker, "write 23");
 	(void)party_ask(&parties.worker, "check 23");
 	(void)party_ask(&parties.second, "check 23");
-	/* An imported buffer is a guest's: only its owner may export it. */
+	/* Only the owner of a buffer may export it, not a session that imported it. */
 	party_expect_refused(&parties.second, "INVALID", "export");
 	close_fd(&exported.descriptor);
-	/* Nothing takes back what was granted; the owner's own end is none of the guest's. */
+	/* A granted access cannot be withdrawn: it does not end with the owner. */
 	(void)party_ask(&parties.worker, "close");
 	cr_assert(wait_until(party_is_charged_nothing, &parties.worker, SOON));
 	(void)party_ask(&parties.second, "check 23");
@@ -100,7 +99,7 @@ Test(processes_gpu_share, F10_N5_a_guest_that_dies_with_its_engine_harms_the_gra
 	party_end(&parties.second);
 	(void)party_ask(&parties.worker, "fill 43");
 	(void)party_ask(&parties.worker, "check 43");
-	/* The descriptor is good for the next one. */
+	/* The descriptor also works in the next session. */
 	cr_assert(party_start_worker_of(&parties.second, GUEST));
 	party_import(&parties.second, &exported);
 	(void)party_ask(&parties.second, "check 43");

@@ -1,6 +1,6 @@
 /*
  * Orders of operators: sessions end, pause and go on, new sessions are refused, limits change. All
- * this happens while the service runs, and an order for one session leaves the others undisturbed.
+ * this happens while the service runs. An order for one session does not affect the others.
  */
 #include "processes/client.h"
 
@@ -16,14 +16,14 @@ static const uint64_t small_bytes = 4096, large_bytes = 1 << 20;
 
 static char last_words[512];
 
-/* The text of a failure, before a later one replaces it. */
+/* Keeps the text of a failure before a later one replaces it. */
 static void remember(sycl_result r)
 {
 	if (r < 0)
 		(void)snprintf(last_words, sizeof(last_words), "%s", sycl_get_last_error_text());
 }
 
-/* A buffer of so many bytes, filled on the device. */
+/* Makes a buffer of that many bytes and fills it on the device. */
 static sycl_result fill_one_buffer(struct client *client, uint64_t bytes, uint64_t timeout_ns)
 {
 	const uint32_t pattern = 7;
@@ -48,7 +48,7 @@ static sycl_result fill_one_buffer(struct client *client, uint64_t bytes, uint64
 		cr_assert(strstr(answer_, why), "%s", answer_);                                    \
 	} while (0)
 
-/* Numbers of the sessions that there are, oldest first. */
+/* Numbers of the current sessions, oldest first. */
 static void numbers(const struct private_service *service, char list[][24], size_t count)
 {
 	json_t *status = private_service_status(service),
@@ -87,7 +87,7 @@ Test(processes_orders, N4_a_killed_session_is_told_why_and_others_go_on)
 	client_close(&other);
 }
 
-/* Commands that its engine has sent to devices, with a decision or without. */
+/* Returns how many commands its engine has sent to devices, with a decision or without. */
 static json_int_t sent(const struct private_service *service)
 {
 	json_t *status = private_service_status(service), *gate = NULL;
@@ -102,7 +102,7 @@ static json_int_t sent(const struct private_service *service)
 	return count;
 }
 
-/* Some milliseconds each, one behind the other. */
+/* Each takes some milliseconds, one after the other. */
 static void submit_long(const struct client *client, sycl_buffer buffer, uint32_t count)
 {
 	static const char source[] =
@@ -128,7 +128,7 @@ static void submit_long(const struct client *client, sycl_buffer buffer, uint32_
 	(void)sycl_kernel_release(kernel);
 }
 
-/* As often as it takes: a busy machine may be late with the order. */
+/* This is repeated as often as it takes: on a busy machine the order may come late. */
 Test(processes_orders, N4_of_a_killed_session_nothing_more_is_begun)
 {
 	enum { GROUPS = 1000, ROUNDS = 5 };
@@ -195,7 +195,7 @@ Test(processes_orders, a_paused_session_rests_and_others_go_on)
 				     sizeof(pattern), NULL),
 		     0);
 	cr_expect_eq(fill_one_buffer(&other, small_bytes, SOON), 0);
-	/* The other one's work came later and is done. */
+	/* The other session's work came later and is complete. */
 	cr_expect_eq(sycl_queue_wait_for(paused.queue, 0), SYCL_ERROR_TIMEOUT);
 	ORDER(service, "resume", ids[0]);
 	cr_expect_eq(sycl_queue_wait_for(paused.queue, SOON), 0);
@@ -229,7 +229,7 @@ Test(processes_orders, while_drained_nobody_new_is_let_in_and_who_is_there_goes_
 	client_close(&there);
 }
 
-/* A limit that is sent only to the sessions that it applies to. */
+/* A limit is sent only to the sessions that it applies to. */
 Test(processes_orders, a_limit_changes_for_one_session_for_a_user_and_back)
 {
 	CLEANUP(private_service_cleanup)
@@ -258,7 +258,7 @@ Test(processes_orders, a_limit_changes_for_one_session_for_a_user_and_back)
 	client_close(&three);
 }
 
-/* A kernel that never ends, and the session that is named for it. */
+/* A kernel never ends, and its session is named. */
 Test(processes_orders, past_a_deadline_the_engine_ends_the_group_is_named_and_the_user_works_again)
 {
 	static const char source[] =

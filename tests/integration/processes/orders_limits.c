@@ -1,6 +1,6 @@
 /*
  * Limits that change while clients work, by `syclctl limit` and by a configuration that is read
- * again. A session above its limit gets the limit's name in its error. Other sessions, of the same
+ * again. A session above its limit gets an error with the limit's name. Other sessions, of the same
  * user and of another one, are not affected.
  */
 #include "processes/client.h"
@@ -21,7 +21,7 @@ enum { OTHER_UID = 64301 };
 
 static char last_words[512];
 
-/* The text of a failure, before a later one replaces it. */
+/* Keeps the text of a failure before a later one replaces it. */
 static sycl_result remember(sycl_result r)
 {
 	(void)snprintf(last_words, sizeof(last_words), "%s",
@@ -29,7 +29,7 @@ static sycl_result remember(sycl_result r)
 	return r;
 }
 
-/* Refused, with a sentence that names the limit. */
+/* The call is refused, with a sentence that names the limit. */
 #define TOLD(result, code, words)                                                                  \
 	do {                                                                                       \
 		cr_expect_eq(result, code, "%s", last_words);                                      \
@@ -65,7 +65,7 @@ static sycl_result fill_and_wait(const struct client *client, sycl_buffer buffer
 	return r == 0 ? await(event) : r;
 }
 
-/* A buffer of so many bytes, filled on the device and released again. */
+/* Makes a buffer of that many bytes, fills it on the device and releases it. */
 static sycl_result fill_one_buffer(const struct client *client, uint64_t bytes)
 {
 	sycl_buffer buffer;
@@ -78,9 +78,8 @@ static sycl_result fill_one_buffer(const struct client *client, uint64_t bytes)
 }
 
 /*
- * Three command groups that cannot end, and then a fourth that could, at once: what becomes of
- * that. A host accessor holds what the three write. All of them are on one queue, which is out of
- * order.
+ * Three command groups cannot end, because a host accessor holds what they write. A fourth one
+ * could run at once. Returns its result. All are on one queue, which is out of order.
  */
 static sycl_result fourth(const struct client *client)
 {
@@ -107,8 +106,8 @@ static sycl_result fourth(const struct client *client)
 	return r;
 }
 
-/* Numbers of the sessions that there are, oldest first. Engines have received all orders then,
- * because the request comes behind them. */
+/* Numbers of the current sessions, oldest first. By then engines have received all orders, because
+ * this request comes behind them. */
 static void numbers(const struct private_service *service, char list[][24], size_t count)
 {
 	json_t *status = private_service_status(service),
@@ -167,7 +166,7 @@ Test(processes_orders_limits, B16_groups_in_flight_are_limited_by_an_order)
 	LIMIT(service, "groups_in_flight=3", ids[0]);
 	TOLD(fourth(&one), SYCL_ERROR_QUOTA, TOO_MANY);
 	cr_expect_eq(fourth(&two), 0, "%s", last_words);
-	/* Room again when those have ended. */
+	/* There is room again when those have ended. */
 	cr_expect_eq(fill_one_buffer(&one, small_bytes), 0, "%s", last_words);
 
 	LIMIT(service, "groups_in_flight=default", ids[0]);
@@ -188,7 +187,7 @@ Test(processes_orders_limits, B16_groups_in_flight_are_limited_by_a_reload)
 	char ids[2][24];
 	struct client one = client_open(service), two = client_open(service);
 	numbers(service, ids, 2);
-	LIMIT(service, "groups_in_flight=5", ids[1]); /* what is said of one session leads */
+	LIMIT(service, "groups_in_flight=5", ids[1]); /* a limit of one session comes first */
 	cr_expect_eq(fourth(&one), 0, "%s", last_words);
 	configure(service, "[service]\nstandby = no\n[limits]\ngroups_in_flight = 3\n");
 	cr_assert(wait_until(fourth_is_refused, &one, SOON));
@@ -200,7 +199,7 @@ Test(processes_orders_limits, B16_groups_in_flight_are_limited_by_a_reload)
 	client_close(&two);
 }
 
-/* Its library counts, too, with the limit that it got when it connected. A higher limit is for
+/* Its library counts, too, with the limit of the time of its connection. A higher limit applies to
  * later sessions. */
 Test(processes_orders_limits, B16_more_groups_in_flight_are_for_sessions_that_come_then)
 {
@@ -231,7 +230,7 @@ static int32_t is_fake(sycl_device device, void *unused)
 	return strcmp(name, "Fake device 0") == 0 ? 1 : -1;
 }
 
-/* On a device with memory of its own. */
+/* Opens a client on a device with memory of its own. */
 static struct client fake_open(const struct private_service *service)
 {
 	struct client client;
@@ -244,7 +243,7 @@ static struct client fake_open(const struct private_service *service)
 	return client;
 }
 
-/* A service for all users where root requests one. */
+/* Starts a service; as root it is one for all users. */
 static struct private_service *fake_service(const char *configuration)
 {
 	static const char *const options[] = {"--fake-engine", NULL}, *const system_options[] = {
@@ -257,7 +256,7 @@ static struct private_service *fake_service(const char *configuration)
 	return service;
 }
 
-/* Checked work of another user who comes now; nothing unless root runs this. */
+/* As root, checks that another user who connects now can work; otherwise does nothing. */
 static void another_user_works(const struct private_service *service)
 {
 	struct child worker = CHILD_INIT;
@@ -271,7 +270,8 @@ static void another_user_works(const struct private_service *service)
 	worker_finish(&worker);
 }
 
-/* Has something lying on the device, goes on with that, and gets more only as far as it may. */
+/* The client keeps data on the device and works with them. It gets more memory only up to the
+ * limit. */
 Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_an_order)
 {
 	CLEANUP(private_service_cleanup)
@@ -290,8 +290,8 @@ Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_an_order)
 	LIMIT(service, "device_bytes=default", ids[0]);
 	cr_expect_eq(fill_one_buffer(&one, 2 * small_bytes), 0, "%s", last_words);
 
-	/* All of a user's sessions together: what one has another cannot have, and another user's
-	 * are their own. */
+	/* The limit is for all sessions of a user together: memory that one has is not available to
+	 * another. Other users have their own limits. */
 	LIMIT(service, "tenant_device_bytes=1028K", "--uid", user());
 	cr_expect_eq(fill_one_buffer(&two, small_bytes), 0, "%s", last_words);
 	TOLD(fill_one_buffer(&two, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
@@ -325,7 +325,7 @@ Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_a_reload)
 	char ids[2][24], text[128];
 	struct client one = fake_open(service), two = fake_open(service);
 	numbers(service, ids, 2);
-	LIMIT(service, "device_bytes=1M", ids[1]); /* what is said of one session leads */
+	LIMIT(service, "device_bytes=1M", ids[1]); /* a limit of one session comes first */
 	for (int i = 0; i < 2; i++) {
 		(void)snprintf(text, sizeof(text), "[service]\nstandby = no\n[limits]\n%s = 4K\n",
 			       limits[i]);
@@ -344,7 +344,7 @@ Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_a_reload)
 	client_close(&two);
 }
 
-/* Released memory may be requested again at once, however long the device takes to free it. */
+/* Released memory may be requested again at once, even if the device takes long to free it. */
 Test(processes_orders_limits, B16_who_has_one_buffer_at_a_time_needs_no_more_than_one)
 {
 	enum { TIMES = 200 };
@@ -358,17 +358,17 @@ Test(processes_orders_limits, B16_who_has_one_buffer_at_a_time_needs_no_more_tha
 	client_close(&client);
 }
 
-/* -------------------------------------- who leads --------------------------------------- */
+/* ------------------------------------ precedence ---------------------------------------- */
 
-/* May this session have so much on a device, and no more? */
+/* Returns true if this session may have exactly that much on a device. */
 static bool may_use_exactly(const struct client *client, uint64_t bytes)
 {
 	return fill_one_buffer(client, bytes) == 0 &&
 	       fill_one_buffer(client, bytes + sizeof(uint32_t)) == SYCL_ERROR_QUOTA;
 }
 
-/* A limit of one session comes first, then that of its user, then that of everybody, then
- * sycld.conf. A limit that is removed leaves the next one. */
+/* A limit of one session comes first, then that of its user, then that of all users, then
+ * sycld.conf. If a limit is removed, the next one applies. */
 Test(processes_orders_limits, B16_what_is_taken_back_leaves_what_was_said_of_more)
 {
 	CLEANUP(private_service_cleanup)
@@ -422,7 +422,7 @@ Test(processes_orders_limits, arenas_are_limited_together_and_sessions_are)
 	struct client one = client_open(service), two = client_open(service);
 	cr_assert_eq(fill_one_buffer(&one, small_bytes), 0);
 	LIMIT(service, "tenant_arena_bytes=1", "--uid", user());
-	/* Its present arenas stay, and suffice for this; a new one is refused. */
+	/* Its present arenas stay and are sufficient for this; a new one is refused. */
 	cr_expect_eq(fill_one_buffer(&one, small_bytes), 0, "%s", last_words);
 	TOLD(fill_one_buffer(&two, 64 * large_bytes), SYCL_ERROR_QUOTA,
 	     "the arenas of all of this user's sessions may have 1 bytes together");

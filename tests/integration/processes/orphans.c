@@ -1,5 +1,5 @@
-/* Commands that go on when their session has ended: nobody waits for them, and only the end of the
- * engine ends them. */
+/* Commands that run on when their session has ended. No client waits for them, and only the end of
+ * the engine ends them. */
 #include "processes/client.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static bool tells_the_deadline(void *service)
 		service, "ended itself: endless still runs 1 s after its session has ended");
 }
 
-/* Nobody waits for it, and no device can end it. */
+/* No client waits for it, and no device can end it. */
 Test(processes_orphans, N4_an_endless_kernel_does_not_outlive_its_client)
 {
 	CLEANUP(private_service_cleanup)
@@ -87,7 +87,7 @@ Test(processes_orphans, N4_a_killed_session_whose_command_goes_on_is_shown_as_en
 	child_end(&endless);
 }
 
-/* Its client may live. */
+/* Its client may stay alive. */
 Test(processes_orphans, N4_an_endless_kernel_does_not_outlive_its_killed_session)
 {
 	CLEANUP(private_service_cleanup)

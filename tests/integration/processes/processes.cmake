@@ -1,4 +1,4 @@
-# Real processes: applications, sycld and its engines, ended in every way there is.
+# Real processes: applications, sycld and its engines, which are ended in every possible way.
 if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl AND TARGET sycl_test_support
    AND NOT SYCLD_SANITIZE STREQUAL "thread" AND NOT SYCLD_SANITIZE STREQUAL "memory")
   add_executable(worker processes/programs/worker.c processes/programs/build.c processes/programs/chaos.c processes/programs/chaos_graph.c processes/programs/chaos_native.c processes/programs/chaos_pieces.c processes/programs/chaos_usm.c
@@ -10,7 +10,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
   set(common $<TARGET_OBJECTS:processes_objects>)
   foreach(part sharing scale client_death engine_death gpu_faults gpu_listing gpu_share service_death builds switches classes shares split split_ends)
     set(name processes_${part})
-    # How a device's time is divided, and how many clients one service has: a sanitizer's own time is most of that.
+    # How a device's time is divided, and how many clients one service has. Under a sanitizer most of the time is the sanitizer's own.
     set(lane)
     if(part MATCHES "^(scale|switches|classes|shares)$")
       set(lane plain)
@@ -22,7 +22,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     endif()
   endforeach()
 
-  # The program that replays traces reads the recorded one. Plain: that program is part of the benchmarks.
+  # The program that replays traces reads the recorded one. Only in plain builds, because that program belongs to the benchmarks.
   sycl_test(processes_trace SOURCES processes/trace.c ${common} LIBS sycl_test_support sycl_shared sycl_bench_sim PkgConfig::jansson
     TIMEOUT 300 LABELS plain)
   if(TARGET processes_trace)
@@ -33,7 +33,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     target_sources(processes_gpu_share PRIVATE processes/fake_service.c processes/gpu_share_parties.c processes/gpu_share_users.c)
   endif()
 
-  # Their clients are the test itself.
+  # In these the test itself is the client.
   foreach(part adoption orders orders_limits orphans wakes)
     set(name processes_${part})
     sycl_test(${name} SOURCES processes/${part}.c ${common} LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson
@@ -69,7 +69,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
         add_dependencies(${name} worker sycld sycl-engine syclctl fake_cuda)
       endif()
     endforeach()
-    # Its client is the test itself.
+    # In this one the test itself is the client.
     sycl_test(processes_cuda_spill SOURCES processes/cuda_spill.c ${common} $<TARGET_OBJECTS:fake_service_objects>
       LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
     if(TARGET processes_cuda_spill)
@@ -91,8 +91,8 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
       LIBS sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 2700)
     if(TARGET processes_chaos)
       add_dependencies(processes_chaos worker sycld sycl-engine syclctl fake_cuda)
-      # Minutes, and little work for the processors: it begins first, beside the others. What costs most does not begin before
-      # what another test waits for (sycl_test_after), so a short one waits for this.
+      # It takes minutes and little processor time, so it begins first, beside the others. The most expensive tests must not begin before a
+      # test that others wait for (sycl_test_after). So a short one waits for this one.
       set_property(TEST processes_chaos PROPERTY COST 10000)
       sycl_test_after(processes_gpu_listing processes_chaos)
     endif()
@@ -126,7 +126,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     add_executable(share_importer_fake ${importer_c})
     target_link_libraries(share_importer_fake PRIVATE sycl_flags sycl_cuda_headers fake_cuda)
     set_target_properties(share_importer_fake PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    # The double has the driver's file name, and another one inside, by which the linker has remembered it.
+    # The double has the driver's file name and another soname, which is the name that the linker records.
     add_custom_command(TARGET share_importer_fake POST_BUILD
       COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE_NAME:fake_cuda>
         $<TARGET_FILE_DIR:fake_cuda>/libfake-cuda.so.1 VERBATIM)
@@ -135,7 +135,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     endif()
   endif()
 endif()
-# Engines that native code ends, on the CPU device.
+# Native code on the CPU device ends these engines.
 if(TARGET syclclient AND TARGET sycld AND TARGET syclctl AND TARGET sycl_test_support)
   sycl_test(client_aborted SOURCES library/aborted.c LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 180)
   if(TARGET client_aborted)

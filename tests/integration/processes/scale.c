@@ -1,6 +1,6 @@
 /*
- * As many clients at one time as a user may have by default, nearly: a tenth of them works, some
- * misbehave. Each client is a connection, a session of its own; ten programs have a hundred of them
+ * Nearly as many clients at one time as a user may have by default. A tenth of them works, and some
+ * misbehave. Each client is a connection with its own session; ten programs have a hundred of them
  * each.
  */
 #include "processes/common.h"
@@ -13,8 +13,8 @@ TestSuite(processes_scale, .timeout = 280);
 
 enum { PROGRAMS = 10, CLIENTS = 1000, EACH = CLIENTS / PROGRAMS };
 
-/* An engine has three for each client, and sycld lets connections that are not open yet have half
- * of its own. */
+/* An engine has three for each client. sycld lets connections that are not open yet have half of
+ * its own. */
 enum { DESCRIPTORS = 4 * CLIENTS };
 
 static void need_descriptors(void)
@@ -58,7 +58,7 @@ static void end_crowd(struct child *programs, int count)
 }
 
 /* One client sends as fast as it can, one has filled both rings and reads nothing, one is stopped
- * in its work. */
+ * during its work. */
 static void start_rude(const struct private_service *service, struct child rude[3])
 {
 	char line[LINE_BYTES];
@@ -92,7 +92,7 @@ Test(processes_scale, N4_N6_a_thousand_clients_a_hundred_at_work_and_rude_ones_l
 		      "they are not its own");
 	start_rude(service, rude);
 	let_all(programs, PROGRAMS, "worked");
-	/* Nobody was closed to make room. */
+	/* No session was closed to make room. */
 	cr_assert_eq(private_service_sessions(service), CLIENTS + 3);
 	end_crowd(programs, PROGRAMS);
 	cr_assert_eq(private_service_sessions(service), 3);
@@ -106,7 +106,8 @@ Test(processes_scale, N4_N6_a_thousand_clients_a_hundred_at_work_and_rude_ones_l
 	footprint_expect(&sycld);
 }
 
-/* As after a device has failed: the engine takes a while to answer, and everybody comes at once. */
+/* As after the failure of a device: the engine takes a while to answer, and all clients connect at
+ * once. */
 Test(processes_scale, N5_a_thousand_that_connect_at_once_are_all_welcome)
 {
 	need_descriptors();
@@ -122,8 +123,8 @@ Test(processes_scale, N5_a_thousand_that_connect_at_once_are_all_welcome)
 	(void)snprintf(count, sizeof(count), "%d", CLIENTS);
 	worker_start(&storm, service, "storm", "--count", count);
 	worker_expect(&storm, "greeted", line);
-	/* The supervisor has them all, and the engine has answered none. It goes on before the test
-	 * can fail, so that it ends. */
+	/* The supervisor has all of them, and the engine has answered none. The engine continues
+	 * before the test can fail, so that it ends. */
 	bool all = private_service_wait_sessions(service, CLIENTS, SECONDS_NS(30));
 	cr_assert_eq(kill(engine.pid, SIGCONT), 0);
 	cr_assert(all, "some were refused");

@@ -1,4 +1,4 @@
-/* The supervisor killed, and services that the library starts by itself. */
+/* The supervisor is killed, and the library starts services by itself. */
 #include "processes/common.h"
 
 #include <signal.h>
@@ -8,8 +8,8 @@
 
 TestSuite(processes_service_death, .timeout = 240);
 
-/* A folder for services that the library starts by itself. To the fixture it is a service that this
- * test did not start. */
+/* A folder for services that the library starts by itself. The fixture handles it as a service that
+ * this test did not start. */
 struct autostart {
 	struct private_service view;
 	char folder[64], runtime_variable[96], cache_variable[96];
@@ -86,8 +86,8 @@ Test(processes_service_death, N5_running_sessions_finish_and_new_ones_start_anot
 	autostart_end(&a);
 }
 
-/* The socket's listener was the first of the two itself: to the kernel it is its own peer, and yet
- * the engine is elsewhere. */
+/* The socket's listener was the first of the two itself. So the kernel reports it as its own peer,
+ * and yet the engine is another process. */
 Test(processes_service_death, G14_who_started_the_service_has_the_usm_of_a_client)
 {
 	struct autostart a;
@@ -115,7 +115,7 @@ Test(processes_service_death, ten_processes_that_start_together_start_one_servic
 		cr_assert_eq(child_say(&workers[i], "now"), 0);
 	for (int i = 0; i < CLIENTS; i++)
 		worker_expect(&workers[i], "worked", line);
-	/* Had two services started, the one that status reaches would not have all sessions. */
+	/* If two services had started, the one that status reaches would not have all sessions. */
 	cr_expect_eq(private_service_sessions(&a.view), CLIENTS);
 	for (int i = 0; i < CLIENTS; i++)
 		worker_finish(&workers[i]);

@@ -1,7 +1,7 @@
 /*
- * How devices' time is divided among users: real ones, each with an engine of their own, on a fake
- * device that takes real time. What they have is the device time that their engines count. It is
- * read at two moments in which all of them want the device and keep it busy.
+ * How devices' time is divided among users. The users are real, each has a separate engine, and the
+ * fake device takes real time. The engines count the device time. It is read at two moments between
+ * which all users want the device and keep it busy.
  */
 #include "processes/common.h"
 
@@ -66,7 +66,7 @@ static void node_end(struct node *node)
 	node->service = private_service_free(node->service);
 }
 
-/* All at one time. */
+/* Reads all of them at one time. */
 static void read_shares(const struct node *node, struct part parts[USERS_MAX])
 {
 	size_t i;
@@ -93,7 +93,7 @@ static void read_shares(const struct node *node, struct part parts[USERS_MAX])
 struct waited {
 	const struct node *node;
 	struct part parts[USERS_MAX];
-	uint64_t least_ns; /* that the users have used, all together */
+	uint64_t least_ns; /* the time that the users have used together */
 };
 
 static bool have_used(void *context)
@@ -109,8 +109,8 @@ static bool have_used(void *context)
 	return all && used_ns >= waited->least_ns;
 }
 
-/* One look, three seconds of devices' time, another look: what each has of what they use between,
- * percent. False: the device was idle too long. */
+/* Reads the times twice, three seconds of device time apart. Returns the part of each user between,
+ * in percent. False: the device was idle too long. */
 static bool measure_once(const struct node *node, unsigned percent[USERS_MAX])
 {
 	struct waited before = {.node = node}, after = {.node = node};
@@ -134,8 +134,8 @@ static bool measure_once(const struct node *node, unsigned percent[USERS_MAX])
 }
 
 /*
- * From a moment in which all of them have begun. Where the machine was too busy to keep the device
- * so, nobody was short of it, and who had what says nothing: then once more.
+ * Begins when all of them have begun. If the machine was too busy to keep the device busy, no user
+ * lacked time, so the parts show nothing. Then it measures once more.
  */
 static void measure_shares(const struct node *node, unsigned percent[USERS_MAX])
 {
@@ -153,9 +153,9 @@ static bool is_near(unsigned percent, unsigned wanted)
 }
 
 /*
- * The part that each user has, percent; 0: any. A user whose processes do not get the machine's
- * processors at their turn leaves the time to the others. So one measurement may find anything. A
- * few measurements in which no user has the expected part find a fault.
+ * Checks each user's part, in percent; 0: any. A user whose processes do not get the processor in
+ * time leaves the device to the others, so one measurement may find anything. It fails if no user
+ * gets the expected part in a few measurements.
  */
 static void expect_measured(const struct node *node, const unsigned wanted[USERS_MAX])
 {
@@ -214,7 +214,7 @@ static void order(const struct node *node, const char *assignment, int user)
 	cr_assert_eq(processes_order(node->service, words, answer), 0, "%s", answer);
 }
 
-/* Nothing is configured: engines run when their shares arrive. */
+/* Nothing is configured: engines run, and then their shares arrive. */
 Test(processes_shares, shares_are_ordered_and_taken_back_while_users_work)
 {
 	struct part parts[USERS_MAX];
@@ -244,7 +244,7 @@ static bool has_all(void *context)
 	return waited->parts[0].granted >= 950;
 }
 
-/* At one moment: a user whose program does not get the processor wants nothing just then. */
+/* At one moment: a user whose program does not get the processor does not want the device then. */
 static bool is_alone(void *context)
 {
 	const struct waited *waited = context;
@@ -333,8 +333,8 @@ static bool are_known(void *context)
 	return waited->parts[0].known && waited->parts[3].known;
 }
 
-/* A user's own entry leads, wherever it stands; one that the user database does not have has the
- * group of nobody. */
+/* A user's own entry comes first, wherever it is in the file. A user that the database does not
+ * have is in the group of nobody. */
 Test(processes_shares, a_share_is_a_users_or_a_groups_by_name)
 {
 	bool unknown = !getpwuid(FIRST_UID);

@@ -1,5 +1,5 @@
-/* Many clients of one service: their results, and what one that behaves badly does to the others.
- */
+/* Many clients of one service: their results, and the effect of one client that behaves badly on
+ * the others. */
 #include "processes/common.h"
 
 #include <signal.h>
@@ -34,14 +34,14 @@ Test(processes_sharing, a_session_that_reads_no_answers_holds_up_nobody)
 	worker_expect(&worker, "full", line);
 	worker_mix_once(service, 1);
 
-	/* Stopped as well: nothing that is sent to it is read. */
+	/* It is stopped as well: nothing that is sent to it is read. */
 	cr_assert_eq(kill(worker.pid, SIGSTOP), 0);
 	worker_mix_once(service, 2);
 	cr_assert_eq(private_service_sessions(service), 1,
 		     "the session that reads nothing is still there");
 	cr_assert_eq(kill(worker.pid, SIGCONT), 0);
 
-	/* And once it reads, nothing is missing. */
+	/* Once it reads, nothing is missing. */
 	cr_assert_eq(child_say(&worker, "read"), 0);
 	worker_finish(&worker);
 	cr_assert(private_service_wait_sessions(service, 0, SOON));

@@ -1,5 +1,5 @@
-/* Long launches of the class best effort in parts: between processes, by the configuration, and in
- * syclctl's status. */
+/* Long launches of the class best effort in parts: with several processes, by the configuration,
+ * and in syclctl's status. */
 #include "processes/common.h"
 
 #include "clock.h"
@@ -19,7 +19,7 @@ static void start_class_worker(struct child *worker, const struct private_servic
 	worker_start_with(worker, environment, service->endpoint, words[0], words + 1);
 }
 
-/* With fake devices, whose kernels take real time. */
+/* Starts it with fake devices, whose kernels take real time. */
 static struct private_service *start_fake_service(const char *configuration)
 {
 	static const char *const options[] = {"--fake-engine", NULL};
@@ -43,8 +43,8 @@ static void run_beside(const struct private_service *service, const char *class)
 	child_end(&quick);
 }
 
-/* The faster session is first on the device; sooner or later that is the session of the latency
- * class. */
+/* The faster session is first on the device. If this is repeated, sooner or later it is the session
+ * of the latency class. */
 Test(processes_split, F8_long_launches_are_sent_in_parts_beside_another_session_and_are_right)
 {
 	static const char *const words[] = {"steps", NULL};
@@ -83,7 +83,7 @@ Test(processes_split, F8_they_are_not_where_that_is_switched_off)
 	child_end(&stays);
 }
 
-/* On the default device, which is OpenCL's CPU where there is no GPU; on CUDA they are split. */
+/* On the default device, which is OpenCL's CPU if there is no GPU; with CUDA they are split. */
 Test(processes_split, E1_E6_E13_portable_kernels_are_right_whatever_becomes_of_them)
 {
 	static const char *const steps[] = {"steps", NULL}, *const portable[] = {"split-portable",

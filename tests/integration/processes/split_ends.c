@@ -1,7 +1,7 @@
 /*
- * Ends while a long launch is in the middle of its parts: of its client, its session, its engine,
- * its device, its time limit. No part runs once the end has been reported. A session beside it has
- * right results, and the next one works.
+ * Something ends during the parts of a long launch: its client, its session, its engine, its device
+ * or its time. No part runs once the end has been reported. A session beside it gets right results,
+ * and the next one works.
  */
 #include "processes/common.h"
 
@@ -14,8 +14,8 @@
 
 TestSuite(processes_split_ends, .timeout = 280);
 
-/* The launches of processes/programs/parts.c on a fake device take seconds each, so that the test
- * acts before their end on a busy machine, too. */
+/* The launches of processes/programs/parts.c on a fake device take seconds each. So the test can
+ * act before their end, also on a busy machine. */
 #define LAUNCHES "2"
 enum { PARTS = 2 * 32, USER = 65530, NEIGHBOUR = 65531 };
 
@@ -24,12 +24,13 @@ static const char configuration[] =
 
 struct scene {
 	struct private_service *service;
-	json_int_t uid; /* whose session is in parts */
+	json_int_t uid; /* of the session whose launch is in parts */
 	struct child batch, beside;
-	struct child neighbour; /* another user's, on the same device; only root has one */
+	struct child
+		neighbour; /* a session of another user on the same device; only root has one */
 	bool has_neighbour;
 	pid_t engine;
-	json_int_t before; /* parts that came back before the launch */
+	json_int_t before; /* parts that were complete before the launch */
 	struct footprint base;
 };
 
@@ -60,7 +61,7 @@ static void start_ready(const struct scene *scene, struct child *worker, json_in
 	worker_expect(worker, "ready", line);
 }
 
-/* The worker's answer to an order. */
+/* Returns the worker's answer to an order. */
 static void order(struct child *worker, const char *what, char line[LINE_BYTES])
 {
 	cr_assert_eq(child_say(worker, what), 0);
@@ -93,7 +94,7 @@ static struct private_service *start_fake_service(const char *more, bool system)
 	return service;
 }
 
-/* `ends`: the engine will; then another user is there, where that can be. */
+/* `ends`: the engine will end. Then there is a session of another user, if that is possible. */
 static struct scene scene_begin(const char *more, bool ends)
 {
 	bool system = ends && geteuid() == 0;
@@ -118,7 +119,7 @@ static bool some_parts_have_run(void *context)
 	return claimed(scene, "split_parts") >= scene->before + 2;
 }
 
-/* From here on it is in the middle of its launch, for seconds. */
+/* From here on it is in its launch, for seconds. */
 static void go(struct scene *scene)
 {
 	start_ready(scene, &scene->batch, scene->uid, "best-effort", "parts");
@@ -127,14 +128,14 @@ static void go(struct scene *scene)
 	cr_assert(wait_until(some_parts_have_run, scene, SOON), "it is not sent in parts");
 }
 
-/* So far from its end that what has begun is not all the rest. */
+/* Its end is so far away that some parts have not begun. */
 static bool is_in_the_middle(const struct scene *scene)
 {
 	return claimed(scene, "split_parts") < scene->before + PARTS / 2;
 }
 
-/* The engine goes on: nothing of it is left there, and no part comes any more, whatever else runs.
- */
+/* The engine continues. It has nothing of the launch left, and no part begins any more, whatever
+ * else runs. */
 static void expect_over(struct scene *scene)
 {
 	json_int_t parts = claimed(scene, "split_parts");
@@ -146,7 +147,7 @@ static void expect_over(struct scene *scene)
 	scene->service = private_service_free(scene->service);
 }
 
-/* As often as it takes: a slow machine may come too late. */
+/* This is repeated as often as it takes: a slow machine may come too late. */
 static void end_in_the_middle(struct scene *scene, void (*end)(struct scene *))
 {
 	uint64_t deadline = clock_deadline_ns(SOON);
@@ -208,7 +209,7 @@ Test(processes_split_ends, N4_a_session_that_an_operator_ends)
 	end_in_the_middle(&scene, kill_session);
 }
 
-/* The engine is gone, or about to be: with it go all parts. */
+/* The engine has ended or is about to, and all parts end with it. */
 static void expect_engine_over(struct scene *scene, const char *named, const char *why)
 {
 	char line[LINE_BYTES];
@@ -228,7 +229,7 @@ static void expect_engine_over(struct scene *scene, const char *named, const cha
 		expect_work(&scene->neighbour);
 		worker_finish(&scene->neighbour);
 	}
-	/* The next engine splits as the last one did. */
+	/* The next engine splits as the former one did. */
 	start_ready(scene, &scene->beside, scene->uid, "latency", "beside");
 	go(scene);
 	child_end(&scene->batch);
@@ -246,7 +247,8 @@ Test(processes_split_ends, N5_an_engine_that_is_killed)
 	expect_engine_over(&scene, "take_increment_u32", "");
 }
 
-/* The loss is reported between two parts: the command at fault is known, and it is not this one. */
+/* The loss is reported between two parts. The command at fault is identified, and it is not this
+ * one. */
 Test(processes_split_ends, M10_a_device_that_is_lost_with_the_process)
 {
 	char line[LINE_BYTES];
@@ -279,7 +281,7 @@ Test(processes_split_ends, a_device_that_is_lost_alone)
 	worker_finish(&scene.beside);
 	worker_finish(&elsewhere);
 	cr_assert(private_service_wait_sessions(scene.service, 0, SOON));
-	/* The device is lost to this engine, which has no session any more. */
+	/* The device is lost for this engine, which has no session any more. */
 	cr_assert(wait_until(processes_gone, &scene.engine, SOON), "the engine is still there");
 	run_next(&scene);
 	scene.service = private_service_free(scene.service);

@@ -1,4 +1,4 @@
-/* A mechanism that the environment switches off in a service is off in its engines. */
+/* If the environment of a service switches off a mechanism, it is off in its engines. */
 #include "processes/common.h"
 
 #include "clock.h"
@@ -21,8 +21,8 @@ static void make_stream(struct child *worker, const struct private_service *serv
 	worker_finish(worker);
 }
 
-/* Whether one goes that way depends on whether the device's thread rests already; sooner or later
- * one does. */
+/* Whether a command goes that way depends on whether the device's thread is idle. If this is
+ * repeated, sooner or later one does. */
 Test(processes_switches, TC1_the_front_thread_sends_launches_itself)
 {
 	CLEANUP(private_service_cleanup)
@@ -39,7 +39,8 @@ Test(processes_switches, TC1_the_front_thread_sends_launches_itself)
 	child_end(&stays);
 }
 
-/* Whether several lie in the ring at one time depends on who is faster; sooner or later they do. */
+/* Whether several are in the ring at one time depends on which side is faster. If this is repeated,
+ * sooner or later they are. */
 Test(processes_switches, TG2_launches_behind_each_other_are_taken_together)
 {
 	CLEANUP(private_service_cleanup)
@@ -60,7 +61,7 @@ Test(processes_switches, TG2_launches_behind_each_other_are_taken_together)
 
 typedef void worker_work(struct child *worker, const struct private_service *service);
 
-/* Neither of the two is counted, whatever workers do. */
+/* Neither of the two counts anything, whatever workers do. */
 static void expect_off(const char *variable, worker_work *work, const char *first,
 		       const char *second)
 {

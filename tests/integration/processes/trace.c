@@ -1,7 +1,7 @@
 /*
- * 'syclctl trace': the commands that sessions of a running service sent to a device become a file
- * that 'syclbench sched' replays. A client that takes a trace and ends leaves nothing. A file that
- * cannot be written is reported before anything begins.
+ * 'syclctl trace' writes the commands that sessions of a running service sent to a device into a
+ * file, which 'syclbench sched' replays. A client that takes a trace and ends leaves nothing. A
+ * file that cannot be written is reported before the trace begins.
  */
 #include "processes/common.h"
 
@@ -23,7 +23,7 @@ enum { QUICK = 150, LAST = 90, PATH_BYTES = 160, TEXT_BYTES = 1 << 20 };
 
 static const char no_standby[] = "[service]\nstandby = no\n";
 
-/* `worker WORDS...` of that class and weight. */
+/* Runs `worker WORDS...` with that class and weight. */
 static void ranked(struct child *worker, const struct private_service *service, const char *class,
 		   const char *weight, const char *const *words)
 {
@@ -35,7 +35,7 @@ static void ranked(struct child *worker, const struct private_service *service, 
 	worker_start_with(worker, environment, service->endpoint, words[0], words + 1);
 }
 
-/* A client that keeps the engine alive, and has used its device. */
+/* Starts a client that keeps the engine alive and has used its device. */
 static void keep_engine(struct child *worker, const struct private_service *service)
 {
 	static const char *const words[] = {"steps", NULL};
@@ -56,8 +56,8 @@ static bool has_begun(void *context)
 	return private_service_has_logged(begun->service, begun->text);
 }
 
-/* `number`: so many have begun with this one. From here on everything is noted. `option` may be
- * NULL. */
+/* `number`: the number of traces that have begun with this one. When this returns, everything is
+ * recorded. `option` may be NULL. */
 static void recorder_start(struct child *recorder, const struct private_service *service,
 			   const char *path, int number, const char *option)
 {
@@ -70,11 +70,11 @@ static void recorder_start(struct child *recorder, const struct private_service 
 	(void)snprintf(text, sizeof(text), "trace: %d of backend", number);
 	struct begun begun = {service, text};
 	cr_assert(wait_until(has_begun, &begun, SOON), "%s", text);
-	/* The engine answers in turn, and had that question first. */
+	/* The engine answers in order, and got the trace's request first. */
 	json_decref(private_service_status(service));
 }
 
-/* As with a key of a terminal: it ends early. Its exit status. */
+/* Ends it early, as a key of a terminal does. Returns its exit status. */
 static int recorder_end(struct child *recorder, char said[ANSWER_BYTES])
 {
 	cr_assert_eq(kill(recorder->pid, SIGINT), 0);
@@ -105,7 +105,7 @@ static void read_trace(const char *path, struct sim_trace *trace_out)
 	cr_assert_eq(sim_trace_parse(read_file(path), trace_out, error), 0, "%s", error);
 }
 
-/* Place of the only session of that class, with so many groups. */
+/* Returns the index of the only session of that class, with so many groups. */
 static void expect_session(const struct sim_trace *trace, enum fair_queue_class class,
 			   uint32_t weight, uint32_t groups)
 {
@@ -204,7 +204,7 @@ static uint32_t groups_of(const struct sim_trace *trace, unsigned uid)
 	return count;
 }
 
-/* Each has an engine of its own, and one of these goes meanwhile. */
+/* Each has a separate engine, and one of these ends meanwhile. */
 Test(processes_trace, all_users_engines_are_in_it_and_one_that_ends_is_told)
 {
 	enum { USER = 65534, OTHER = 65533, COUNT = 60 };
@@ -260,7 +260,7 @@ static int64_t virtual_bytes(pid_t pid)
 	return pages < 0 ? -1 : (int64_t)pages * sysconf(_SC_PAGESIZE);
 }
 
-/* So many groups of one session, all of them whole. */
+/* Expects so many groups of one session, all of them complete. */
 static void expect_json(const char *said, const char *path, json_int_t groups)
 {
 	json_error_t error;
@@ -332,7 +332,7 @@ Test(processes_trace, whoever_takes_one_and_is_killed_leaves_nothing)
 	ranked(&worker, service, "normal", "100", words);
 	worker_finish(&worker);
 	size.most_bytes = virtual_bytes(engine) -
-			  kept_bytes / 2; /* what was done meanwhile may take some, too */
+			  kept_bytes / 2; /* the work that was done meanwhile may take some, too */
 	cr_assert_eq(recorder_end(&recorder, said), 0, "%s", said);
 	expect_json(said, path, 20);
 	cr_expect(wait_until(is_small_again, &size, SOON),
@@ -380,7 +380,7 @@ Test(processes_trace, what_cannot_be_written_or_is_not_meant_is_said_before_it_b
 	REFUSED(1, "no device has been used yet", "trace", path);
 	cr_expect(!private_service_has_logged(service, "trace: 1"));
 
-	/* An idle device leaves nothing to be read. */
+	/* An idle device has no records. */
 	REFUSED(1, "nothing was sent to fake:0", "trace", path, "--device", "fake:0", "--seconds",
 		"1");
 	cr_expect(access(path, F_OK) < 0);
@@ -394,7 +394,8 @@ Test(processes_trace, what_cannot_be_written_or_is_not_meant_is_said_before_it_b
 	cr_expect_str_eq(read_file(path), "mine");
 }
 
-/* One group is recorded; the name becomes a link to `victim` meanwhile. Its exit status. */
+/* One group is recorded, and meanwhile the name becomes a link to `victim`. Returns the exit
+ * status. */
 static int recorded_while_linked(const struct private_service *service, const char *path,
 				 const char *victim, int number)
 {
@@ -411,7 +412,7 @@ static int recorded_while_linked(const struct private_service *service, const ch
 	return status;
 }
 
-/* An administrator's trace takes up to an hour, and its folder may be one that others write to. */
+/* An administrator's trace takes up to an hour, and others may be able to write to its folder. */
 Test(processes_trace, what_is_put_in_the_files_place_meanwhile_is_not_written_to)
 {
 	CLEANUP(private_service_cleanup)
@@ -426,7 +427,7 @@ Test(processes_trace, what_is_put_in_the_files_place_meanwhile_is_not_written_to
 	cr_expect_eq(recorded_while_linked(service, path, victim, 1), 1);
 	cr_expect_str_eq(read_file(victim), "theirs");
 
-	/* An existing file is written to, whatever its name is by then. */
+	/* An existing file is written, even if its name leads to another one by then. */
 	cr_assert_eq(unlink(path), 0);
 	file = fopen(path, "we");
 	cr_assert(file && fclose(file) == 0);

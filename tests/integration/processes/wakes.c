@@ -1,6 +1,6 @@
 /*
- * A bell is not rung for a side that is awake, in either direction. The rings are counted while one
- * side submits or completes a hundred commands and the other one does not go to sleep.
+ * A bell is not rung for a side that is awake, in either direction. The test counts the rings while
+ * one side submits or completes a hundred commands and the other one does not sleep.
  */
 #include "processes/client.h"
 
@@ -17,7 +17,7 @@ TestSuite(processes_wakes, .timeout = 280);
 
 enum { COMMANDS = 100, BYTES = 4096 };
 
-/* The counts of every eventfd of this process, added up. No thread reads a session's bell, so that
+/* The sum of the counts of all eventfds of this process. No thread reads a session's bell, so this
  * is how often it was rung. */
 static uint64_t rings(void)
 {
@@ -74,8 +74,7 @@ static bool is_stopped(void *pid)
 	return name_end && name_end[1] == ' ' && name_end[2] == 'T';
 }
 
-/* A stopped process cannot go to sleep again. Its bell rings once if it slept when it was
- * stopped. */
+/* A stopped process cannot sleep again. Its bell rings once if it slept when it was stopped. */
 Test(processes_wakes, an_engine_that_is_awake_is_not_rung_for)
 {
 	CLEANUP(private_service_cleanup)

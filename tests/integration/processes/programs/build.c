@@ -1,4 +1,4 @@
-/* Builds that fail, builds that do not end, and builds that eat memory. */
+/* Builds that fail, builds that do not end, and builds that use too much memory. */
 #include "processes/programs/worker.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ int worker_build_fails(struct worker *worker)
 	worker_say_result(r);
 	const char *log = sycl_get_build_log();
 	worker_say("log %s", strstr(log, "no_such_thing") ? "names the mistake" : log);
-	/* The session is as good as before. */
+	/* The session still works. */
 	kernel = worker_kernel(worker, "SYCL_KERNEL void fine(SYCL_GLOBAL(uint) y) { y[0] = 1; }",
 			       "fine");
 	worker_must(sycl_kernel_release(kernel), "sycl_kernel_release");
@@ -24,7 +24,7 @@ int worker_build_fails(struct worker *worker)
 	return 0;
 }
 
-/* Each macro stands for two of the one before: the last one for 2^60 terms, which the preprocessor
+/* Each macro expands to two of the one before. The last one has 2^60 terms, which the preprocessor
  * adds one by one. */
 static void endless_source(char *text, size_t size)
 {
@@ -54,7 +54,7 @@ int worker_build_endless(struct worker *worker)
 	return 0;
 }
 
-/* An array of 2^40 elements, each of which the compiler keeps. */
+/* An array of 2^40 elements, each of which the compiler stores. */
 static void eating_source(char *text, size_t size)
 {
 	size_t used = 0;
@@ -78,7 +78,7 @@ int worker_build_eats(struct worker *worker)
 	worker_say_result(r);
 	worker_say("log %s", sycl_get_build_log());
 	worker_check(r != 0 && kernel == NULL, "it was built");
-	/* The session is as good as before. */
+	/* The session still works. */
 	kernel = worker_kernel(worker, "SYCL_KERNEL void fine(SYCL_GLOBAL(uint) y) { y[0] = 1; }",
 			       "fine");
 	worker_must(sycl_kernel_release(kernel), "sycl_kernel_release");

@@ -1,10 +1,10 @@
 /*
- * A client that goes on whatever happens to the service (`worker chaos`). It works and checks its
- * results until the first error, connects anew, and so on. It fails by itself when a result is
- * wrong, or when it gets an error that nothing here can cause. After each session it says what it
- * did. The first line of stdin says that nothing happens any more: then it ends its session. At the
- * next one all others have done so: then everything must work, until another line ends that. And so
- * once more, with more memory than there is.
+ * A client that continues whatever happens to the service (`worker chaos`). It works and checks its
+ * results until the first error, connects anew, and so on. It fails if a result is wrong, or if it
+ * gets an error that the disturbances cannot cause. After each session it prints what it did. The
+ * first line of stdin reports the end of the disturbances: then it ends its session. The second
+ * line reports that all others have done so: then everything must work, until another line ends
+ * that. The same follows once more, with more memory than there is.
  */
 #include "processes/programs/chaos.h"
 
@@ -24,7 +24,7 @@ enum {
 	CALM_ROUNDS = 3,
 	CALM_TRIES = 2000,
 	FULL_ROUNDS = 20,
-	KINDS = 7, /* of rounds, from the last one of which on all are of pieces */
+	KINDS = 7, /* number of kinds of rounds; after the last one all rounds use pieces */
 	PIECES_KIND = KINDS - 1,
 	REFUSED_MS = 20,
 	REST_MS_MAX = 80,
@@ -40,7 +40,7 @@ static const char ptx[] =
 	"\tld.param.u64 %rd1, [data]; ld.param.u32 %r1, [n]; cvta.to.global.u64 %rd1, %rd1;\n"
 	"\tld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, %r1; st.global.u32 [%rd1], %r2;\n\tret;\n}\n";
 
-/* The errors that a killed engine, a lost device, an exceeded limit or an operator can lead to. */
+/* The errors that a killed engine, a lost device, an exceeded limit or an operator can cause. */
 static bool can_happen(sycl_result r)
 {
 	return r == SYCL_ERROR_CONNECTION_LOST || r == SYCL_ERROR_DEVICE_LOST ||
@@ -48,7 +48,7 @@ static bool can_happen(sycl_result r)
 	       r == SYCL_ERROR_DEPENDENCY_FAILED;
 }
 
-/* Ends early when all is calm. */
+/* Ends early when the disturbances have ended. */
 static bool rest(uint32_t milliseconds)
 {
 	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -60,7 +60,7 @@ static bool is_calm(void)
 	return rest(0);
 }
 
-/* A session of any class and weight; one better than the service allows is not refused. */
+/* A session of any class and weight. A better one than the service allows is not refused. */
 static sycl_result connect(struct chaos *chaos)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
@@ -95,8 +95,8 @@ static sycl_result choose_device(struct chaos *chaos, uint32_t *backend_out)
 	return 0;
 }
 
-/* Now and then a source that no cache has. None of OpenCL's: a real compiler may take a minute for
- * it on a busy machine, as nice as this is. */
+/* Sometimes it is a source that no cache has, but not for OpenCL. A real compiler with this low
+ * priority may take a minute for it on a busy machine. */
 static void write_source(struct chaos *chaos, uint32_t backend, char text[SOURCE_BYTES])
 {
 	bool is_cuda = backend == SYCL_BACKEND_KIND_CUDA;
@@ -118,7 +118,7 @@ static sycl_result take_kernel(struct chaos *chaos, uint32_t backend)
 						       &bundle);
 	if (r == 0)
 		r = sycl_kernel_create(bundle, "add", &chaos->kernel);
-	if (bundle) /* else its own error would replace the failure */
+	if (bundle) /* otherwise its own error would replace the failure */
 		(void)sycl_kernel_bundle_release(bundle);
 	return r;
 }
@@ -269,8 +269,8 @@ static void session(struct chaos *chaos)
 	for (uint32_t i = 0; i < rounds && r == 0; i++) {
 		r = round_of(chaos, worker_random(chaos->worker, KINDS));
 		chaos->did.rounds += r == 0;
-		/* Five that never rest would hold every processor for as long as this lasts, and
-		 * all that runs beside them waits. */
+		/* Five clients that never pause would use every processor all the time, and
+		 * everything beside them would wait. */
 		if (r == 0)
 			(void)rest(worker_random(chaos->worker, REST_MS_MAX));
 	}
@@ -284,8 +284,8 @@ static void session(struct chaos *chaos)
 	(void)rest(REFUSED_MS);
 }
 
-/* Everything works now. But a device that could not be opened for want of memory is tried again
- * some seconds later, and until then says why. */
+/* Everything works now. But a device that could not be opened for lack of memory is tried again
+ * some seconds later. Until then it reports the reason. */
 static void begin_in_calm(struct chaos *chaos, uint32_t pieces)
 {
 	sycl_result r = begin_connection(chaos, pieces);
@@ -303,8 +303,7 @@ static void round_in_calm(struct chaos *chaos, uint32_t kind)
 	chaos->did.rounds++;
 }
 
-/* Rounds of every kind, with so little memory that all have room beside each other, whatever is
- * done for want of room. */
+/* Rounds of every kind. They use so little memory that all clients have room beside each other. */
 static void work_in_calm(struct chaos *chaos)
 {
 	begin_in_calm(chaos, CHAOS_PIECES_WHEN_CALM);
@@ -313,7 +312,7 @@ static void work_in_calm(struct chaos *chaos)
 			round_in_calm(chaos, kind);
 }
 
-/* With more than a device has room for. */
+/* Rounds with more memory than a device has room for. */
 static void work_in_full(struct chaos *chaos)
 {
 	chaos->wants_gpu = true;

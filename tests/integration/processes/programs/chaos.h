@@ -11,8 +11,8 @@ struct chaos_contents {
 };
 
 /*
- * Memory that the service may take off a device: more than 64 KiB each. The most that a session has
- * is more than a device has room for (processes/chaos.c), and what several have is, too.
+ * Memory that the service may move off a device has more than 64 KiB each. One session's most, and
+ * that of several together, exceed a device's room (processes/chaos.c).
  */
 enum { CHAOS_PIECE_BYTES = 512 << 10, CHAOS_PIECES_WHEN_CALM = 1, CHAOS_PIECES_MAX = 40 };
 
@@ -22,7 +22,7 @@ struct chaos_piece {
 	struct chaos_contents contents;
 };
 
-/* A graph that is launched and changed: fill, perhaps by way of a temporary, kernel, perhaps a host
+/* A graph that is launched and changed: fill, sometimes with a temporary, kernel, sometimes a host
  * task, copy. */
 struct chaos_graph {
 	sycl_buffer from, temporary, to;
@@ -30,7 +30,7 @@ struct chaos_graph {
 	sycl_executable_graph executable;
 	sycl_graph_node kernel_node;
 	bool has_task;
-	struct chaos_contents contents; /* after the launches until now */
+	struct chaos_contents contents; /* expected after the launches so far */
 	uint32_t fill, tasks;           /* tasks: how often the task has run */
 	bool task_found_wrong;
 };
@@ -42,7 +42,7 @@ struct chaos_did {
 
 struct chaos {
 	struct worker *worker;
-	bool wants_gpu; /* for the next session; else any device */
+	bool wants_gpu; /* for the next session; otherwise any device */
 	sycl_platform platform;
 	sycl_device device;
 	sycl_context context;
@@ -56,15 +56,15 @@ struct chaos {
 	uint64_t sessions, errors;
 };
 
-/* A handler, not submitted, that adds `n` to the first word. */
+/* Returns a handler, not submitted, that adds `n` to the first word. */
 sycl_result chaos_add(struct chaos *chaos, sycl_buffer buffer, uint32_t n,
 		      sycl_handler *handler_out);
-/* Leaves the program unless the buffer has these contents. */
+/* Exits unless the buffer has these contents. */
 sycl_result chaos_look(sycl_buffer buffer, uint64_t bytes, struct chaos_contents contents);
 void chaos_compare(const uint32_t *words, uint64_t bytes, struct chaos_contents contents,
 		   const char *whose);
 
-/* One round of each kind. The first failure, which ends the session. */
+/* One round of each kind. Each returns the first failure, which ends the session. */
 sycl_result chaos_pieces_begin(struct chaos *chaos, uint32_t count);
 sycl_result chaos_pieces_round(struct chaos *chaos);
 void chaos_pieces_end(struct chaos *chaos);

@@ -3,7 +3,7 @@
 
 enum { GRAPH_BYTES = 64 << 10, LAUNCHES_MAX = 6, TASK_ADDS = 7 };
 
-/* On whichever thread waits, which is the only one. */
+/* Runs on whichever thread waits; there is only one. */
 static sycl_result add_in_host(sycl_host_task task, void *user_data)
 {
 	struct chaos_graph *graph = user_data;
@@ -12,7 +12,7 @@ static sycl_result add_in_host(sycl_host_task task, void *user_data)
 	if (r)
 		return r;
 	uint32_t *words = pointer;
-	/* The kernel before it has added to one word, and only to that. */
+	/* The kernel before it has changed one word and no other. */
 	graph->task_found_wrong |=
 		words[1] != graph->fill || words[GRAPH_BYTES / 4 - 1] != graph->fill;
 	graph->tasks++;
@@ -127,7 +127,7 @@ static sycl_result change(struct chaos *chaos)
 	return r;
 }
 
-/* Not by an accessor, which is refused while the graph can still be changed. */
+/* It does not use an accessor, which is refused while the graph can still be changed. */
 static sycl_result check_graph_result(struct chaos *chaos)
 {
 	static uint32_t words[GRAPH_BYTES / 4];
@@ -143,7 +143,7 @@ static sycl_result check_graph_result(struct chaos *chaos)
 	return r;
 }
 
-/* Now and then its handle goes before it has run. */
+/* Sometimes its handle is released before it has run. */
 static sycl_result launch_graph_times(struct chaos *chaos, uint32_t count,
 				      sycl_event events[LAUNCHES_MAX])
 {
@@ -165,7 +165,7 @@ static sycl_result launch_graph_times(struct chaos *chaos, uint32_t count,
 	return r;
 }
 
-/* An error that only a launch in the middle has met is in its event: the next launch writes
+/* An error that only one of several launches has met is in its event. The next launch writes
  * everything anew. */
 static sycl_result wait_for_all(sycl_event events[LAUNCHES_MAX], sycl_result so_far)
 {
@@ -178,7 +178,7 @@ static sycl_result wait_for_all(sycl_event events[LAUNCHES_MAX], sycl_result so_
 	return so_far;
 }
 
-/* Half of the times with the graph that is there from before. */
+/* Half of the times it uses the existing graph. */
 sycl_result chaos_graph_round(struct chaos *chaos)
 {
 	sycl_event events[LAUNCHES_MAX] = {NULL};

@@ -1,7 +1,7 @@
 /*
- * The part of `worker chaos` that sends commands of CUDA's own, in a context of this program. The
- * driver is the one that the library itself uses (SYCLD_CUDA_LIBRARY). Nothing is done on a device
- * without such a bridge.
+ * The part of `worker chaos` that sends native commands of CUDA in a context of this program. The
+ * driver is the one that the library itself uses (SYCLD_CUDA_LIBRARY). On a device without such a
+ * bridge it does nothing.
  */
 #include "processes/programs/chaos.h"
 
@@ -27,7 +27,7 @@ static set_words *find_driver(void)
 	return function;
 }
 
-/* All but the first word, which is the kernels'. */
+/* Sets all words but the first, which belongs to the kernels. */
 static sycl_result set_rest(sycl_interop_handle interop, void *user_data)
 {
 	const uint32_t *value = user_data;

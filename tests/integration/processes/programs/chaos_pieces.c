@@ -1,4 +1,4 @@
-/* The part of `worker chaos` that has more memory than there is on a device, together with others
+/* The part of `worker chaos` that uses more memory than a device has, together with other clients
  * or alone. */
 #include "processes/programs/chaos.h"
 
@@ -82,8 +82,8 @@ sycl_result chaos_pieces_round(struct chaos *chaos)
 	sycl_result r = 0;
 	for (uint32_t i = 0; i < operations && r == 0; i++)
 		r = operate(chaos);
-	/* A piece that was not used for long, as it is drawn at random, so it may have left the
-	 * device. */
+	/* This piece was not used for long, because pieces are chosen at random. So it may have
+	 * left the device. */
 	struct chaos_piece *last = &chaos->pieces[worker_random(chaos->worker, chaos->piece_count)];
 	return r || !last->written ? r : check_piece(chaos, last);
 }

@@ -8,7 +8,7 @@ enum { USM_WORDS = 2048, USM_BYTES = USM_WORDS * 4, KERNELS_MAX = 6 };
 struct work {
 	struct chaos *chaos;
 	uint32_t *there, *here;
-	sycl_event last; /* what the next command comes behind: addresses order nothing */
+	sycl_event last; /* the predecessor of the next command: addresses order nothing */
 };
 
 static sycl_result allocate_usm(struct work *work)
@@ -21,8 +21,8 @@ static sycl_result allocate_usm(struct work *work)
 					   1 + worker_random(work->chaos->worker, 2)};
 	void *pointers[2] = {NULL};
 	sycl_result r = 0;
-	/* Both doubles of the driver begin with the same addresses: what the engine's gives out,
-	 * this program has for its own. */
+	/* Both doubles of the driver begin with the same addresses. An address of the engine's
+	 * double may then be in use in this program. */
 	if (getenv("SYCLD_CUDA_LIBRARY") && which[0] == 0)
 		which[0] = 1;
 	for (int i = 0; i < 3 && r == 0; i++)

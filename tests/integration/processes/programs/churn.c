@@ -1,4 +1,4 @@
-/* Makes, uses and drops objects as fast as it can, until it is killed. */
+/* Makes, uses and releases objects as fast as it can, until it is killed. */
 #include "processes/programs/worker.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /*
  * Many clients in one program. `crowd` keeps `count` connections, of which every tenth works, in
- * turn with all others that do. `storm` connects and greets `count` times before it reads the first
- * answer.
+ * turn with the others. `storm` connects and greets `count` times before it reads the first answer.
  */
 #include "processes/programs/worker.h"
 
@@ -18,7 +17,7 @@ enum { WORDS = 256, WORKING_ONE_OF = 10, STEPS = 12 };
 static const char source[] = "SYCL_KERNEL void advance(SYCL_GLOBAL(uint) y, uint a, uint b)\n"
 			     "{ ulong i = sycl_global_id(0); y[i] = y[i] * a + b; }\n";
 
-/* A session of its own. Only those that work have more than the platform. */
+/* A separate session. Only those that work have more than the platform. */
 struct member {
 	sycl_platform platform;
 	sycl_queue queue;
@@ -60,7 +59,7 @@ static void submit_step(struct worker *worker, struct member *member)
 		member->wanted[i] = member->wanted[i] * a + b;
 }
 
-/* In turn, so that all of them are on their way at one time. */
+/* Groups are submitted in turn, so that all of them are in flight at one time. */
 static void submit_for_members(struct worker *worker, struct member *members)
 {
 	for (int step = 0; step < STEPS; step++)
@@ -68,8 +67,8 @@ static void submit_for_members(struct worker *worker, struct member *members)
 			submit_step(worker, &members[i]);
 }
 
-/* The results come back when the buffer is released. The other members have used nothing; a query
- * shows that each one is alive. */
+/* The results are written back when the buffer is released. The other members have used nothing; a
+ * query shows that each one is alive. */
 static void leave(struct member *member, uint64_t number)
 {
 	struct sycl_usage usage = SYCL_USAGE_INIT;

@@ -1,4 +1,4 @@
-/* Connections in a row, and long rows of work on one. */
+/* Connections one after the other, and long sequences of work on one. */
 #include "processes/programs/worker.h"
 #include "processes/programs/lines.h"
 
@@ -38,7 +38,7 @@ static void submit_count_up(struct worker *worker, sycl_kernel kernel, sycl_buff
 			worker_must(r, "sycl_handler_submit");
 			return;
 		}
-		/* So many are on their way already. */
+		/* This many are in flight already. */
 		worker_must(sycl_queue_wait(worker->queue), "sycl_queue_wait");
 	}
 }
@@ -69,9 +69,8 @@ struct own_footprint {
 };
 
 /*
- * `line`: of /proc/self/maps. AddressSanitizer gives each large block a mapping of its own and
- * keeps freed ones for a while. So under it only mappings of files count: arenas, rings and
- * libraries.
+ * `line`: of /proc/self/maps. AddressSanitizer gives each large block a mapping and keeps freed
+ * ones for a while. So with it only mappings of files count: arenas, rings and libraries.
  */
 static bool is_own_mapping(const char *line)
 {
@@ -110,7 +109,7 @@ static struct own_footprint own_footprint(void)
 
 int worker_cycles(struct worker *worker)
 {
-	/* The allocator has found its shape after the first few. */
+	/* The allocator's memory stops growing after the first few. */
 	enum { WARM_UP = 250, MORE_KIB = 64, MORE_RESIDENT_KIB = 8192, MORE_MAPPINGS = 4 };
 	struct own_footprint base = {0};
 	for (uint64_t i = 0; i < worker->count; i++) {
@@ -128,8 +127,8 @@ int worker_cycles(struct worker *worker)
 			     "the client's mappings have become more");
 		worker_check(end.allocated_kib <= base.allocated_kib + MORE_KIB,
 			     "the client has not freed its memory");
-		/* Pieces of the size of a session's tables may lie where the next session cannot
-		 * use them. */
+		/* Memory that one session's tables have left may not suit those of the next
+		 * session. */
 		worker_check(end.resident_kib <= base.resident_kib + MORE_RESIDENT_KIB,
 			     "the client's memory has grown");
 	}

@@ -2,17 +2,17 @@
  * A client on a CUDA device whose kernels fail on order (`worker fault`). Each line of stdin is an
  * order:
  *
- *   device N         from now on the N-th CUDA device, from 0; before anything else
+ *   device N         use the N-th CUDA device, from 0; must be the first order
  *   run NAME Q N     submit N launches of it to queue Q
  *   wait Q           wait for queue Q
  *   work N           N checked launches
- *   take N           N MiB of the device's memory, and give them back
- *   reload           build another source for the kernels that are not known yet
- *   waiters          begin to wait in every way there is, each in a thread of its own
+ *   take N           allocate N MiB of the device's memory, and free them
+ *   reload           build another source for the kernels that are not used yet
+ *   waiters          begin to wait in every possible way, each in its own thread
  *   waited           end of those waits: a line for each, then "ok"
  *   flood            submit and wait until something fails
  *
- * and is answered with "ok", or with "native NUMBER result CODE NAME SENTENCE" of what failed.
+ * and is answered with "ok", or with "native NUMBER result CODE NAME SENTENCE" of the failure.
  */
 #include "processes/programs/worker.h"
 
@@ -59,8 +59,8 @@ static struct {
 	sycl_event event;            /* of the last group */
 	sycl_kernel_bundle
 		bundle;      /* of all kernels: a device loads it once, and before anything runs */
-	unsigned generation; /* what a device has loaded already is not loaded again */
-	uint32_t expected;   /* what "work" has counted up to */
+	unsigned generation; /* a program that the device has loaded already is not loaded again */
+	uint32_t expected;   /* the count that "work" has reached */
 	unsigned kernel_count;
 	struct {
 		char name[NAME_BYTES];
@@ -152,7 +152,7 @@ static sycl_result take_memory(uint64_t mebibytes)
 	return r ? r : sycl_free(me.queues[0], address);
 }
 
-/* Kernels that are taken from now on are of another bundle, which no session has loaded. */
+/* Kernels that are used from now on belong to another bundle, which no session has loaded. */
 static sycl_result reload(void)
 {
 	sycl_kernel_bundle old = me.bundle;
@@ -305,7 +305,7 @@ static sycl_result flood(void)
 	return r;
 }
 
-/* The one whose turn comes when `user_data`, a number, has been counted down to 0. */
+/* Selects the device at which `user_data`, a number, has been counted down to 0. */
 static int32_t is_cuda_number(sycl_device device, void *user_data)
 {
 	unsigned *left = user_data;
@@ -349,7 +349,7 @@ static sycl_result obey(const char *line)
 	return flood();
 }
 
-/* "ready SESSION", or the failure; then it executes orders. */
+/* Prints "ready SESSION", or the failure; then it executes orders. */
 int worker_fault(struct worker *worker)
 {
 	char line[256];

@@ -1,10 +1,10 @@
-/* Clients of an NVIDIA GPU whose kernels fail in every way that a device has (F12, M10). */
+/* Clients of an NVIDIA GPU whose kernels fail in every way that a device supports (F12, M10). */
 #include "processes/programs/worker.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One launch of one work-item each; `size` is as deep as the stack is to go. */
+/* Each is one launch of one work-item; `size` is the depth of the stack. */
 static const char source[] =
 	"extern \"C\" __device__ void __assertfail(const char *, const char *, unsigned, const char *, unsigned long);\n"
 	"extern \"C\" __global__ void works(unsigned *p, unsigned n) { for (unsigned i = 0; i < n; i++) p[0] += 1; }\n"
@@ -38,7 +38,7 @@ static int32_t choose_cuda(sycl_device device, void *unused)
 	return is_cuda(device) ? 1 : -1;
 }
 
-/* False: there is none; it has been said. */
+/* Returns false if there is none, and prints that. */
 static bool connect_cuda(struct worker *worker)
 {
 	worker_must(sycl_platform_open(worker->endpoint, &worker->platform), "sycl_platform_open");
@@ -92,7 +92,8 @@ static void expect_first(sycl_buffer buffer, uint32_t expected)
 	worker_must(sycl_host_accessor_release(accessor), "sycl_host_accessor_release");
 }
 
-/* `--count` pieces of checked work, each after a line of stdin; "stepped" after each. */
+/* Does `--count` pieces of checked work after each line of stdin, and prints "stepped" after
+ * each. */
 int worker_gpu_steps(struct worker *worker)
 {
 	if (!connect_cuda(worker))

@@ -1,4 +1,4 @@
-/* A random mixture of work on a few buffers, mirrored by the same work on the host. */
+/* A random mixture of work on a few buffers. The host does the same work for comparison. */
 #include "processes/programs/worker.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ struct mix {
 	sycl_buffer buffers[BUFFERS];
 	uint32_t given[BUFFERS]
 		      [ELEMENTS]; /* memory given to the buffer, written back at its release */
-	uint32_t wanted[BUFFERS][ELEMENTS]; /* what it should hold */
+	uint32_t wanted[BUFFERS][ELEMENTS]; /* its expected contents */
 };
 
 static void submit_handler(sycl_handler handler)
@@ -55,7 +55,7 @@ static void do_add(struct mix *mix, uint32_t y)
 		mix->wanted[y][i] += mix->wanted[x][i];
 }
 
-/* A part of at least one element. */
+/* Chooses a part of at least one element. */
 static void random_part(struct mix *mix, uint32_t *first_out, uint32_t *count_out)
 {
 	uint32_t count = 1 + worker_random(mix->worker, ELEMENTS);
@@ -120,7 +120,7 @@ static void begin_mix(struct mix *mix)
 	}
 }
 
-/* Releasing a buffer writes back what the devices made of it. */
+/* Releasing a buffer writes the devices' results back. */
 static void end_mix(struct mix *mix)
 {
 	for (uint32_t b = 0; b < BUFFERS; b++) {
@@ -174,7 +174,7 @@ int worker_open(struct worker *worker)
 	worker_connect(worker);
 	run_mix(worker, 20);
 	worker_say("worked");
-	/* Stays connected, so that every session of the test is there at the same time. */
+	/* Stays connected, so that all sessions of the test exist at the same time. */
 	while (worker_next_line())
 		;
 	worker_disconnect(worker);

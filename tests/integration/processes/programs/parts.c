@@ -1,6 +1,6 @@
 /*
  * Two workers: one launches in parts when something ends in the middle, the other works beside it.
- * Both go on after a failure, because the test decides when they end.
+ * Both continue after a failure, because the test decides when they end.
  */
 #include "processes/programs/worker.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A fake device takes 32 parts of such a range at most. The buffer is larger, so that a missing
- * part is noticed. */
+/* A fake device divides such a range into at most 32 parts. The buffer is larger, so that a missing
+ * part is detected. */
 enum { ITEMS = 65536, BUFFER_BYTES = 32 << 20, WORDS = 64, LINE_BYTES = 64 };
 
 static const uint32_t known_ns = 2000000, long_ns = 4000000000u, short_ns = 100000;

@@ -1,7 +1,7 @@
 /*
- * A client on an NVIDIA GPU that shares a buffer and an event, as lines on stdin order
- * (`worker share`). It answers each with one line: "ok ...", "no ..." or "result ..." of what
- * failed. Descriptors travel over the Unix socket of number `--count`.
+ * A client on an NVIDIA GPU that shares a buffer and an event, on orders from stdin (`worker
+ * share`). It answers each with one line: "ok ...", "no ..." or "result ..." of the failure.
+ * Descriptors travel over the Unix socket of number `--count`.
  */
 #include "processes/programs/worker.h"
 
@@ -95,8 +95,8 @@ static sycl_share_kind kind_of(const char *word)
 	return strcmp(word, "ipc") == 0 ? SYCL_SHARE_CUDA_IPC : SYCL_SHARE_VMM;
 }
 
-/* make KIND SIZE BYTE: a buffer full of that. And one behind it, full of another, that nobody else
- * may see. */
+/* make KIND SIZE BYTE: makes a buffer full of that byte. Behind it is one full of another byte,
+ * which no other process may read. */
 static void do_make(const char *words)
 {
 	char kind[8];
@@ -123,7 +123,7 @@ static void do_make(const char *words)
 	answer_result(result);
 }
 
-/* export: "ok KIND SIZE MAPPED HEX"; the descriptor over the socket. */
+/* export: answers "ok KIND SIZE MAPPED HEX"; the descriptor goes over the socket. */
 static void export(const char *words)
 {
 	struct sycl_shared_memory shared = SYCL_SHARED_MEMORY_INIT;
@@ -196,7 +196,7 @@ static sycl_result end_group(sycl_handler handler)
 	return result;
 }
 
-/* fill BYTE: on the device, waited for; fill-later BYTE: not waited for. */
+/* fill BYTE: fills on the device, and waits; fill-later BYTE: does not wait. */
 static sycl_handler filling(const char *words)
 {
 	uint8_t value = (uint8_t)atoi(words);
@@ -216,7 +216,7 @@ static void fill_later(const char *words)
 	answer_result(sycl_handler_submit(filling(words), NULL));
 }
 
-/* write BYTE: by the host, and on the device afterwards. */
+/* write BYTE: the host writes, and afterwards the device. */
 static void write_host(const char *words)
 {
 	sycl_host_accessor accessor;
@@ -232,7 +232,7 @@ static void write_host(const char *words)
 	answer_result(end_group(handler));
 }
 
-/* hold: a host accessor that writes, for ever. */
+/* hold: makes a host accessor that writes, for ever. */
 static void do_hold(const char *words)
 {
 	sycl_host_accessor accessor;
@@ -268,7 +268,8 @@ static void open_event(const char *words)
 	answer_result(sycl_shared_event_open(me.device, handle, &me.event));
 }
 
-/* wait, record: as groups on the buffer, so what comes later on it comes after. Not waited for. */
+/* wait, record: groups on the buffer, so later groups on it come after them. They are not waited
+ * for. */
 static sycl_handler with_buffer(void)
 {
 	sycl_handler handler;

@@ -1,6 +1,6 @@
 /*
- * Launches that may be sent in parts, `count` times each of several ranges, and every result is
- * checked: the program cannot see whether they were.
+ * Launches that may be sent in parts, `count` times each of several ranges. Every result is
+ * checked: it must not depend on whether they were.
  */
 #include "processes/programs/worker.h"
 
@@ -28,7 +28,7 @@ static void check_times(sycl_event event)
 	worker_must(sycl_event_release(event), "sycl_event_release");
 }
 
-/* On a fake device: each takes two milliseconds. */
+/* On a fake device each launch takes two milliseconds. */
 int worker_split(struct worker *worker)
 {
 	const uint32_t ns = FAKE_NS;
@@ -60,7 +60,8 @@ int worker_split(struct worker *worker)
 	return 0;
 }
 
-/* Whatever is asked goes into the sum, and into a neighbour's by way of local memory. */
+/* Every queried value is added to the sum. The sum also goes to a neighbour through local
+ * memory. */
 static const char source[] =
 	"ulong place(void) {\n"
 	"  ulong sum = 0;\n"
@@ -86,7 +87,7 @@ struct space {
 	uint64_t global[3], local[3], offset[3];
 };
 
-/* The ids of the item with these places in its range; `local` in its group. */
+/* The ids of the work-item at these places in its range; `local` is its place in the group. */
 static uint64_t expected_of(const struct space *space, const uint64_t place[3])
 {
 	uint64_t sum = 0, linear = 0;
@@ -163,8 +164,8 @@ static void run_space(struct worker *worker, sycl_kernel kernel, const struct sp
 	free(words);
 }
 
-/* On the default device: ranges of 1 to 3 dimensions, of primes, with offsets, in groups with local
- * memory. */
+/* On the default device: ranges of 1 to 3 dimensions with prime sizes and offsets, in groups with
+ * local memory. */
 int worker_split_portable(struct worker *worker)
 {
 	static const struct space basics[] = {{1, {10007, 0, 0}, {0}, {5, 0, 0}},

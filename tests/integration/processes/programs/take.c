@@ -1,6 +1,6 @@
 /*
  * Keeps the first fake device busy with kernels that take `count` microseconds each, until its
- * input ends. So many are in flight that there is always a next one.
+ * input ends. Enough are in flight that there is always a next one.
  */
 #include "processes/programs/worker.h"
 

@@ -1,4 +1,4 @@
-/* A client that is in the middle of a host task, with more of them and a kernel behind it. */
+/* A client that is inside of a host task, with more of them and a kernel behind it. */
 #include "processes/programs/worker.h"
 
 static sycl_result stay(sycl_host_task task, void *user_data)

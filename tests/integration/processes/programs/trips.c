@@ -1,5 +1,5 @@
 /* Round trips: each launch is waited for before the next one. And a stream, in order, of which only
- * the last is. */
+ * the last launch is waited for. */
 #include "processes/programs/worker.h"
 
 static const char source[] = "SYCL_KERNEL void trip(SYCL_GLOBAL(uint) y) { y[0] += 1; }\n";

@@ -1,6 +1,6 @@
 /*
- * A client without the library: sends requests until both rings are full, and reads nothing. When a
- * line comes, it reads everything. Every request must have been answered, in order.
+ * A client without the library. It sends requests until both rings are full, and reads nothing.
+ * When a line comes, it reads everything. Every request must have been answered, in order.
  */
 #include "processes/programs/worker.h"
 
@@ -88,7 +88,7 @@ static bool send_ping(struct undrained *u)
 	return true;
 }
 
-/* Until the engine has read nothing more for many polls in a row, with both rings full. */
+/* Waits until the engine has read nothing more for many polls, with both rings full. */
 static void fill_both(struct undrained *u)
 {
 	for (int still = 0; still < STILL_POLLS;) {

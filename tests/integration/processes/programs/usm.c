@@ -1,5 +1,5 @@
-/* USM of every kind that the device has, over a connection that found or started its service, and
- * over a second one by its path. */
+/* USM of every kind that the device has. One connection finds or starts its service, and a second
+ * one uses its path. */
 #include "processes/programs/worker.h"
 
 static const char source[] =

@@ -144,7 +144,7 @@ sycl_kernel worker_kernel(struct worker *worker, const char *source, const char 
 	return kernel;
 }
 
-/* As a program of that user would run; the program itself may lie where that user cannot read. */
+/* Runs as a program of that user. The user may be unable to read the program file itself. */
 static bool become(const char *text)
 {
 	uid_t uid = (uid_t)strtoul(text, NULL, 10);
