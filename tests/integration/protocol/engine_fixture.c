@@ -17,7 +17,7 @@
 
 void fixture_options(struct engine_options *options)
 {
-	/* Also where the machine has a GPU. */
+	/* These options also apply if the machine has a GPU. */
 	static const char *const no_gpu[] = {"cuda:library=/nonexistent/libcuda.so.1", NULL};
 	*options = (struct engine_options){.backend_options = no_gpu};
 	session_limits_init(&options->limits);

@@ -1,5 +1,5 @@
-/* An engine on a thread of the test, sessions over socketpairs. Failures end the program with a
- * sentence on stderr. */
+/* An engine on a thread of the test, with sessions over socketpairs. A failure ends the program
+ * with a sentence on stderr. */
 #ifndef SYCL_TESTS_ENGINE_FIXTURE_H
 #define SYCL_TESTS_ENGINE_FIXTURE_H
 
@@ -17,7 +17,7 @@ struct engine_fixture {
 	struct raw_client clients[FIXTURE_CLIENTS]; /* not opened yet */
 	int run_result;
 	sem_t closed;               /* posted when a session is gone */
-	Sycl__V1__Usage last_usage; /* of the session that went last; read it after waiting */
+	Sycl__V1__Usage last_usage; /* of the session that ended last; read it after waiting */
 	char last_reason[512];
 };
 
@@ -26,20 +26,20 @@ void fixture_options(struct engine_options *options);
 /* Starts it with FIXTURE_CLIENTS sessions. `with_builds`: with a build helper. */
 void fixture_start(struct engine_fixture *fixture, const struct engine_options *options,
 		   bool with_builds);
-/* Ends it as `sycld` would and waits for its end; everything that it had must be gone. */
+/* Ends it as `sycld` would and waits for its end. Everything that it had must be freed. */
 void fixture_stop(struct engine_fixture *fixture);
 
-/* Until one more session is gone: its memory and descriptors are free. */
+/* Waits until one more session has ended: its memory and descriptors are freed. */
 void fixture_wait_gone(struct engine_fixture *fixture);
 
-/* A full round through a session: arena, buffer, fill, update, the bytes compared. Uses objects 0
- * to 2, slots 0, 1. */
+/* A full round through a session: arena, buffer, fill, update, and a comparison of the bytes. It
+ * uses objects 0 to 2 and slots 0 and 1. */
 struct neighbour {
 	struct raw_client *client;
 	uint64_t groups;
 };
 void neighbour_open(struct neighbour *neighbour, struct raw_client *client);
-/* Whatever happened elsewhere: this session works. */
+/* Checks that this session works, whatever happened in others. */
 void neighbour_check(struct neighbour *neighbour);
 
 #endif

@@ -1,4 +1,4 @@
-/* Boxes and parts on the bare wire: what the engine checks for itself, whatever a library has
+/* Boxes and parts in the bare protocol: the engine makes its own checks, whatever a library has
  * checked. */
 #include "protocol/groups_fixture.h"
 
@@ -60,7 +60,8 @@ Test(groups, D20_boxes_are_checked)
 		*cases[i].field = cases[i].value;
 		expect_refused(&b.build, STATUS_INVALID, cases[i].text);
 	}
-	/* Beside each other in every row is fine; a byte further to the left is not. */
+	/* Boxes may be beside each other in every row; one byte further to the left they
+	 * overlap. */
 	for (uint64_t distance = 4; distance >= 3; distance--) {
 		begin_box_copy(&b);
 		b.build.group.n_requirements = 0;
@@ -77,7 +78,7 @@ Test(groups, D20_boxes_are_checked)
 	groups_stop();
 }
 
-/* The same buffer twice in a group: by ranges that order for themselves. */
+/* The same buffer twice in a group, by separate ranges. */
 Test(groups, D20_C8_parts_of_one_buffer_are_no_way_around_the_check)
 {
 	groups_start();

@@ -1,5 +1,5 @@
-/* Like records that the engine takes together as a burst: their results are those of single ones.
- */
+/* Similar records that the engine takes together as a burst: their results are those of single
+ * ones. */
 #include "cleanup.h"
 #include "protocol/groups_fixture.h"
 #include "resubmit.h"
@@ -13,15 +13,15 @@ struct again {
 	uint32_t value;
 };
 
-/* The device's clock says that its kernels are short, so bursts are as long as they may be. */
+/* The device's clock reports short kernels, so bursts have their largest size. */
 static void start_with_short_kernels(uint32_t groups_in_flight)
 {
 	groups_start_timed(groups_in_flight, false);
 	fake_clock(1000000000, 1000);
 }
 
-/* Launches fill_even_u32 in the in-order queue and defines its shape. The engine then has an
- * estimate of its time. */
+/* Launches fill_even_u32 in the in-order queue, which defines its shape. After that the engine has
+ * an estimate of its time. */
 static void define(uint32_t mode)
 {
 	struct build build;
@@ -51,7 +51,7 @@ static void send_resubmit(const struct again *record)
 			     sizeof(record->head) + sizeof(record->value));
 }
 
-/* All records lie in the ring before the last of them wakes the engine. */
+/* All records are in the ring before the last of them wakes the engine. */
 static uint64_t send_all(const uint32_t *values, uint32_t count)
 {
 	uint64_t first = 0;
@@ -131,7 +131,7 @@ Test(groups, M9_groups_that_need_nothing_of_each_other_fail_alone_though_they_ca
 	groups_stop();
 }
 
-/* The events are those of groups that wait, that are on the device, and that are over. */
+/* The events belong to groups that wait, that are on the device, and that have ended. */
 Test(groups, M6_the_event_of_one_of_them_is_its_own)
 {
 	enum { GATE = 3, BAD = 6 };
@@ -181,7 +181,7 @@ Test(groups, B16_groups_that_come_together_have_the_limits_of_those_that_come_al
 	for (uint32_t i = 0; i < MANY; i++)
 		values[i] = 2 * (i + 1);
 	uint64_t first = send_all(values, MANY);
-	/* The kernel that is held counts among them. */
+	/* The held kernel is one of them. */
 	for (uint32_t i = MOST - 1; i < MANY; i++)
 		expect_failed(groups_queue(true), first + i, STATUS_QUOTA, "in flight");
 	fake_gate_open(GATE);
@@ -197,7 +197,7 @@ Test(groups, B16_groups_that_come_together_have_the_limits_of_those_that_come_al
 	groups_stop();
 }
 
-/* The groups before the wrong record run. The record closes the session as if it had come alone. */
+/* The groups before the wrong record run. The record closes the session, as it does alone. */
 Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 {
 	static const struct {
@@ -235,7 +235,7 @@ Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 	}
 }
 
-/* A slot that one of them wants is written when it is over. */
+/* If one of them has a slot, the slot is written when that group has ended. */
 Test(groups, H1_a_slot_among_groups_that_come_together_is_written)
 {
 	start_with_short_kernels(0);

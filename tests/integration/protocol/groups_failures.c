@@ -1,4 +1,5 @@
-/* Command groups that fail or lose their objects: what depends on them and what does not. */
+/* Command groups that fail or lose their objects, and their effect on dependent and independent
+ * groups. */
 #include "protocol/groups_fixture.h"
 
 #include <stdatomic.h>
@@ -25,12 +26,12 @@ Test(groups, M9_what_depends_on_a_failed_group_fails_with_its_cause)
 	cr_assert(eq(u32, atomic_load(&client->slots[EVENT_SLOT].status), 1));
 	expect_failed(groups_queue(false), third, STATUS_DEPENDENCY_FAILED, "");
 	cr_assert(eq(u32, groups_wait(false), 1));
-	/* Known as failed long after. */
+	/* Its failure is still remembered long after. */
 	build_fill(&build, OTHER, 3);
 	build_depend(&build, groups_queue(false), first);
 	uint64_t fourth = build_submit(&build, true);
 	expect_failed(groups_queue(true), fourth, STATUS_DEPENDENCY_FAILED, "");
-	/* A write of everything needs nothing of what is lost. */
+	/* A write of the whole buffer does not need the lost contents. */
 	build_fill(&build, OTHER, 4);
 	build.requirements[0].mode = ACCESS_MODE_WRITE_NO_INIT;
 	(void)build_submit(&build, false);
@@ -39,7 +40,7 @@ Test(groups, M9_what_depends_on_a_failed_group_fails_with_its_cause)
 	groups_stop();
 }
 
-/* The failure was not reported when the group was sent, so a group behind it must not take the old
+/* The failure had not been reported when the group was sent. A group behind it must not use the old
  * contents for the new ones. */
 Test(groups, M9_what_needs_what_a_refused_group_would_have_written_fails_with_its_cause)
 {
@@ -54,7 +55,7 @@ Test(groups, M9_what_needs_what_a_refused_group_would_have_written_fails_with_it
 	build.launch.n_local = 1;
 	build.local[0] = 3;
 	expect_refused(&build, STATUS_ND_RANGE, "");
-	/* The contents of a part are lost: the others are good. */
+	/* The contents of a part are lost; the other parts are valid. */
 	build_fill(&build, BUFFER, 3);
 	build.requirements[0].offset_bytes = 400;
 	build.requirements[0].size_bytes = 400;
@@ -66,7 +67,7 @@ Test(groups, M9_what_needs_what_a_refused_group_would_have_written_fails_with_it
 	build_fill(&build, BUFFER, 4);
 	uint64_t behind = build_submit(&build, false);
 	expect_failed(groups_queue(false), behind, STATUS_DEPENDENCY_FAILED, "");
-	/* A write of everything needs nothing of what is lost. */
+	/* A write of the whole part does not need the lost contents. */
 	build_fill(&build, BUFFER, 5);
 	build.requirements[0].mode = ACCESS_MODE_WRITE_NO_INIT;
 	(void)build_submit(&build, false);
@@ -83,8 +84,8 @@ Test(groups, M9_M12_a_refused_group_may_name_what_is_gone)
 	build.launch.n_local = 1;
 	build.local[0] = 3;
 	expect_refused(&build, STATUS_ND_RANGE, "");
-	/* An accessor that has failed still holds the buffer's place in the table when all else of
-	 * it is gone. */
+	/* A failed accessor keeps the buffer's place in the table when the buffer has no other
+	 * references. */
 	groups_access(40, BUFFER, ACCESS_MODE_READ, 40);
 	cr_assert(eq(u32, raw_wait_slot(client, 40, 1), 1));
 	(void)raw_release(client, raw_id(OBJECT_BUFFER, BUFFER));

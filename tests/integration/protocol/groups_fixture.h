@@ -22,14 +22,14 @@ extern uint32_t device;
 
 void groups_start(void);
 void groups_start_limited(uint32_t groups_in_flight); /* 0: the ordinary limit */
-/* Not timed: its queues have no profiling, so what comes together may be taken as one. */
+/* Not timed: its queues have no profiling, so groups that come together may be taken as one. */
 void groups_start_timed(uint32_t groups_in_flight, bool timed);
-void groups_stop(void); /* the session lives */
-void groups_expect_closed(
-	const char *words); /* by the engine, for a reason with these words in it; the end */
+void groups_stop(void);                       /* the session must still work */
+void groups_expect_closed(const char *words); /* the engine has closed the session, for a reason
+						 that contains these words; ends the test */
 Sycl__V1__Usage
-groups_gone(void); /* the client has closed its socket: what was counted of it; the end */
-/* The number of the queue's next group, taken. */
+groups_gone(void); /* the client closes its socket; returns the session's counts; ends the test */
+/* Returns and takes the number of the queue's next group. */
 uint64_t groups_number(bool ordered);
 
 uint64_t groups_queue(bool ordered);
@@ -38,7 +38,7 @@ uint64_t groups_queue(bool ordered);
 const Sycl__V1__Reply *groups_bundle(uint32_t index, const char *source);
 const Sycl__V1__Reply *groups_kernel(uint32_t index, uint32_t bundle, const char *name);
 
-/* A command group in the making. */
+/* A command group that is being built. */
 struct build {
 	Sycl__V1__CommandGroup group;
 	Sycl__V1__Requirement requirements[3], *requirement_list[3];
@@ -59,30 +59,31 @@ Sycl__V1__Argument *build_argument(struct build *build, Sycl__V1__Argument__Valu
 void build_accessor(struct build *build, uint32_t requirement);
 void build_value(struct build *build, uint32_t value);
 void build_launch(struct build *build, enum kernel_name kernel, uint64_t items);
-/* Begun anew: fill_u32 over the whole buffer; a kernel that waits for the gate. */
+/* Begins it anew: fill_u32 over the whole buffer; a kernel that waits for the gate. */
 void build_fill(struct build *build, uint32_t buffer, uint32_t value);
 void build_hold(struct build *build, uint32_t gate);
 
-/* All return the group's number. groups_submit_empty: no action, slot_value 1, to the out-of-order
- * queue. */
+/* All return the group's number. groups_submit_empty submits no action, with slot_value 1, to the
+ * out-of-order queue. */
 uint64_t build_submit(struct build *build, bool ordered);
 uint64_t groups_submit_hold(uint32_t gate, bool ordered);
 uint64_t groups_submit_empty(bool after_all, uint32_t slot);
 
-/* Until the queue has ended all that it was sent; its slot's status. */
+/* Waits until the queue has ended all its groups. Returns its slot's status. */
 uint32_t groups_wait(bool ordered);
 Sycl__V1__Profile groups_profile(uint64_t queue, uint64_t group);
 
-/* The next failure that is reported is this one. */
+/* Expects that the next reported failure is this one. */
 void expect_failed(uint64_t queue, uint64_t group, int32_t code, const char *words);
-/* Submit a wrong group to the out-of-order queue; its refusal is reported and its number taken. */
+/* Submits a wrong group to the out-of-order queue. Expects its refusal; its number is used up. */
 void expect_refused(struct build *build, int32_t code, const char *words);
 
 void groups_access(uint32_t accessor, uint32_t buffer, uint32_t mode, uint32_t slot);
 const uint32_t *groups_words(uint32_t buffer);
-/* The buffer on the host, all of one value; the accessor's index and slot are used once. */
+/* Expects that the buffer on the host has only this value. The accessor's index and slot are used
+ * once. */
 void expect_words(uint32_t buffer, uint32_t value, uint32_t once);
-/* The buffer's contents are not to be had: what was to write them failed. */
+/* Expects that the buffer has no contents, because the group that was to write them failed. */
 void expect_poisoned(uint32_t buffer, uint32_t once);
 
 #endif

@@ -67,7 +67,7 @@ static void launch_graph_group(uint64_t graph)
 	cr_assert(eq(u32, groups_wait(false), 0));
 }
 
-/* Is the graph there? */
+/* Returns true if the graph exists. */
 static bool is_taken(uint64_t graph, uint32_t nodes)
 {
 	const Sycl__V1__Reply *reply;
@@ -81,7 +81,7 @@ static bool is_taken(uint64_t graph, uint32_t nodes)
 	return !refused;
 }
 
-/* Announced nodes are paid for. */
+/* Announced nodes are charged for. */
 static void use_up(uint32_t *graphs)
 {
 	for (uint32_t nodes = GRAPH_NODES_MAX; nodes > 0; nodes /= 2) {
@@ -93,7 +93,7 @@ static void use_up(uint32_t *graphs)
 	}
 }
 
-/* An increment of BUFFER that requires others besides. */
+/* An increment of BUFFER that requires other buffers, too. */
 static void wide(struct build *build, Sycl__V1__Requirement *requirements,
 		 Sycl__V1__Requirement **list)
 {
@@ -114,7 +114,7 @@ static void wide(struct build *build, Sycl__V1__Requirement *requirements,
 	build->group.wants_slot = false;
 }
 
-/* The changed node's memory fits, and that of all nodes together does not. */
+/* The memory of the changed node fits, and that of all nodes together does not. */
 Test(groups, L13_a_change_that_cannot_be_paid_for_is_never_launched_as_one)
 {
 	struct build narrow, changed;

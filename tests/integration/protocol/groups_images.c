@@ -1,4 +1,4 @@
-/* Images on the bare wire: what the engine checks for itself, whatever a library has checked. */
+/* Images in the bare protocol: the engine makes its own checks, whatever a library has checked. */
 #include "protocol/groups_fixture.h"
 
 #include "image_format.h"
@@ -44,7 +44,7 @@ static void send_image(uint32_t index, uint32_t format, uint32_t dimensions, con
 	send_image_in(0, index, format, dimensions, size, offset, bytes);
 }
 
-/* Images of 8 x 4 pixels on a device that has them; kernels for them. */
+/* Images of 8 x 4 pixels on a device that supports them; kernels for them. */
 static void start_with_images(void)
 {
 	static const char *const names[] = {"fill_image", "copy_image", "sampler_of_image",
@@ -194,7 +194,7 @@ Test(groups, C20_an_image_is_used_as_a_whole)
 		b.build.requirements[0].order_size_bytes = i == 2 ? IMAGE_BYTES : 0;
 		expect_refused(&b.build, STATUS_ACCESSOR, "as a whole");
 	}
-	/* A pattern and bytes of its storage, as if it were a buffer. */
+	/* A pattern and bytes of its storage, as for a buffer. */
 	build_begin(&b.build);
 	build_require(&b.build, IMAGE, ACCESS_MODE_WRITE);
 	b.build.group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_FILL;
@@ -276,7 +276,7 @@ Test(groups, E14_image_arguments_are_checked)
 	begin_fill(&b, IMAGE, ACCESS_MODE_WRITE);
 	b.build.launch.n_arguments = 1;
 	expect_refused(&b.build, STATUS_KERNEL_ARGUMENT, "argument");
-	/* Something else where an image belongs, and an image where something else does. */
+	/* Another object in the place of an image, and an image in the place of another object. */
 	build_begin(&b.build);
 	build_value(&b.build, 1);
 	build_value(&b.build, 1);
@@ -310,7 +310,7 @@ Test(groups, E14_G5_S1_samplers_are_checked)
 	begin_sampled(&b, INTEGERS, ACCESS_MODE_READ);
 	b.sampler.linear = true;
 	expect_refused(&b.build, STATUS_KERNEL_ARGUMENT, "integers");
-	/* By themselves. */
+	/* Images outside of groups. */
 	for (uint32_t i = 0; i < 2; i++) {
 		build_begin(&b.build);
 		build_require(&b.build, BUFFER, ACCESS_MODE_WRITE);
@@ -338,8 +338,8 @@ Test(groups, an_image_larger_than_the_device_takes_is_refused)
 	groups_stop();
 }
 
-/* Layers as a hostile client may describe them. 144 bytes and 2^62 are more than the arena has room
- * for: all layers count. */
+/* Layers as a hostile client may describe them. All layers count: 144 bytes and 2^62 exceed the
+ * arena. */
 Test(groups, R8_layers_that_cannot_be_fail_what_uses_them)
 {
 	static const struct {

@@ -1,5 +1,5 @@
-/* Objects and links over the bare protocol: what the library would never send is refused, and the
- * session lives. */
+/* Objects and links in the bare protocol: requests that the library would never send are refused,
+ * and the session continues. */
 #include "protocol/groups_fixture.h"
 
 #include <string.h>
@@ -70,7 +70,7 @@ Test(groups, J19_objects_become_a_program)
 	uint64_t bundles[] = {raw_id(OBJECT_BUNDLE, FIRST_OBJECT),
 			      raw_id(OBJECT_BUNDLE, SECOND_OBJECT)};
 	refuse_link(LINKED, device, 1, bundles, STATUS_BUILD);
-	/* The objects may go before the answer comes. */
+	/* The objects may be released before the answer comes. */
 	uint64_t number = send_link(LINKED + 1, device, 2, bundles);
 	(void)raw_release(client, bundles[0]);
 	(void)raw_release(client, bundles[1]);

@@ -12,7 +12,7 @@ Test(groups, B28_an_in_order_queue_runs_one_after_the_other)
 	struct build build;
 	build_fill(&build, BUFFER, 3);
 	uint64_t second = build_submit(&build, true);
-	/* Out of order, an independent group overtakes. */
+	/* In an out-of-order queue an independent group overtakes. */
 	build_fill(&build, OTHER, 4);
 	(void)build_submit(&build, false);
 	cr_assert(eq(u32, groups_wait(false), 0));
@@ -85,7 +85,7 @@ Test(groups, B22_B23_E5_empty_ranges_run_nothing_and_release_what_depends_on_the
 		cr_assert(le(u64, times.start_ns, times.end_ns));
 	}
 	expect_words(BUFFER, 0, 40);
-	/* A successor runs after the predecessor, through the empty one. */
+	/* The successor runs after the predecessor of the empty group. */
 	uint64_t held = groups_submit_hold(1, false);
 	struct build build;
 	build_fill(&build, BUFFER, 99);
@@ -99,7 +99,7 @@ Test(groups, B22_B23_E5_empty_ranges_run_nothing_and_release_what_depends_on_the
 	fake_gate_open(1);
 	cr_assert(eq(u32, groups_wait(false), 0));
 	expect_words(BUFFER, 5, 41);
-	/* Wrong arguments are wrong on an empty range too. */
+	/* Wrong arguments are also refused for an empty range. */
 	build_fill(&build, BUFFER, 99);
 	build.global[0] = 0;
 	build.launch.n_arguments = 1;

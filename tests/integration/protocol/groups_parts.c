@@ -1,5 +1,5 @@
-/* Requirements and host accesses of parts of a buffer, by the bare protocol: what is refused, and
- * what they do. */
+/* Requirements and host accesses of parts of a buffer, in the bare protocol: which are refused, and
+ * their effects. */
 #include "protocol/groups_fixture.h"
 
 static void require_part(struct build *build, uint32_t mode, uint64_t first, uint64_t count)
@@ -34,7 +34,7 @@ Test(groups, C13_parts_of_requirements_are_checked)
 	refuse_part(64, 64, 0, 0, "not inside the sub-buffer of 64 at 64");
 	refuse_part(64, 64, UINT64_MAX, 2, "not inside");
 	refuse_part(64, 64, 128, UINT64_MAX, "not inside");
-	/* A good range does not make another one good. */
+	/* A valid range does not make another one valid. */
 	struct build build;
 	build_begin(&build);
 	require_part(&build, ACCESS_MODE_WRITE, 0, 16);
@@ -46,7 +46,7 @@ Test(groups, C13_parts_of_requirements_are_checked)
 	groups_stop();
 }
 
-/* The lowest words are copied to the words from `to` on; both are parts of one buffer. */
+/* Copies the lowest words to the words from `to` on; both are parts of one buffer. */
 static void begin_copy(struct build *build, uint64_t to, uint64_t count)
 {
 	build_begin(build);
@@ -120,7 +120,8 @@ Test(groups, C13_D3_D6_host_accesses_of_parts)
 	refuse_access(41, UINT64_MAX, 1);
 	refuse_access(42, 8, UINT64_MAX);
 	refuse_access(43, 8, 0);
-	/* While one part is held a group on another one runs, and one on the whole does not. */
+	/* While one part is held, a group on another part runs, and one on the whole buffer does
+	 * not. */
 	access_part(44, ACCESS_MODE_READ_WRITE, 0, 64);
 	cr_assert(eq(u32, raw_wait_slot(client, 44, 1), 0));
 	struct build build;

@@ -1,5 +1,4 @@
-/* Command groups that are refused: ranges, arguments, requirements, copies and fills that cannot
- * be. */
+/* Command groups that are refused: impossible ranges, arguments, requirements, copies and fills. */
 #include "protocol/groups_fixture.h"
 
 #include <string.h>
@@ -206,7 +205,7 @@ Test(groups, launch_properties_are_checked)
 	groups_stop();
 }
 
-/* All work-groups at one time and one part after the other: the library does not send that. */
+/* A cooperative launch cannot run in parts. The library never sends that. */
 Test(groups, a_cooperative_launch_cannot_be_split)
 {
 	fake_reset();
@@ -218,8 +217,8 @@ Test(groups, a_cooperative_launch_cannot_be_split)
 	in_clusters(&build, cluster, 0);
 	build.launch.cooperative = build.launch.splittable = true;
 	expect_refused(&build, STATUS_INVALID, "cannot be split");
-	/* In clusters it can be said, and means nothing; so it does of a range without work-items.
-	 */
+	/* For a launch in clusters, and for a range without work-items, the permission is allowed
+	 * and has no effect. */
 	in_clusters(&build, cluster, 1);
 	build.launch.splittable = true;
 	build.global[0] = 1024;
@@ -234,8 +233,8 @@ Test(groups, a_cooperative_launch_cannot_be_split)
 	groups_stop();
 }
 
-/* Without the wait it would run beside what it depends on. Everything else about it is a
- * permission. */
+/* Without the wait it would run beside its predecessors. All other properties of it are
+ * permissions. */
 Test(groups, R5_a_kernel_that_never_waits_cannot_begin_early)
 {
 	for (uint32_t has = 0; has < 2; has++) {

@@ -37,7 +37,7 @@ Test(groups, a_source_that_does_not_compile_returns_its_log)
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_BUILD));
 	cr_assert(ne(ptr, strstr(reply->build->log, "no_such_thing"), NULL), "log: %s",
 		  reply->build->log);
-	/* Whatever names it fails with its cause. */
+	/* Every object that uses it fails with its cause. */
 	reply = groups_kernel(31, 30, "fill_u32");
 	cr_assert(eq(i32, reply->status->code, STATUS_BUILD));
 	reply = groups_kernel(32, BUNDLE, "not_there");

@@ -1,5 +1,5 @@
-/* Groups that come again by their shapes: what they do, what is refused as always, and what closes
- * the session. */
+/* Groups that are sent again by their shapes: their effects, the errors that are the usual ones,
+ * and the records that close the session. */
 #include "cleanup.h"
 #include "protocol/groups_fixture.h"
 #include "resubmit.h"
@@ -8,7 +8,7 @@
 
 enum { SHAPE = 1, GENERATION = 7 };
 
-/* Submit a group that defines a shape. */
+/* Submits a group that defines a shape. */
 static uint64_t define(struct build *build, uint32_t shape, uint32_t generation)
 {
 	build->group.shape = shape;
@@ -93,7 +93,8 @@ Test(groups, H1_a_resubmitted_group_writes_the_slot_that_its_record_names)
 	groups_stop();
 }
 
-/* The events are the record's: one that failed fails it, another one does not. */
+/* The record has its own events. If one of them has failed, it fails; an event of another record
+ * does not affect it. */
 Test(groups, M6_the_events_of_a_resubmitted_group_are_its_own)
 {
 	groups_start();
@@ -115,7 +116,8 @@ Test(groups, M6_the_events_of_a_resubmitted_group_are_its_own)
 	struct again record = again(SHAPE, GENERATION, &rest, 20);
 	(void)send_again(&record);
 	expect_failed(groups_queue(false), record.head.group, STATUS_DEPENDENCY_FAILED, "");
-	/* The buffer's contents were lost with it; a group that needs nothing of them heals it. */
+	/* The buffer's contents were lost with it. A group that does not need them makes the buffer
+	 * valid again. */
 	build_fill(&build, BUFFER, 3);
 	build.requirements[0].mode = ACCESS_WRITE_BIT;
 	(void)build_submit(&build, false);
@@ -142,8 +144,7 @@ Test(groups, B12_a_resubmitted_group_is_ordered_like_any_other)
 	record.head.slot = EVENT_SLOT;
 	record.head.slot_value = 1;
 	(void)send_again(&record);
-	/* Groups that have nothing to do with it come and go meanwhile, on every lane that there
-	 * is. */
+	/* Meanwhile independent groups are submitted and end, on every lane. */
 	for (uint32_t i = 0; i < 40; i++) {
 		build_fill(&build, OTHER, i);
 		build.group.wants_slot = true;
@@ -178,8 +179,8 @@ Test(groups, a_shape_is_kept_also_when_its_first_group_is_refused)
 	groups_stop();
 }
 
-/* A queue beyond the limit of objects never was: what names it fails, and counts as nothing that
- * was submitted. */
+/* A queue beyond the limit of objects does not exist. Groups that name it fail and do not count as
+ * submitted. */
 Test(groups, groups_of_no_queue_are_not_counted_as_resubmitted)
 {
 	groups_start();
@@ -220,7 +221,7 @@ Test(groups, another_definition_takes_the_place_of_the_first)
 	groups_expect_closed("shape 1 of generation 7 is not defined");
 }
 
-/* A group that waits has what its record said, whatever becomes of record, shape and number before
+/* A waiting group keeps the values of its record, even if record, shape and number change before
  * its turn comes. */
 Test(groups, B15_a_resubmitted_group_that_waits_keeps_its_values)
 {
@@ -244,7 +245,7 @@ Test(groups, B15_a_resubmitted_group_that_waits_keeps_its_values)
 	groups_stop();
 }
 
-/* Some are read and wait, some are still in the ring when their client goes. */
+/* Some have been read and wait; some are still in the ring when their client ends. */
 Test(groups, N4_a_client_that_goes_leaves_no_shape_and_no_record_behind)
 {
 	enum { READ = 100, UNREAD = 300 };
@@ -286,7 +287,8 @@ Test(groups, shapes_have_numbers_up_to_their_limit)
 	groups_stop();
 }
 
-/* A released object is none, whether it was looked up for each group or for an earlier one. */
+/* A released object cannot be used, whether it was looked up for each group or for an earlier
+ * one. */
 Test(groups, a_shape_keeps_nothing_alive, .timeout = 60)
 {
 	static const struct {
@@ -315,7 +317,7 @@ Test(groups, a_shape_keeps_nothing_alive, .timeout = 60)
 	}
 }
 
-/* Each of these is one step away from a good record. */
+/* Each of these differs from a valid record in one place. */
 Test(groups, records_that_are_wrong_close_the_session, .timeout = 60)
 {
 	static const struct {

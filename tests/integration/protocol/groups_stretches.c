@@ -7,13 +7,13 @@
 
 enum { WRITES = 1, PASSES_ON = 2, GENERATION = 3 };
 
-/* A record of either shape; `value` is in those of WRITES only. */
+/* A record of either shape; only records of WRITES use `value`. */
 struct again {
 	struct resubmit_record head;
 	uint32_t value;
 };
 
-/* The device's clock says that its kernels are short. */
+/* The device's clock reports short kernels. */
 static void start_with_shapes(void)
 {
 	groups_start_timed(0, false);
@@ -55,8 +55,8 @@ static void send_record(const struct again *record, bool silent)
 			     sizeof(record->head) + record->head.rest_bytes % 8);
 }
 
-/* BUFFER gets the value, and OTHER gets it from there. Both lie in the ring before the engine
- * wakes. The number of the first. */
+/* BUFFER gets the value, and OTHER gets it from there. Both records are in the ring before the
+ * engine wakes. Returns the number of the first. */
 static uint64_t send_both(uint32_t value, bool silent)
 {
 	const struct again first = again(WRITES, value), second = again(PASSES_ON, 0);
@@ -96,7 +96,8 @@ Test(groups, TR5_groups_of_several_shapes_that_come_together_count_as_many)
 	groups_stop();
 }
 
-/* Until both kernels are known to be short, and until a refusal of an earlier stretch is over. */
+/* Repeats until the engine has estimates of both kernels, and until a refusal of an earlier stretch
+ * has passed. */
 static void send_waiting(uint32_t value)
 {
 	for (uint32_t i = 0; i < 100; i++) {
@@ -120,7 +121,7 @@ Test(groups, M9_each_of_several_shapes_has_its_own_failure)
 	groups_stop();
 }
 
-/* The group before the wrong record runs. The record closes the session as if it had come alone. */
+/* The group before the wrong record runs. The record closes the session, as it does alone. */
 Test(groups, a_record_of_another_shape_that_is_wrong_closes_the_session)
 {
 	static const struct {
@@ -156,7 +157,7 @@ Test(groups, a_record_of_another_shape_that_is_wrong_closes_the_session)
 	}
 }
 
-/* The second group names a buffer that was released meanwhile, as no group may. */
+/* The second group names a buffer that was released meanwhile, which no group may. */
 Test(groups, a_shape_whose_buffer_was_released_closes_the_session)
 {
 	start_with_shapes();

@@ -16,7 +16,7 @@ static _Atomic uint32_t *sleep_flag(void)
 	return &client->header->client_sleeps;
 }
 
-/* As a library that sleeps, but this thread goes on. */
+/* Sets the flag of a library that sleeps, but this thread continues. */
 static void sleep_for(uint64_t awaits)
 {
 	atomic_store(&client->header->client_awaits, awaits);
@@ -29,7 +29,7 @@ static bool has_datagram(int timeout_ms)
 	return poll(&socket, 1, timeout_ms) == 1;
 }
 
-/* Looks at the shared memory, so that the engine sees no client that sleeps or wakes. */
+/* Polls the shared memory, so that the client neither sleeps nor wakes for the engine. */
 static void watch_slot(uint32_t slot, uint32_t value)
 {
 	struct pollfd socket = {.fd = client->socket};
@@ -47,8 +47,8 @@ static void run_fill(uint32_t number)
 	watch_slot(ORDERED_SLOT, number);
 }
 
-/* The engine has written the slot of the second group, so the turn that wrote the first one's is
- * over, with all its wake-ups. */
+/* The engine has written the slot of the second group. So the turn that wrote the first one's has
+ * ended, with all its wake-ups. */
 Test(groups, a_client_that_awaits_a_slot_sleeps_through_earlier_completions)
 {
 	groups_start();
@@ -72,7 +72,7 @@ Test(groups, a_client_that_awaits_anything_wakes_for_the_first_completion)
 	groups_stop();
 }
 
-/* A number that is no slot is the client's mistake: it wakes as if it awaited anything. */
+/* A number that is no slot is the client's mistake. It is woken as if it waited for any slot. */
 Test(groups, a_client_that_awaits_no_real_slot_wakes_for_the_first_completion)
 {
 	groups_start();
@@ -82,7 +82,7 @@ Test(groups, a_client_that_awaits_no_real_slot_wakes_for_the_first_completion)
 	groups_stop();
 }
 
-/* Each brings one Released. */
+/* Each causes one Released. */
 static void make_and_release(uint32_t first, uint32_t end)
 {
 	for (uint32_t index = first; index < end; index++) {
@@ -108,7 +108,8 @@ Test(groups, a_client_that_awaits_a_slot_sleeps_through_releases_but_not_answers
  * read. */
 Test(groups, a_client_that_awaits_a_slot_wakes_when_replies_find_no_room)
 {
-	/* More replies than fit; the submit ring has room for what brings the last of them. */
+	/* More replies than fit. The submit ring has room for the records that cause the last of
+	 * them. */
 	enum { BATCH = 512, NEARLY_FULL = REPLY_RING_BYTES / 4 * 3, REST = 8192 };
 	uint32_t index = SPARE, group = 0;
 	groups_start();
@@ -125,7 +126,7 @@ Test(groups, a_client_that_awaits_a_slot_wakes_when_replies_find_no_room)
 	groups_stop();
 }
 
-/* The engine counts its clients now and then, so groups come until it has. */
+/* The engine counts its clients at intervals, so groups are sent until it has done so. */
 static void await_spin_hint(const char *processors, uint32_t spin_ns)
 {
 	uint32_t group = 0;

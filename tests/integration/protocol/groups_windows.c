@@ -1,4 +1,4 @@
-/* Windows of memory that the second-level cache keeps (R6): which are taken, which launches carry
+/* Windows of memory that the second-level cache keeps (R6): which are accepted, which launches have
  * them, and the calls to the device. */
 #include "protocol/groups_fixture.h"
 #include "resubmit.h"
@@ -89,7 +89,7 @@ static void refuse(struct window window, int32_t code, const char *words)
 		  reply->status->text);
 }
 
-/* The window that the latest launch had. */
+/* Returns the window of the latest launch. */
 static struct backend_l2_window read_window(bool ordered)
 {
 	cr_assert(eq(u32, groups_wait(ordered), 0));
@@ -102,7 +102,7 @@ static struct backend_l2_window read_window(bool ordered)
 	return window;
 }
 
-/* One launch; the window that it had. */
+/* Launches once and returns the window of that launch. */
 static struct backend_l2_window launch_and_read_window(bool ordered)
 {
 	struct build build;

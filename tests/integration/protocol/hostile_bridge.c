@@ -1,5 +1,5 @@
-/* Native commands of clients in other processes, as host tasks whose data stays on the device (S8,
- * K5, N4): by clients that lie. */
+/* Native commands of clients in other processes, which are host tasks whose data stay on the device
+ * (S8, K5, N4). These clients lie. */
 #include "access_mode.h"
 #include "fake_control.h"
 #include "protocol/hostile_fixture.h"
@@ -23,7 +23,7 @@ static uint64_t shared_id(void)
 	return raw_id(OBJECT_BUFFER, SHARED);
 }
 
-/* Devices that can share; a session with this feature agreed on or not, and a buffer that can be
+/* Devices that support sharing; a session with or without this feature, and a buffer that can be
  * exported from `where`. */
 static void start_sharing_session(uint64_t features, uint32_t where)
 {
@@ -55,7 +55,7 @@ static void start_sharing_session(uint64_t features, uint32_t where)
 	raw_round_trip(hostile);
 }
 
-/* A host task that keeps its data on the device and writes the buffer. */
+/* Sends a host task that keeps its data on the device and writes the buffer. */
 static void send_early_task(uint64_t number, uint64_t buffer, bool on_device, uint64_t early_event)
 {
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
@@ -148,8 +148,8 @@ Test(hostile, S8_I18_it_is_for_those_who_agreed_on_it)
 	hostile_expect_alive();
 }
 
-/* Memory that is held on a device must stay there anyway: a client that never ends the access must
- * not keep others' room. */
+/* Memory that is held on a device must stay there anyway. A client that never ends the access must
+ * not keep memory from other sessions. */
 Test(hostile, S8_K5_it_holds_no_buffer_that_could_be_spilled_or_moved)
 {
 	start_sharing_session(FEATURE_NATIVE, 0);
@@ -173,7 +173,7 @@ Test(hostile, S8_N4_a_client_that_ends_in_the_middle_of_it_leaves_nothing)
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
 	send_task(2, shared_id());
 	raw_round_trip(hostile);
-	hostile_stop(); /* with what is held: the fixture finds what is left */
+	hostile_stop(); /* ends with held memory: the fixture checks that nothing is left */
 }
 
 Test(hostile, S8_K1_its_end_before_its_turn_closes_the_session)
@@ -186,8 +186,8 @@ Test(hostile, S8_K1_its_end_before_its_turn_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "is no host task that runs now");
 }
 
-/* How to open the memory is answered while it is held for writing. Otherwise its holder could never
- * open it. */
+/* A request to open the memory is answered even while it is held for writing. Otherwise its holder
+ * could never open it. */
 Test(hostile, S8_F10_an_export_at_once_waits_for_no_writer)
 {
 	start_sharing_session(FEATURE_NATIVE, 0);
@@ -217,7 +217,7 @@ static uint64_t early_id(void)
 	return raw_id(OBJECT_SHARED_EVENT, EARLY);
 }
 
-/* Answered: until then it is nothing that a group could be early with. */
+/* Waits for the answer. Before it, no group can use the event. */
 static void make_event(uint32_t where)
 {
 	Sycl__V1__SharedEventCreate create = SYCL__V1__SHARED_EVENT_CREATE__INIT;
@@ -230,7 +230,8 @@ static void make_event(uint32_t where)
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_SHARED_EVENT_CREATED));
 }
 
-/* A fill of the shared buffer that starts and does not end until the device's gate is opened. */
+/* Sends a fill of the shared buffer that starts and does not end until the device's gate is
+ * opened. */
 static void send_fill(uint64_t number)
 {
 	uint8_t pattern = 1;
@@ -252,7 +253,7 @@ static void send_fill(uint64_t number)
 	(void)hostile_group(&group, number);
 }
 
-/* Group 1 fills, group 2 is the task, and has been reported early. */
+/* Group 1 fills. Group 2 is the task, which has been reported early. */
 static void start_early(void)
 {
 	start_sharing_session(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
@@ -323,7 +324,7 @@ Test(hostile, S8_N4_a_client_that_ends_when_it_was_told_early_leaves_nothing)
 	raw_round_trip(hostile);
 	(void)shutdown(hostile->socket, SHUT_RDWR);
 	fake_device_gate_open(0);
-	hostile_stop(); /* with what is held: the fixture finds what is left */
+	hostile_stop(); /* ends with held memory: the fixture checks that nothing is left */
 }
 
 Test(hostile, S8_N1_the_event_of_one_that_was_told_early_may_be_released)
@@ -395,7 +396,7 @@ static uint64_t graph_id(void)
 	return raw_id(OBJECT_GRAPH, GRAPH);
 }
 
-/* Node 0 of one: a native command that writes the buffer. */
+/* Sends node 0 of a graph: a native command that writes the buffer. */
 static void send_node(uint64_t buffer, uint64_t early_event)
 {
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
@@ -508,7 +509,7 @@ Test(hostile, S8_K5_a_node_holds_no_buffer_of_another_device)
 	hostile_expect_alive();
 }
 
-/* The bit for nodes alone is none for what they open. */
+/* The bit is for nodes only. It does not permit a node's memory to be opened. */
 Test(hostile, S8_I18_a_node_is_a_native_command_like_any_other)
 {
 	start_sharing_session(FEATURE_GRAPHS | FEATURE_NATIVE_NODES, 0);
@@ -526,7 +527,7 @@ Test(hostile, S8_K7_a_node_that_names_an_early_event_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names an event of its own");
 }
 
-/* The launch of a graph gives the slots of its host tasks, and nothing else of them. */
+/* The launch of a graph provides the slots of its host tasks, and no other property of them. */
 Test(hostile, S8_K7_a_launch_that_names_an_early_event_for_its_node_is_not_told_early)
 {
 	start_sharing_session(NODES | FEATURE_NATIVE_EARLY, 0);
@@ -564,5 +565,5 @@ Test(hostile, S8_N4_a_client_that_ends_in_the_middle_of_a_launch_leaves_nothing)
 	send_launch(2);
 	(void)raw_release(hostile, graph_id());
 	raw_round_trip(hostile);
-	hostile_stop(); /* with what is held: the fixture finds what is left */
+	hostile_stop(); /* ends with held memory: the fixture checks that nothing is left */
 }

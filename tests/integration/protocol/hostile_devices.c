@@ -1,12 +1,12 @@
-/* Devices that the operator does not allow: a client does not see them, and cannot have them by
- * naming their numbers. */
+/* Devices that the operator does not allow: they are not listed, and a client cannot use them by
+ * their numbers. */
 #include "protocol/hostile_fixture.h"
 
 #include <string.h>
 
 static const Sycl__V1__Backend FAKE = SYCL__V1__BACKEND__BACKEND_FAKE;
 
-/* Only the second one of the simulated devices. Returns the number that the first one has. */
+/* Allows only the second of the simulated devices. Returns the number of the first one. */
 static uint32_t start_with_the_second_device(void)
 {
 	struct engine_options options;
@@ -74,7 +74,7 @@ Test(hostile, a_device_that_is_not_allowed_cannot_be_had_by_its_number)
 	hostile_expect_alive();
 }
 
-/* The one that is allowed works as ever. */
+/* The allowed device works as usual. */
 Test(hostile, an_allowed_device_runs_commands_beside_a_hidden_one)
 {
 	(void)start_with_the_second_device();

@@ -24,7 +24,8 @@ Test(hostile, D8_N4_a_peer_that_leaves_with_a_held_accessor_and_waiting_groups_i
 	hostile_stop();
 }
 
-/* Mappings of rings and arenas; others come and go with threads and the allocator. */
+/* Counts mappings of rings and arenas only: other mappings change with threads and the
+ * allocator. */
 static int session_mappings(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");

@@ -1,4 +1,4 @@
-/* The graphs of a session and arenas that go (L9, L17). */
+/* The graphs of a session, and arenas that are released (L9, L17). */
 #include "access_mode.h"
 #include "clock.h"
 #include "fake_control.h"
@@ -8,7 +8,7 @@
 
 enum {
 	EVENT_SLOT = 21,
-	HOSTS = 2, /* ranges that are pinned: the neighbour's arena and the first one here */
+	HOSTS = 2, /* pinned ranges: the neighbour's arena and the first one here */
 };
 
 static uint64_t graph_id(uint32_t index)
@@ -62,7 +62,7 @@ static void finish_graph(uint64_t graph)
 	(void)raw_graph_finish(hostile, graph);
 }
 
-/* Its status. */
+/* Returns its status. */
 static uint32_t launch_graph(uint64_t graph, uint64_t number)
 {
 	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
@@ -77,7 +77,7 @@ static uint32_t launch_graph(uint64_t graph, uint64_t number)
 	return raw_wait_slot(hostile, EVENT_SLOT, (uint32_t)number);
 }
 
-/* A node that brings what the arena has into the buffer. */
+/* Sends a node that copies the arena's contents into the buffer. */
 static void send_copy(uint64_t graph, uint32_t arena)
 {
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT, *list[] = {&requirement};
@@ -131,7 +131,7 @@ Test(hostile, L17_an_arena_that_goes_is_unmapped_behind_the_graphs_that_copy_fro
 		  "the graph was there when its memory was not any more");
 	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).graphs, 0),
 		  "a graph without its memory is kept");
-	/* Another one of that number is as good. */
+	/* Another arena with that number works. */
 	raw_arena(hostile, 1, 65536);
 	wait_for_hosts(HOSTS + 1);
 	cr_assert(eq(u32, launch_graph(graph_id(0), 5), 0));

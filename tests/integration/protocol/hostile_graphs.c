@@ -134,8 +134,8 @@ Test(hostile, L14_a_graph_in_a_graph_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "node is a graph");
 }
 
-/* Its function is called once, and a node runs at each launch. Nor is there a check of the numbers.
- * */
+/* Its function is called once, and a node runs at each launch. The numbers are not checked
+ * either. */
 Test(hostile, K15_L1_a_native_command_in_a_graph_closes_the_session)
 {
 	hostile_graphs_start();
@@ -166,8 +166,8 @@ Test(hostile, L13_an_update_of_what_cannot_be_updated_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "cannot be updated");
 }
 
-/* The library holds what its graphs name. A client that releases it all the same has a graph of ids
- * that name nothing. */
+/* The library keeps the objects of its graphs. If a client releases them, the graph has ids of
+ * objects that do not exist. */
 Test(hostile, L16_a_launch_with_a_released_buffer_closes_the_session_and_what_began_ends)
 {
 	hostile_graphs_start();
@@ -234,7 +234,8 @@ Test(hostile, L12_M9_host_tasks_of_a_launch_that_is_refused_are_told)
 	group.graph_launch = &message;
 	(void)hostile_group(&group, 1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 5), 1));
-	/* Groups that depend on it never run, and their host tasks' slots report that, too. */
+	/* Groups that depend on it never run, and the slots of their host tasks report that,
+	 * too. */
 	event.queue = hostile_queue();
 	event.group = 1;
 	task.slot_value = 6;

@@ -14,7 +14,7 @@ static Sycl__V1__GraphCondition condition_of(uint32_t body_nodes)
 	return condition;
 }
 
-/* A native command on the first word of the test's buffer. */
+/* Sends a native command on the first word of the test's buffer. */
 static void send_condition_to(uint64_t graph, Sycl__V1__GraphCondition *condition, uint32_t *after,
 			      size_t count)
 {
@@ -193,7 +193,7 @@ Test(hostile, R4_a_word_that_is_nowhere_is_refused_at_each_launch)
 	hostile_expect_alive();
 }
 
-/* As of any node that names what it has released. */
+/* This is so for any node that names a released object. */
 Test(hostile, R4_a_word_whose_buffer_has_gone_closes_the_session)
 {
 	Sycl__V1__GraphCondition condition = condition_of(1);
@@ -206,7 +206,7 @@ Test(hostile, R4_a_word_whose_buffer_has_gone_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no buffer");
 }
 
-/* A loop without an end is what its device makes of it: here it fails after many turns. */
+/* How a loop without an end ends depends on its device: here it fails after many turns. */
 Test(hostile, R4_a_loop_that_does_not_end_harms_nobody_else)
 {
 	Sycl__V1__GraphCondition condition = condition_of(1);

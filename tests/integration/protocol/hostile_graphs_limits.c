@@ -1,4 +1,4 @@
-/* Graphs of clients beyond the limits, and switches of nodes (L1, R3). */
+/* Graphs of clients that exceed the limits, and switches of nodes (L1, R3). */
 #include "access_mode.h"
 #include "fake_control.h"
 #include "protocol/hostile_graphs_fixture.h"
@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Until the answer to a ping: how many graphs could not be made. */
+/* Sends a ping and reads until its answer. Returns how many graphs could not be made. */
 static uint32_t count_failed(void)
 {
 	const Sycl__V1__Reply *reply;
@@ -26,8 +26,8 @@ Test(hostile, L1_graphs_beyond_the_limits_fail_and_the_session_lives)
 {
 	enum { GRAPHS = 600 };
 	hostile_graphs_start();
-	/* Each of them is announced with as much as there may be; together that is more than a
-	 * session may have. */
+	/* Each of them is announced with the largest allowed size. Together they exceed the limit
+	 * of a session. */
 	for (uint32_t i = 0; i < GRAPHS; i++)
 		hostile_graph_create(hostile_graph_id(i), GRAPH_NODES_MAX);
 	uint32_t failed = count_failed();
@@ -86,8 +86,8 @@ Test(hostile, L1_more_nodes_in_flight_than_groups_are_allowed_fail_alone)
 	hostile_expect_alive();
 }
 
-/* A group that uses so many parts of the buffer, which stay apart while it is open: it is held by
- * the device. */
+/* Sends a group that uses so many parts of the buffer. The parts stay separate while it is open:
+ * the device holds it. */
 static void cut_buffer(uint64_t number, uint32_t parts)
 {
 	Sycl__V1__Requirement *requirements = calloc(parts, sizeof(*requirements));
@@ -116,7 +116,7 @@ static void cut_buffer(uint64_t number, uint32_t parts)
 	free(list);
 }
 
-/* A node that only orders, and names the whole buffer so many times. */
+/* Sends a node that only orders and names the whole buffer so many times. */
 static void send_reader(uint64_t graph, uint32_t requirements)
 {
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;

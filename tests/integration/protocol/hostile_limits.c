@@ -1,5 +1,5 @@
-/* Requests beyond a limit, outside an arena or on a failed object: the answer says so and the
- * session lives. */
+/* Requests beyond a limit, outside of an arena or on a failed object: the answer reports that and
+ * the session continues. */
 #include "access_mode.h"
 #include "protocol/hostile_fixture.h"
 
@@ -82,7 +82,7 @@ Test(hostile, an_arena_in_use_is_not_destroyed)
 	hostile_expect_alive();
 }
 
-/* Bytes of a memfd that are in memory. */
+/* Returns the bytes of a memfd that are in memory. */
 static uint64_t held_bytes(int fd)
 {
 	struct stat facts;
@@ -97,8 +97,8 @@ static int keep(const struct memory_region *region)
 	return fd;
 }
 
-/* When the client was answered, or the session is gone. No device of these tests registers host
- * memory, and has to let go of it first. */
+/* The memory is given back when the client was answered, or when the session has ended. In these
+ * tests no device has registered host memory, which would delay that. */
 static void expect_given_back(int fd, const char *what)
 {
 	cr_assert(eq(u64, held_bytes(fd), 0), "the %s is gone, and its memory is not", what);
@@ -134,7 +134,7 @@ Test(hostile, a_session_that_has_ended_has_no_memory_though_its_client_keeps_it)
 	hostile_stop();
 }
 
-/* Its program may be about to read what it has computed. */
+/* The program may be about to read its results. */
 Test(hostile, an_engine_that_stops_leaves_its_clients_what_they_share_with_it)
 {
 	hostile_start_with_objects(NULL);

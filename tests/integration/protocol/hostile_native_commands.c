@@ -1,5 +1,5 @@
-/* Native commands of clients in other processes: numbers, which must never be taken for addresses
- * (S8, I18). */
+/* Native commands of clients in other processes contain numbers, which the engine must never use as
+ * addresses (S8, I18). */
 #include "protocol/hostile_fixture.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ Test(hostile, I18_K6_native_commands_of_another_process_are_refused_and_never_ca
 	hostile_expect_alive();
 }
 
-/* Nor if the group is refused before its action is checked. */
+/* That also holds if the group is refused before its action is checked. */
 Test(hostile, I18_M12_a_native_command_of_a_queue_that_is_not_there)
 {
 	hostile_start_with_objects(NULL);

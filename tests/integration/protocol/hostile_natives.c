@@ -1,10 +1,10 @@
-/* A client of another process that requests native handles, or sends some: it is refused, and
- * nothing it sent is looked at (I18, S8). */
+/* A client of another process requests native handles, or sends some. It is refused, and the engine
+ * accesses nothing that it sent (I18, S8). */
 #include "protocol/hostile_fixture.h"
 
 #include <string.h>
 
-#define NOT_HERE ((uint64_t)0xdead0000beef0000u) /* whoever looked there would not come back */
+#define NOT_HERE ((uint64_t)0xdead0000beef0000u) /* an access there would crash */
 
 static void expect_refused(uint64_t number)
 {

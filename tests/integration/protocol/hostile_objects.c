@@ -1,5 +1,4 @@
-/* Ids of objects, completion slots and numbers of groups that cannot be: each closes the session.
- */
+/* Impossible ids of objects, completion slots and numbers of groups: each closes the session. */
 #include "access_mode.h"
 #include "protocol/hostile_fixture.h"
 
@@ -101,7 +100,7 @@ Test(hostile, an_event_that_is_not_yet_closes_the_session)
 	Sycl__V1__EventRef event = SYCL__V1__EVENT_REF__INIT;
 	Sycl__V1__EventRef *list[] = {&event};
 	event.queue = hostile_queue();
-	event.group = 1; /* itself */
+	event.group = 1; /* its own number */
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
 	group.n_depends_on = 1;
 	group.depends_on = list;

@@ -255,7 +255,7 @@ Test(hostile, closed_in_the_middle_of_a_record)
 	hostile_stop();
 }
 
-/* Submit pings without reading a reply until the engine reads no more. Returns how many. */
+/* Submits pings without reading a reply, until the engine reads no more. Returns how many. */
 static uint64_t fill_reply_ring(void)
 {
 	void *payload;
@@ -312,7 +312,7 @@ Test(hostile, a_full_wake_descriptor_hurts_only_its_session)
 	uint64_t number = raw_ping(hostile);
 	for (int i = 0; i < 10; i++)
 		neighbour_check(&neighbour);
-	/* Emptied again, it rings. */
+	/* When it is empty again, the bell is rung. */
 	cr_assert(eq(int, eventfd_read(hostile->bell, &count), 0));
 	raw_ring_bell(hostile);
 	cr_assert(eq(u64, raw_reply_to(hostile, number)->number, number));

@@ -1,5 +1,5 @@
-/* Sharing by a client that lies: what is wrong is refused or closes its session, and harms nobody
- * else. */
+/* Sharing by a client that lies: wrong requests are refused or close its session, and affect no
+ * other session. */
 #include "access_mode.h"
 #include "cleanup.h"
 #include "fake_control.h"
@@ -14,7 +14,7 @@
 enum { SHARED = 10, IMPORTED = 11, EVENT = 12, OTHER = 50 };
 enum { OFFSET = 8192, SIZE = 5000 };
 
-/* Devices that can share; their numbers follow from enumerate. */
+/* Starts devices that support sharing; their numbers follow from enumerate. */
 static void start_share_with(const struct engine_options *options)
 {
 	fake_reset();
@@ -38,7 +38,7 @@ static uint64_t imported_id(void)
 	return raw_id(OBJECT_BUFFER, IMPORTED);
 }
 
-/* Requested without waiting for the answer. */
+/* Sends the request and does not wait for the answer. */
 static uint64_t send_buffer_create(uint64_t id, uint32_t kind, uint64_t size, uint32_t on)
 {
 	Sycl__V1__ArenaRange range = SYCL__V1__ARENA_RANGE__INIT;
@@ -90,7 +90,7 @@ static uint64_t import(Sycl__V1__BufferImport *message)
 	return raw_send(hostile, &command);
 }
 
-/* The answer to a request is this failure. */
+/* Expects this failure as the answer to a request. */
 static void expect_answer(uint64_t number, int32_t code, const char *words)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, number);
@@ -109,7 +109,7 @@ static const Sycl__V1__Reply *expect_done(uint64_t number)
 	return reply;
 }
 
-/* The next unasked reply says that this object failed. */
+/* Expects that the next unasked reply reports the failure of this object. */
 static void expect_object_failed(uint64_t id, int32_t code, const char *words)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
@@ -121,8 +121,8 @@ static void expect_object_failed(uint64_t id, int32_t code, const char *words)
 		  reply->status->text);
 }
 
-/* An exported buffer of this session; the descriptor of kind 1 is in hostile->granted. Its mapped
- * size. */
+/* Makes an exported buffer of this session; the descriptor of kind 1 is in hostile->granted.
+ * Returns its mapped size. */
 static uint64_t make_exported(uint32_t kind)
 {
 	(void)send_buffer_create(shared_id(), kind, SIZE, device);
@@ -189,7 +189,7 @@ Test(hostile, F10_a_small_shared_buffer_is_charged_whole_granules)
 	raw_round_trip(hostile);
 	(void)send_buffer_create(raw_id(OBJECT_BUFFER, 22), 1, 1, device);
 	expect_object_failed(raw_id(OBJECT_BUFFER, 22), STATUS_QUOTA, "together");
-	/* Released memory may be taken again. */
+	/* Its number may be used again after the release. */
 	(void)raw_release(hostile, raw_id(OBJECT_BUFFER, 20));
 	while (raw_reply_to(hostile, 0)->body_case != SYCL__V1__REPLY__BODY_RELEASED)
 		;
@@ -236,7 +236,7 @@ Test(hostile, F10_a_grant_before_the_hello_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "not a hello");
 }
 
-/* Neither when they come ahead, nor when the session goes, does a descriptor stay open. */
+/* No descriptor stays open if descriptors arrive too early or the session ends. */
 Test(hostile, F10_descriptors_that_nobody_asked_for_are_few_and_closed)
 {
 	start_share();
@@ -317,7 +317,7 @@ Test(hostile, F10_handles_that_are_no_memory_are_refused)
 	hostile_expect_alive();
 }
 
-/* Groups on their way may name a refused import: they fail with its cause. */
+/* Groups in flight may name a refused import: they fail with its cause. */
 Test(hostile, F10_a_group_on_an_import_that_failed_fails_with_its_cause)
 {
 	start_share();
@@ -362,7 +362,7 @@ Test(hostile, F10_one_memory_twice_in_a_group_is_refused)
 	hostile_expect_alive();
 }
 
-/* Exports, imports and events that are under way when the session ends. */
+/* Exports, imports and events that are in flight when the session ends. */
 Test(hostile, F10_a_session_that_ends_with_everything_under_way_leaves_nothing)
 {
 	start_share();
@@ -391,7 +391,7 @@ Test(hostile, F10_a_session_that_ends_with_everything_under_way_leaves_nothing)
 	raw_fini(hostile);
 	fake_device_gate_open(0);
 	fixture_wait_gone(&fixture);
-	/* The device thread frees the event. A session may be gone before that. */
+	/* The device thread frees the event. The session may end before that. */
 	do {
 		neighbour_check(&neighbour);
 		fake_counters(FAKE_ANY_DEVICE, &counters);
@@ -437,7 +437,7 @@ Test(hostile, F10_a_session_has_so_many_shared_events)
 	expect_answer(open_event(100 + SHARED_EVENTS_MAX, handle, sizeof(handle), device),
 		      STATUS_QUOTA, "shared events");
 	expect_answer(create_event(101 + SHARED_EVENTS_MAX), STATUS_QUOTA, "shared events");
-	/* A released event may be taken again. */
+	/* Its number may be used again after the release. */
 	(void)raw_release(hostile, raw_id(OBJECT_SHARED_EVENT, 100));
 	while (raw_reply_to(hostile, 0)->body_case != SYCL__V1__REPLY__BODY_RELEASED)
 		;
@@ -454,7 +454,7 @@ Test(hostile, F10_events_that_are_none_are_refused)
 	expect_answer(open_event(EVENT + 1, forged, 12, device), STATUS_INVALID,
 		      "64 bytes, not 12");
 	expect_answer(open_event(EVENT + 2, forged, 64, 99), STATUS_INVALID, "no device 99");
-	/* A group that names it fails; one that names nothing closes the session. */
+	/* A group that names it fails; a group that names no event closes the session. */
 	Sycl__V1__SharedEventAction action = SYCL__V1__SHARED_EVENT_ACTION__INIT;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
 	action.event = raw_id(OBJECT_SHARED_EVENT, EVENT);

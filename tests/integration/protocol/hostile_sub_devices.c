@@ -1,4 +1,4 @@
-/* Sub-devices of a client that lies about ids and numbers, requests too many, or dies: the engine
+/* Sub-devices of a client that sends wrong ids and numbers, requests too many, or dies: the engine
  * keeps none of them (J2). */
 #include "fake_control.h"
 #include "protocol/hostile_fixture.h"
@@ -28,7 +28,7 @@ static uint64_t send_division(struct raw_client *client, Sycl__V1__SubDevicesCre
 	return raw_send(client, &command);
 }
 
-/* So many of one compute unit. */
+/* Makes so many of one compute unit each. */
 static uint64_t divide(struct raw_client *client, uint32_t count, uint64_t *ids, size_t id_count)
 {
 	uint32_t values[UNITS] = {1, 1, 1, 1};
@@ -42,7 +42,7 @@ static uint64_t divide(struct raw_client *client, uint32_t count, uint64_t *ids,
 	return send_division(client, &message);
 }
 
-/* A sub-device by its number. */
+/* Returns a sub-device by its number. */
 static uint32_t divided(struct raw_client *client, uint64_t id)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(client, divide(client, 1, &id, 1));
@@ -63,7 +63,7 @@ static void expect_status(uint64_t number, int32_t code)
 	cr_assert(eq(i32, reply->status->code, code), "%s", reply->status->text);
 }
 
-/* The engine's devices come and go with its turns, which round trips bring about. */
+/* The engine's devices are made and freed in its turns, which round trips cause. */
 static void expect_none_left(struct raw_client *client)
 {
 	struct fake_counters counters;
@@ -172,7 +172,7 @@ Test(hostile, J2_a_native_sub_device_of_another_process_is_refused)
 	uint64_t id = sub_id(0);
 	start_with_units();
 	Sycl__V1__SubDevicesCreate message = SYCL__V1__SUB_DEVICES_CREATE__INIT;
-	message.native = 0xdead0000beef0000u; /* whoever looked there would not come back */
+	message.native = 0xdead0000beef0000u; /* an access there would crash */
 	message.backend = SYCL__V1__BACKEND__BACKEND_OPENCL;
 	message.n_objects = 1;
 	message.objects = &id;
@@ -180,7 +180,7 @@ Test(hostile, J2_a_native_sub_device_of_another_process_is_refused)
 	hostile_expect_alive();
 }
 
-/* With a context, a queue and what runs there: all of it goes with its client. */
+/* The sub-device has a context, a queue and running work. All of it ends with its client. */
 Test(hostile, J2_a_client_that_dies_leaves_no_sub_device)
 {
 	start_with_units();

@@ -1,4 +1,4 @@
-/* Host tasks of clients that lie about them, hold them for ever or die in them (K5, N4). */
+/* Host tasks of clients that send wrong ones, hold them for ever, or die in them (K5, N4). */
 #include "access_mode.h"
 #include "cleanup.h"
 #include "protocol/hostile_fixture.h"
@@ -8,7 +8,7 @@
 
 enum { TASK_SLOT = 20, EVENT_SLOT = 21 };
 
-/* A host task that writes the buffer; its event in EVENT_SLOT. */
+/* Sends a host task that writes the buffer; its event is in EVENT_SLOT. */
 static void send_task(uint64_t number, uint32_t slot, uint32_t value)
 {
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
@@ -62,7 +62,7 @@ Test(hostile, K1_K2_K3_a_host_task_is_told_its_turn_and_ends_with_what_is_said_o
 	cr_assert(eq(i32, reply->status->code, STATUS_ACCESSOR));
 	cr_assert(eq(int, strcmp(reply->status->text, "said so"), 0), "%s", reply->status->text);
 	/* The contents that it was to write are lost. The next task fails before its turn, and its
-	 * slot says that its turn never comes. */
+	 * slot reports that its turn never comes. */
 	send_task(4, TASK_SLOT, 9);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 9), 1));
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 4), 1));
@@ -157,7 +157,7 @@ Test(hostile, K5_one_host_task_too_many_is_refused_and_told_that_its_turn_never_
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));
 	cr_assert(eq(i32, reply->status->code, STATUS_QUOTA));
-	/* A task that has ended makes room. They write one buffer, so only the first has its
+	/* A task that has ended makes room. All write one buffer, so only the first has its
 	 * turn. */
 	cr_assert(eq(u32, raw_wait_slot(hostile, 100, 1), 0));
 	cr_assert(eq(u32, atomic_load(&hostile->slots[101].sequence), 0));

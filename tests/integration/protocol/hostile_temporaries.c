@@ -1,5 +1,5 @@
-/* Temporaries of graphs, of clients that use them as anything else, and what becomes of their
- * memory (L11, L16, F1). */
+/* Temporaries of graphs, of clients that use them in every other way, and the end of their memory
+ * (L11, L16, F1). */
 #include "access_mode.h"
 #include "clock.h"
 #include "fake_control.h"
@@ -38,7 +38,7 @@ static void send_buffer(Sycl__V1__BufferCreate message)
 	(void)raw_send(hostile, &command);
 }
 
-/* `whole`: the devices take graphs as one. And temporary 0. */
+/* `whole`: the devices take graphs as one command. Also makes temporary 0. */
 static void start_with_temporary(const struct engine_options *options, bool whole)
 {
 	for (uint32_t i = 0; i < 3; i++)
@@ -128,7 +128,7 @@ static void send_fill(struct fill fill, uint64_t graph, uint64_t number)
 	(void)hostile_group(&group, number);
 }
 
-/* A graph of one node, which fills all of the temporary. */
+/* Makes a graph of one node, which fills all of the temporary. */
 static void make_graph(uint64_t graph, uint64_t temporary, uint64_t size_bytes)
 {
 	create_graph(graph, 1);
@@ -168,7 +168,7 @@ static void wait_for_memories(uint32_t count)
 	}
 }
 
-/* ------------------------------- what closes the session -------------------------------- */
+/* ------------------------- errors that close the session -------------------------- */
 
 Test(hostile, L11_a_temporary_that_was_not_agreed_on_closes_the_session)
 {
@@ -208,7 +208,7 @@ Test(hostile, L11_a_temporary_to_be_exported_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "has host memory, contents or a device");
 }
 
-/* ----------------------------------- what is refused ------------------------------------ */
+/* ------------------------- requests that are refused ------------------------------ */
 
 Test(hostile, L11_a_group_that_is_no_node_may_not_use_a_temporary)
 {
@@ -245,7 +245,8 @@ Test(hostile, L11_a_temporary_is_not_exported)
 	hostile_expect_alive();
 }
 
-/* Its memory is not the host's: a host task, and an update, would look where nothing is. */
+/* Its memory is not the host's. So a host task, or an update, would access memory that does not
+ * exist. */
 Test(hostile, L12_a_host_task_among_the_nodes_may_not_use_a_temporary)
 {
 	start_with_temporary(NULL, true);
@@ -344,12 +345,12 @@ Test(hostile, C13_bytes_outside_of_a_temporary_are_refused_node_by_node)
 	expect_outside_refused(false);
 }
 
-/* Nobody wrote it: whatever is there, of this device's memory of this user's engine. Nothing is
- * brought, nothing breaks. */
+/* No node wrote it. The contents are undefined, but come from this device's memory of this user's
+ * engine. Nothing is moved and nothing fails. */
 Test(hostile, L7_a_node_that_needs_contents_first_gets_undefined_ones)
 {
 	start_with_temporary(NULL, true);
-	uint64_t writes = fake_counters_of(FAKE_ANY_DEVICE).writes; /* the neighbour's */
+	uint64_t writes = fake_counters_of(FAKE_ANY_DEVICE).writes; /* of the neighbour */
 	create_graph(graph_id(0), 1);
 	send_fill((struct fill){temporary_id(0), 0, 64, ACCESS_MODE_READ_WRITE}, graph_id(0), 0);
 	finish_graph(graph_id(0));
@@ -380,7 +381,7 @@ Test(hostile, temporaries_count_to_the_buffers_of_a_session)
 	hostile_expect_alive();
 }
 
-/* Each graph has its own memory, and all of it counts, until the graph goes. */
+/* Each graph has its own memory, and all of it counts until the graph is freed. */
 static void expect_quota(bool whole)
 {
 	struct engine_options options;
@@ -399,7 +400,7 @@ static void expect_quota(bool whole)
 	expect_group_failed(STATUS_QUOTA, "memory on the device");
 	(void)raw_release(hostile, graph_id(0));
 	wait_for_memories(before + 1);
-	/* The session may be queried before it has the report. */
+	/* The query may come before the session has the report. */
 	uint64_t number = 5, deadline = clock_deadline_ns(PATIENCE_NS);
 	while (launch_and_wait(graph_id(2), number++) != 0)
 		cr_assert(lt(u64, clock_now_ns(), deadline), "what the graph had still counts");
@@ -433,7 +434,7 @@ Test(hostile, a_graph_of_too_many_temporaries_is_refused)
 
 /* --------------------------------------- the end ---------------------------------------- */
 
-/* The objects of a launch exist until it has ended, even if they were released; then they are
+/* The objects of a launch exist until it has ended, even if they were released. Then they are
  * freed. */
 static void expect_freed_behind_the_launch(bool whole)
 {
@@ -468,8 +469,8 @@ Test(hostile, L16_D16_memory_of_a_temporary_ends_behind_the_nodes)
 	expect_freed_behind_the_launch(false);
 }
 
-/* The library holds what its graphs name. A client that releases it all the same has a graph that
- * names nothing. */
+/* The library keeps the objects of its graphs. If a client releases them, the graph names objects
+ * that do not exist. */
 Test(hostile, L16_a_launch_with_a_released_temporary_closes_the_session)
 {
 	start_with_temporary(NULL, true);

@@ -1,5 +1,5 @@
-/* USM by a client that lies about addresses: nothing of the engine's is reached, and nothing of a
- * neighbour's. */
+/* USM of a client that sends wrong addresses: it can access no memory of the engine or of a
+ * neighbour. */
 #include "access_mode.h"
 #include "fake_control.h"
 #include "protocol/hostile_fixture.h"
@@ -64,7 +64,7 @@ static void expect_answer(uint64_t number, int32_t code, const char *words)
 		  reply->status->text);
 }
 
-/* Allocated; its address. */
+/* Expects an allocation and returns its address. */
 static uint64_t expect_allocated(struct raw_client *client, uint64_t number)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(client, number);
@@ -142,7 +142,7 @@ Test(hostile, usm_arenas_lie_where_nothing_of_the_engine_does)
 		cr_assert(eq(i32, hostile->grant_code, STATUS_INVALID), "%llx",
 			  (unsigned long long)wrong[i]);
 	}
-	/* Where the engine has something: here its stack and its code. */
+	/* The engine itself uses these addresses: they are in its stack and its code. */
 	raw_arena_at(hostile, ARENA, PLACE_BYTES, (uintptr_t)&fixture & ~(USM_PLACE_BYTES - 1));
 	cr_assert(eq(i32, hostile->grant_code, STATUS_INVALID));
 	/* Beyond the window's end. */
@@ -161,7 +161,7 @@ Test(hostile, two_usm_arenas_are_never_at_one_place)
 	cr_assert(eq(i32, hostile->grant_code, STATUS_INVALID));
 	raw_arena_at(hostile, ARENA + 1, PLACE_BYTES, PLACE + PLACE_BYTES);
 	cr_assert(eq(i32, hostile->grant_code, STATUS_INVALID));
-	/* Nor is a neighbour's. */
+	/* Nor can it have a neighbour's address. */
 	raw_arena_at(&fixture.clients[1], 3, PLACE_BYTES, PLACE);
 	cr_assert(eq(i32, fixture.clients[1].grant_code, STATUS_INVALID));
 	/* The allocation is at the requested address, with the bytes that the client has
@@ -183,7 +183,7 @@ Test(hostile, usm_arenas_count_to_the_limits)
 	cr_assert(eq(i32, hostile->grant_code, STATUS_QUOTA));
 	raw_arena_at(hostile, ARENA, PLACE_BYTES, PLACE);
 	cr_assert(eq(i32, hostile->grant_code, STATUS_SUCCESS));
-	/* Buffers and USM have one limit. */
+	/* Buffers and USM share one limit. */
 	refuse(0, 2, PLACE, PIECE + 1, STATUS_QUOTA, "together");
 	refuse(1, 1, 0, PIECE + 1, STATUS_QUOTA, "together");
 	refuse(2, 1, 0, UINT64_MAX, STATUS_QUOTA, "together");
@@ -268,7 +268,7 @@ static void copy_group(Sycl__V1__CommandGroup *group, Sycl__V1__UsmCopy *copy, u
 	group->usm_copy = copy;
 }
 
-/* Ends in arenas: one at most, inside, and not as well as an address. */
+/* Ends of copies in arenas: at most one, inside of the arena, and not together with an address. */
 static void refuse_arena_ends(uint64_t host, uint64_t *number)
 {
 	Sycl__V1__CommandGroup group;
@@ -327,7 +327,7 @@ Test(hostile, E22_B27_addresses_are_inside_of_ones_own_usm)
 	uint64_t gone = allocate_accepted(2, 1, 0, PIECE);
 	free_usm(usm_id(2));
 	expect_released(usm_id(2));
-	/* A neighbour's, which is real. */
+	/* An existing allocation of the neighbour. */
 	Sycl__V1__UsmAllocate theirs = allocation(0, 1, 0, PIECE);
 	theirs.context = raw_id(OBJECT_CONTEXT, 0);
 	uint64_t foreign =
@@ -404,7 +404,7 @@ Test(hostile, G2_G3_hints_are_for_shared_usm)
 	hostile_expect_alive();
 }
 
-/* A group that does not end for now: a host accessor holds the buffer that it needs. */
+/* Submits a group that does not end yet: a host accessor holds the buffer that it needs. */
 static void hold_group(uint64_t number)
 {
 	(void)hostile_fill(number);
@@ -426,17 +426,17 @@ Test(hostile, a_free_waits_for_the_groups_before_it_alone)
 	raw_round_trip(hostile);
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_assert(eq(u32, counters.usms, 1));
-	/* The arena's part is not given out twice meanwhile. */
+	/* Meanwhile that part of the arena is not allocated again. */
 	refuse(2, 2, PLACE, 64, STATUS_INVALID, "overlap");
-	/* Another one that nobody uses waits as well: what kernels reach is unknown to the engine.
-	 */
+	/* Another allocation that no group uses waits as well: the engine cannot determine which
+	 * memory kernels access. */
 	(void)allocate_accepted(3, 1, 0, PIECE);
 	free_usm(usm_id(3));
 	raw_round_trip(hostile);
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_assert(eq(u32, counters.usms, 2));
 	(void)raw_release(hostile, accessor);
-	/* The accessor, then those three. */
+	/* The accessor is released, and then those three. */
 	uint64_t released = 0;
 	for (uint32_t i = 0; i < 4; i++) {
 		const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
@@ -463,7 +463,7 @@ Test(hostile, an_arena_with_usm_stays)
 	expect_released(usm_id(0));
 	(void)raw_send(hostile, &command);
 	raw_round_trip(hostile);
-	/* Its place is free again, once the devices have let go of it. */
+	/* Its place is free again once the devices have released it. */
 	do {
 		raw_arena_at(hostile, ARENA, PLACE_BYTES, PLACE);
 	} while (hostile->grant_code == STATUS_INVALID);
@@ -471,8 +471,8 @@ Test(hostile, an_arena_with_usm_stays)
 	hostile_expect_alive();
 }
 
-/* A kernel may be sent as soon as the answer has come: so that comes when all devices have the
- * memory. */
+/* A client may send a kernel as soon as it has the answer. So the answer is sent when all devices
+ * have the memory. */
 Test(hostile, usm_is_answered_when_it_is_registered)
 {
 	start_usm();
@@ -485,7 +485,7 @@ Test(hostile, usm_is_answered_when_it_is_registered)
 	raw_round_trip(hostile);
 	cr_assert(fake_wait_loading(0, 1, 60000000000ull));
 	raw_round_trip(hostile);
-	/* Released before it is answered: no harm. */
+	/* It may be released before it is answered. */
 	Sycl__V1__UsmAllocate second = allocation(1, 3, PLACE + PIECE, PIECE);
 	uint64_t second_number = send_allocate(hostile, &second);
 	free_usm(usm_id(1));
@@ -547,7 +547,7 @@ Test(hostile, a_session_ends_with_its_usm_in_use)
 
 enum { BUNDLE = 40 };
 
-/* A program with a variable; `is_object`: that is to be linked yet. */
+/* Starts with a program that has a variable; `is_object`: it must still be linked. */
 static void start_with_program(bool is_object)
 {
 	static const char source[] = "variable table 64\nfill_u32\n";
@@ -636,7 +636,7 @@ Test(hostile, R1_a_variable_needs_a_program_that_is_linked)
 	hostile_expect_alive();
 }
 
-/* Nothing of a program goes while commands on their way may use its variable. */
+/* No part of a program is freed while commands in flight may use its variable. */
 Test(hostile, R1_a_variable_holds_its_program)
 {
 	uint64_t accessor = raw_id(OBJECT_HOST_ACCESSOR, 10);
@@ -652,7 +652,8 @@ Test(hostile, R1_a_variable_holds_its_program)
 	raw_round_trip(hostile);
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_assert(eq(u32, counters.usms, 1));
-	memset((void *)(uintptr_t)place, 1, 64); /* the sanitizers say if it were gone */
+	memset((void *)(uintptr_t)place, 1,
+	       64); /* a sanitizer reports it if the memory was freed */
 	(void)raw_release(hostile, accessor);
 	for (uint32_t i = 0; i < 3; i++) {
 		const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
@@ -661,7 +662,8 @@ Test(hostile, R1_a_variable_holds_its_program)
 	hostile_expect_alive();
 }
 
-/* Freed memory belongs to no allocation, and neither does its neighbour in the program. */
+/* Freed memory belongs to no allocation, and neither does the memory beside the variable in the
+ * program. */
 Test(hostile, R1_addresses_outside_of_a_variable_are_refused)
 {
 	Sycl__V1__CommandGroup group;

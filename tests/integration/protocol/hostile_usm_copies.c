@@ -1,4 +1,4 @@
-/* Copies between a buffer and an address that a client says is host memory of its own. */
+/* Copies between a buffer and an address that a client claims to be its own host memory. */
 #include "access_mode.h"
 #include "clock.h"
 #include "fake_control.h"
@@ -140,7 +140,7 @@ Test(hostile, E22_D20_an_end_of_a_copy_is_inside_of_ones_own_host_memory)
 	make_copy(&copy, host, 16, true);
 	copy.usm.offset_bytes = 1;
 	expect_refused(&copy, ++number, "belongs to a buffer");
-	/* The gaps of a box count, too. */
+	/* The gaps of a box are checked, too. */
 	make_copy(&copy, host, 0, true);
 	copy.box.width_bytes = copy.box.destination_row_pitch = 8;
 	copy.box.rows = 2;

@@ -1,4 +1,4 @@
-/* Few bytes that request much: what a session's groups and host accesses hold in the engine is
+/* Few bytes can request much work. What a session's groups and host accesses use in the engine is
  * bounded (N4, N6). */
 #include "access_mode.h"
 #include "protocol/hostile_fixture.h"
@@ -7,7 +7,7 @@
 
 enum { ACCESS_SLOT = 7, ACCESSORS = 2000, GROUPS = 600, FIRST_ACCESSOR = 100 };
 
-/* A group without an action that names the buffer so many times. */
+/* Sends a group without an action that names the buffer so many times. */
 static void send_repeated(uint64_t number, uint32_t mode, uint32_t count)
 {
 	static Sycl__V1__Requirement requirements[REQUIREMENTS_MAX];
@@ -24,7 +24,7 @@ static void send_repeated(uint64_t number, uint32_t mode, uint32_t count)
 	(void)hostile_group(&group, number);
 }
 
-/* 16 MiB for work. */
+/* Starts with a limit of 16 MiB for work. */
 static void start_small(void)
 {
 	struct engine_options options;
@@ -63,7 +63,7 @@ Test(hostile, D3_N6_groups_that_wait_for_many_host_accessors_each_are_bounded)
 	cr_assert(lt(u64, first, 400), "each holds %u edges", ACCESSORS);
 	while ((reply = raw_next_reply(hostile))->number != ping)
 		expect_quota(reply);
-	/* Completed work holds nothing any more. */
+	/* Completed work uses nothing any more. */
 	for (uint32_t i = 0; i < ACCESSORS; i++)
 		(void)raw_release(hostile, raw_id(OBJECT_HOST_ACCESSOR, FIRST_ACCESSOR + i));
 	cr_assert(eq(u32, raw_wait_slot(hostile, 0, GROUPS), 1));

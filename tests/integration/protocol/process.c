@@ -1,4 +1,4 @@
-/* The program sycl-engine, with the fake devices, and with the test in the supervisor's place. */
+/* The program sycl-engine with the fake devices. The test takes the place of the supervisor. */
 #include "cleanup.h"
 #include "flight_page.h"
 #include "protocol/raw_client.h"
@@ -32,8 +32,8 @@ static struct {
 	struct decode_arena decode;
 } engine;
 
-/* Run sycl-engine with these further arguments (NULL ends them) and a control socket as
- * descriptor 3. */
+/* Runs sycl-engine with these further arguments (NULL ends them) and a control socket as descriptor
+ * 3. */
 static void spawn(const char *const *more)
 {
 	int ends[2];
@@ -65,7 +65,7 @@ static void wait_readable(int fd)
 	cr_assert(eq(int, poll(&poll_fd, 1, RAW_WAIT_MS), 1), "nothing came in time");
 }
 
-/* The next message of the engine; NULL: it hung up. Good until the next call. */
+/* Returns the next message of the engine; NULL: it hung up. It is valid until the next call. */
 static const Sycl__V1__Control *receive(void)
 {
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
@@ -101,7 +101,7 @@ static void start_engine_process(const char *const *more)
 	cr_assert(eq(u32, control->ready->pid, (uint32_t)engine.pid));
 }
 
-/* Wait for its end: its exit status, or minus the signal. */
+/* Waits for its end. Returns its exit status, or minus the signal. */
 static int wait_end(void)
 {
 	wait_readable(engine.pidfd);
@@ -169,7 +169,7 @@ static const Sycl__V1__EngineReport *request_report(uint64_t request, bool disco
 	return report;
 }
 
-/* Starts, ends */
+/* Start and end */
 
 Test(process, wrong_arguments_are_refused)
 {
@@ -214,8 +214,8 @@ Test(process, TERM_ends_it_cleanly_also_after_devices_were_opened)
 	struct raw_client client;
 	hand_off(&client, 1, getpid());
 	raw_open(&client);
-	/* Every device of this machine, so that each vendor's library has done to signals what it
-	 * does. */
+	/* All devices of this machine are listed, so each vendor's library has changed the signals
+	 * as it does. */
 	const Sycl__V1__EngineReport *report = request_report(1, true);
 	uint32_t devices = (uint32_t)report->topology->n_devices;
 	for (uint32_t i = 0; i < devices; i++) {
@@ -303,8 +303,8 @@ static void send_identity(const char *socket_path)
 	send_control(&control, NULL, 0);
 }
 
-/* Closed with something unread, its end of the connection is an error at the engine's, ahead of
- * what is left to be read there. */
+/* The connection is closed with unread data. The engine then gets an error before the rest that it
+ * could read. */
 Test(process, N5_what_a_supervisor_sent_last_counts_though_it_died_with_something_unread)
 {
 	char folder[] = "/tmp/sycld-process-XXXXXX";
@@ -429,7 +429,8 @@ static uint64_t status_number(const char *field, int base)
 	return value;
 }
 
-/* As that user: can the engine be traced, or its memory or descriptors be seen? 0: no. */
+/* Tries, as that user, to trace the engine and to read its memory and descriptors. 0: all attempts
+ * fail. */
 static int try_as(uid_t uid)
 {
 	pid_t child = fork();
@@ -449,8 +450,8 @@ static int try_as(uid_t uid)
 	return WEXITSTATUS(status);
 }
 
-/* Memory that sessions of one engine share with each other, such as by cudaIpc handles, stays in
- * one uid. */
+/* Sessions of one engine can share memory with each other, for example by cudaIpc handles. So it
+ * stays in one uid. */
 Test(process, a_session_of_another_uid_is_refused)
 {
 	start_engine_process(NULL);
@@ -479,7 +480,7 @@ static uint64_t memory_that_can_be_locked(void)
 
 Test(process, it_has_no_more_than_it_needs_of_the_kernel)
 {
-	/* The service manager's unit allows more than users have by themselves. */
+	/* The service manager's unit allows more than users have otherwise. */
 	const struct rlimit much = {64u << 20, 64u << 20};
 	bool may_lock = setrlimit(RLIMIT_MEMLOCK, &much) == 0;
 	start_engine_process(NULL);
@@ -488,7 +489,7 @@ Test(process, it_has_no_more_than_it_needs_of_the_kernel)
 		cr_expect(le(u64, memory_that_can_be_locked(), 8u << 20));
 }
 
-/* Emptying it takes a right that root does not have everywhere. */
+/* Emptying it needs a right that root does not have everywhere. */
 static void expect_no_bounding_set(void)
 {
 	if (prctl(PR_CAPBSET_READ, CAP_SETPCAP, 0, 0, 0) == 1)
@@ -524,7 +525,7 @@ Test(process, as_root_it_becomes_its_tenant_for_good)
 	cr_assert(eq(int, wait_end(), 0));
 }
 
-/* Standing by: started ahead, adopted later */
+/* The standby: started early, adopted later */
 
 static void send_prepare(Sycl__V1__Backend backend, uint64_t devices)
 {
@@ -562,7 +563,7 @@ static void stand_by(const char *whose)
 	cr_assert(eq(u32, control->standby_ready->pid, (uint32_t)engine.pid));
 }
 
-/* The session builds and runs as any other. */
+/* The session builds and runs like any other. */
 static void must_serve(uid_t uid)
 {
 	struct raw_client client;
@@ -587,7 +588,7 @@ Test(process, a_standby_becomes_an_engine_of_its_own_user)
 Test(process, as_root_a_standby_becomes_an_engine_of_any_user)
 {
 	if (getuid() != 0) {
-		/* Without the right to change its uid there is none. */
+		/* Without the right to change its uid there is no standby. */
 		static const char *const any[] = {"--standby", "any", NULL};
 		spawn(any);
 		cr_assert(eq(int, wait_end(), 1));
@@ -654,7 +655,7 @@ Test(process, a_standby_takes_only_what_is_for_one)
 	cr_assert(eq(int, wait_end(), 5), "a backend that can do nothing ahead");
 }
 
-/* Running out of descriptors */
+/* No descriptors left */
 
 Test(process, without_descriptors_a_session_is_refused_and_later_ones_are_served)
 {
@@ -665,7 +666,7 @@ Test(process, without_descriptors_a_session_is_refused_and_later_ones_are_served
 	cr_assert(eq(int, prlimit(engine.pid, RLIMIT_NOFILE, &limit, NULL), 0));
 	for (unsigned i = 0; i < SESSIONS; i++)
 		hand_off(&clients[i], i + 1, getpid());
-	/* Silent clients hold two each; a client without room gets that error. */
+	/* Silent clients use two each. A client that finds no room gets that error. */
 	raw_wait_closed(&clients[SESSIONS - 1]);
 	cr_assert(eq(int, clients[SESSIONS - 1].error_code, STATUS_QUOTA));
 	cr_assert(ne(ptr, strstr(clients[SESSIONS - 1].error_text, "descriptors"), NULL));

@@ -1,4 +1,4 @@
-# Sessions over the bare protocol against an engine on a thread of the test, and against sycl-engine's program with fake devices.
+# Sessions in the bare protocol, with an engine on a thread of the test, and with the program sycl-engine and fake devices.
 add_library(session_fixture STATIC protocol/raw_client.c protocol/engine_fixture.c)
 target_include_directories(session_fixture PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(session_fixture PRIVATE sycl_flags PUBLIC sycl_fake_backend sycl_engine_core)

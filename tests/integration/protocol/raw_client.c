@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* The format is a literal of this file. */
+/* The format is always a literal in this file. */
 #define FAIL(...)                                                                                  \
 	do {                                                                                       \
 		(void)fprintf(stderr, "raw client: " __VA_ARGS__);                                 \
@@ -87,7 +87,7 @@ static void take_grant(struct raw_client *client, const Sycl__V1__ArenaGrant *gr
 		FAIL("an arena cannot be mapped");
 }
 
-/* Take one datagram if there is one. False: there is none. */
+/* Takes one datagram if there is one, otherwise returns false. */
 static bool take_packet(struct raw_client *client)
 {
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
@@ -127,7 +127,7 @@ static bool take_packet(struct raw_client *client)
 	return true;
 }
 
-/* Sleep until a datagram comes; `what` is for the sentence when none does. */
+/* Sleeps until a datagram comes; `what` is for the error message if none does. */
 static void wait_packet(struct raw_client *client, const char *what)
 {
 	struct pollfd poll_fd = {.fd = client->socket, .events = POLLIN};
@@ -175,7 +175,7 @@ uint64_t raw_send_bytes(struct raw_client *client, uint16_t kind, const void *by
 		while (take_packet(client))
 			;
 	}
-	/* An engine that ends a session empties its ring: the end is on its way. */
+	/* An engine that ends a session empties its ring: the end of the session will arrive. */
 	if (r == -EPROTO)
 		raw_wait_closed(client);
 	if (client->closed)

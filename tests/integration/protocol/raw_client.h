@@ -1,7 +1,7 @@
 /*
- * A client that speaks the bare protocol, for tests that have to say what no library would say.
- * Every wait has a deadline; running into it, or into anything unexpected, ends the program with a
- * sentence on stderr.
+ * A client of the bare protocol, for tests that send what no library would send. Every wait has a
+ * deadline. Reaching it, or getting anything unexpected, ends the program with a sentence on
+ * stderr.
  */
 #ifndef SYCL_TESTS_RAW_CLIENT_H
 #define SYCL_TESTS_RAW_CLIENT_H
@@ -33,7 +33,7 @@ struct raw_client {
 	uint64_t features; /* requested in the hello; set before */
 	bool silent;       /* do not ring the bell */
 	bool untimed;      /* queues are made without profiling */
-	bool closed;       /* the engine hung up, after: */
+	bool closed;       /* the engine hung up, after this: */
 	int32_t error_code;
 	char error_text[512];
 	int32_t grant_code; /* of the latest ArenaGrant, and how many there were */
@@ -45,38 +45,38 @@ struct raw_client {
 	uint8_t *record;
 };
 
-/* Makes a client of its end of a socketpair; takes it. Nothing is sent yet. */
+/* Makes a client of this end of a socketpair and takes it. Nothing is sent yet. */
 void raw_init(struct raw_client *client, int socket);
 void raw_fini(struct raw_client *client);
 
 void raw_send_hello(struct raw_client *client, uint32_t protocol_min, uint32_t protocol_max);
-/* Hello, welcome, rings mapped. */
+/* Sends the hello, waits for the welcome and maps the rings. */
 void raw_open(struct raw_client *client);
 /* The same with another range of versions. */
 void raw_open_between(struct raw_client *client, uint32_t protocol_min, uint32_t protocol_max);
 
-/* Put a command into the ring and ring the bell; its number. Waits for room. */
+/* Writes a command into the ring and rings the bell. Returns its number. Waits for room. */
 uint64_t raw_send(struct raw_client *client, const Sycl__V1__Command *command);
 /* The same for any bytes. */
 uint64_t raw_send_bytes(struct raw_client *client, uint16_t kind, const void *bytes,
 			uint32_t count);
 void raw_ring_bell(struct raw_client *client);
 
-/* Wait for the descriptor of the exported buffer. The reply may be read before it. */
+/* Waits for the descriptor of the exported buffer. The reply may be read before it. */
 void raw_wait_granted(struct raw_client *client, uint64_t buffer);
 
-/* The next reply, whatever it is; good until the next call. NULL: the engine hung up. */
+/* Returns the next reply of any kind; it is valid until the next call. NULL: the engine hung up. */
 const Sycl__V1__Reply *raw_next_reply(struct raw_client *client);
 /* As above, without waiting: NULL also when there is none. */
 const Sycl__V1__Reply *raw_try_reply(struct raw_client *client);
-/* The next reply with that number (0: the next unasked one); others are dropped. */
+/* Returns the next reply with that number (0: the next unasked one); others are dropped. */
 const Sycl__V1__Reply *raw_reply_to(struct raw_client *client, uint64_t number);
-/* Until the slot has reached the value; replies stay in the ring. Its status. */
+/* Waits until the slot has reached the value; replies stay in the ring. Returns its status. */
 uint32_t raw_wait_slot(struct raw_client *client, uint32_t slot, uint32_t value);
-/* Until the engine has hung up; replies are dropped. */
+/* Waits until the engine has hung up; replies are dropped. */
 void raw_wait_closed(struct raw_client *client);
 
-/* Shorthands; each sends one command and does not wait, unless it says so. */
+/* Shorthands. Each sends one command and does not wait, unless stated. */
 uint64_t raw_ping(struct raw_client *client);
 /* Waits for the pong. */
 void raw_round_trip(struct raw_client *client);
@@ -90,15 +90,15 @@ uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, 
 		   uint32_t slot, bool in_order);
 uint64_t raw_buffer(struct raw_client *client, uint64_t buffer, uint32_t arena,
 		    uint64_t offset_bytes, uint64_t size_bytes);
-/* An executable graph: begun, a node behind those `after`, finished. */
+/* An executable graph: its begin, a node that follows those in `after`, its end. */
 uint64_t raw_graph(struct raw_client *client, uint64_t graph, uint64_t context, uint32_t device,
 		   uint32_t nodes);
 uint64_t raw_graph_node(struct raw_client *client, uint64_t graph, Sycl__V1__CommandGroup *group,
 			uint32_t *after, size_t count);
 uint64_t raw_graph_finish(struct raw_client *client, uint64_t graph);
-/* Send a BufferGrant with these descriptors. */
+/* Sends a BufferGrant with these descriptors. */
 void raw_grant(struct raw_client *client, uint64_t buffer, const int *fds, unsigned count);
-/* Discover, and the index of the first device of the fake backend. Waits. */
+/* Sends Discover. Returns the index of the first device of the fake backend. Waits. */
 uint32_t raw_fake_device(struct raw_client *client);
 
 static inline uint64_t raw_id(enum object_type type, uint32_t index)

@@ -1,6 +1,6 @@
 /*
- * Use as `syclctl accounts` adds it up: by user, control group, device and session. It holds over
- * the ends of sessions, engines and services, and whatever an engine claims.
+ * Accounts, as `syclctl accounts` adds them up: by user, control group, device and session. They
+ * survive the ends of sessions, engines and services, and are correct whatever an engine claims.
  */
 #include "supervisor/harness.h"
 
@@ -51,7 +51,7 @@ static struct outcome ctl(const char *const options[OPTIONS_MAX])
 	return run_program(0, arguments);
 }
 
-/* The rows; to be dropped. */
+/* Returns the rows, which the caller drops. */
 static json_t *rows(const char *one, const char *two, const char *three)
 {
 	struct outcome outcome = ctl((const char *const[OPTIONS_MAX]){
@@ -78,7 +78,7 @@ static char *word(const json_t *list, size_t row, const char *name)
 		json_object_get(json_array_get(list, row), name));
 }
 
-/* The one row that there is; to be dropped. */
+/* Returns the only row, which the caller drops. */
 static json_t *only_row(const char *one, const char *two, const char *three)
 {
 	json_t *list = rows(one, two, three);
@@ -130,7 +130,7 @@ static void own_group(char path[PATH_MOST])
 		(void)fclose(file);
 }
 
-/* The use that the stand-in engine claims for each session. */
+/* The figures that the stand-in engine claims for each session. */
 static void expect_figures(const json_t *list, json_int_t sessions)
 {
 	cr_expect(eq(long, (long)figure(list, 0, "commands"), (long)(100 * sessions)));
@@ -141,8 +141,8 @@ static void expect_figures(const json_t *list, json_int_t sessions)
 	cr_expect(eq(long, (long)figure(list, 0, "spills"), (long)(3 * sessions)));
 	cr_expect(eq(long, (long)figure(list, 0, "spilled_bytes"), (long)(8192 * sessions)));
 	cr_expect(eq(long, (long)figure(list, 0, "delays"), (long)(100 * sessions)));
-	/* 90 in bucket 41, 10 in bucket 44: 2^20 ns and 1.75 times that, and to the middle an
-	 * eighth of 2^20. */
+	/* 90 in bucket 41, 10 in bucket 44: from 2^20 ns and 1.75 times that, and an eighth of 2^20
+	 * more to the middle. */
 	cr_expect(eq(long, (long)figure(list, 0, "delay_p50_ns"), 1179648L));
 	cr_expect(eq(long, (long)figure(list, 0, "delay_p99_ns"), 1966080L));
 }
@@ -247,7 +247,7 @@ Test(accounts, the_text_is_for_people)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* The engine dies of one command. Its last report stays, and the next engine's is added to it. */
+/* The engine dies of one command. Its last report counts, and the next engine's is added to it. */
 Test(accounts, figures_outlive_engines_and_who_was_at_fault_is_counted)
 {
 	start_accounts_service("double");
@@ -293,7 +293,7 @@ Test(accounts, figures_and_groups_go_on_with_the_next_service)
 	if (*group)
 		cr_expect(eq(str, word(list, 0, "cgroup"), group));
 	json_decref(list);
-	/* The session of the service before is of the group that it was of then. */
+	/* The session of the former service keeps the group that it had then. */
 	close_fd(&second);
 	must_become(NULL, "sessions_ended", 2);
 	list = only_row("--by=cgroup", NULL, NULL);
@@ -355,7 +355,7 @@ static void make_it_a_link(const char *path)
 	cr_assert(eq(int, symlink(other, path), 0));
 }
 
-/* Nothing else is lost by that: neither what is kept by user, nor who goes on. */
+/* Nothing else is lost by that: neither what is kept by user, nor the sessions that continue. */
 Test(accounts, what_cannot_be_believed_is_not_and_the_service_goes_on)
 {
 	static void (*const spoils[])(const char *path) = {
@@ -394,8 +394,8 @@ Test(accounts, what_cannot_be_believed_is_not_and_the_service_goes_on)
 	}
 }
 
-/* An engine reports devices without end, impossible times, delays beyond any bucket. That counts
- * for its own user only, and the rows are bounded. */
+/* An engine reports too many devices, impossible times, delays beyond any bucket. That counts for
+ * its own user only, and the rows are bounded. */
 Test(accounts, N6_claims_without_a_measure_have_one)
 {
 	start_accounts_service("braggart");
@@ -422,7 +422,7 @@ Test(accounts, N6_claims_without_a_measure_have_one)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Both while it goes on and when its engine has died: what it used was used once. */
+/* A session is counted once, both while it is open and after its engine has died. */
 Test(accounts, N6_a_session_counts_once_however_often_its_engine_tells_of_it)
 {
 	start_accounts_service("repeater");

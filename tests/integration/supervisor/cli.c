@@ -311,7 +311,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
-/* Fewer askers than an engine can have requests without a reply. */
+/* These are fewer clients than an engine can have requests without a reply. */
 enum { ASKERS = 3, ROUNDS = 150, WINDOW_MS = 100, FREELY = 16 };
 
 static void open_askers(nng_socket *sockets_out)
@@ -328,7 +328,8 @@ static void open_askers(nng_socket *sockets_out)
 	}
 }
 
-/* The number of requests that the engine had had when it reported; it counts them as `copies`. */
+/* Returns the number of requests that the engine had received when it reported; it counts them as
+ * `copies`. */
 static uint64_t receive_count(nng_socket socket)
 {
 	nng_msg *message = NULL;
@@ -344,7 +345,8 @@ static uint64_t receive_count(nng_socket socket)
 	return count;
 }
 
-/* All of them ask before the first one reads its answer, again and again. The highest count. */
+/* All of them send a request before the first one reads its answer, repeatedly. Returns the highest
+ * count. */
 static uint64_t ask_often(const nng_socket *sockets, unsigned rounds)
 {
 	uint8_t packed[64];
@@ -367,9 +369,9 @@ static uint64_t ask_often(const nng_socket *sockets, unsigned rounds)
 }
 
 /*
- * The engine may get so many requests in each window that has begun. The more time the questions
- * take, the more windows begin, until all questions may be passed on. Then this shows nothing, and
- * is tried again. A machine that is always so slow shows nothing at all.
+ * The engine may get so many requests in each window that has begun. The longer the requests take,
+ * the more windows begin, until all of them may be passed on. Then this shows nothing, and is
+ * repeated. On a machine that is always so slow it shows nothing at all.
  */
 Test(cli, an_engine_is_not_asked_anew_for_each_of_many_questions, .timeout = 200)
 {

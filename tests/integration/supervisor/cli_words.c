@@ -1,4 +1,4 @@
-/* The words of syclctl's command line: wrong ones are named, and each verb has its help. */
+/* The words of syclctl's command line: errors name wrong words, and each verb has its help. */
 #include "supervisor/harness.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +15,7 @@ static struct outcome run_words(const char *first, const char *second, const cha
 	return run_program(0, arguments);
 }
 
-/* Wrong usage, without any output, and with this in the error. */
+/* Wrong usage: no output, and this text in the error. */
 static void must_refuse(const char *first, const char *second, const char *text)
 {
 	struct outcome outcome = run_words(first, second, NULL);
@@ -50,7 +50,7 @@ Test(cli_words, an_option_of_another_verb_is_named_with_the_verb)
 	must_refuse("accounts", "--by", "a value is missing behind --by");
 }
 
-/* The verbs are those of the help itself. */
+/* The verbs come from the help itself. */
 Test(cli_words, every_verb_of_the_help_has_help_of_its_own)
 {
 	struct outcome all = run_words("help", NULL, NULL);

@@ -1,68 +1,68 @@
 /*
- * Stands in for sycl-engine where the supervisor is tested: speaks control.proto and misbehaves on
- * demand. Which way is the end of its name, behind "engine-":
+ * Takes the place of sycl-engine in tests of the supervisor. It speaks control.proto and can
+ * misbehave. The end of its name, behind "engine-", selects how:
  *
- *   double       well: welcomes who says hello, answers reports, ends when told to
+ *   double       is correct: welcomes clients, answers reports, ends on request
  *   exits        exits with 7 at once
- *   unready      never says that it is ready
- *   garbage      says what is no message
- *   flood        is ready, then says things that nobody requested
+ *   unready      never reports that it is ready
+ *   garbage      sends bytes that are no message
+ *   flood        is ready, then sends messages without a request
  *   silent       is ready, never answers a report request
- *   stubborn     is ready, does not end when told to
- *   endless      reports without an end
+ *   stubborn     is ready, does not end on request
+ *   endless      sends a report without an end
  *   crowd        reports more devices than there can be
- *   teller       tells of a trace without an end
- *   hoarder      has always more of a trace, and gives as much as is requested
- *   promiser     has always more of a trace, and gives nothing
- *   chatter      answers what is no question of a trace with one, without an end
- *   repeater     tells of each session twice
- *   knower       knows a device without being asked to look for one
- *   liar         the same, and each process says something else of it
- *   weighty      reports as much as fits, of sessions that it does not have
- *   braggart     claims to have used all that there can be of devices, and more
+ *   teller       sends a trace without an end
+ *   hoarder      always has more of a trace, and sends as much as is requested
+ *   promiser     always has more of a trace, and sends nothing
+ *   chatter      answers other requests with a trace, without an end
+ *   repeater     reports each session twice
+ *   knower       reports a device without a request to look for one
+ *   liar         the same, and each process reports other facts of it
+ *   weighty      reports as much as fits, about sessions that it does not have
+ *   braggart     claims to have used all time of its devices, and more
  *
- * and of those that look for the next service when theirs has ended:
+ * and, if it looks for the next service when its own has ended:
  *
- *   returns      well: is as before
+ *   returns      is correct: continues as before
  *   forger       with another token
- *   pretender    with a session that is none of its own
+ *   pretender    with a session that it did not have
  *   doubler      with a session twice
  *   newer        as one of a later release
  *   older        as one of another release with the same protocol
- *   pageless     with something else for a flight page
- *   mumbler      with what is no message
+ *   pageless     with another file for a flight page
+ *   mumbler      with bytes that are no message
  *   waverer      hangs up instead, each time
  *
- * and of those that misbehave only as the standby:
+ * and, if it misbehaves only as the standby:
  *
  *   unable       exits with 12 at once
- *   useless      says that nothing can be prepared
+ *   useless      reports that nothing can be prepared
  *   outdated     is of another version
  *   unwilling    exits when it is adopted
  *   undecided    does nothing when it is adopted
- *   forbidden    says that its devices are not for who adopts it
+ *   forbidden    reports that its user may not use its devices
  *
  * A client may send a word after its hello. Those with * are answered by a Wake:
  *
  *   crash        writes an entry into the flight page, then SIGSEGV
  *   crash2       the same with two entries
- *   abort        an assertion of it fails, with two entries in the flight page
- *   heap         ends as the C library ends it, with an entry
- *   lose         writes an entry and a fault, hangs up on everybody, and stays
+ *   abort        an assertion fails, with two entries in the flight page
+ *   heap         the C library ends it, with an entry
+ *   lose         writes an entry and a fault, hangs up on all peers, and stays
  *   open *       has one more device open
- *   reopen       reports a hundred times that it has
+ *   reopen       reports that a hundred times
  *   want         reports a hundred times that it wants a device
  *   hold N *     has N MiB of a device of 64 MiB, or of N, from now on
- *   need N       asks for N MiB of that; the answer is a welcome with the MiB that others freed
- *   keep *       frees nothing from now on, and says so
- *   boast *      frees nothing from now on, and says that it has
+ *   need N       requests N MiB of that; the answer is a welcome with the MiB that others freed
+ *   keep *       frees nothing from now on, and reports that
+ *   boast *      frees nothing from now on, and reports that it has
  *   mute *       replies to no request for memory from now on
- *   stall *      the same, but says what it has
- *   nag          asks for memory a thousand times without waiting for an answer
- *   volunteer    reports a hundred times what memory it has
+ *   stall *      the same, but reports its memory
+ *   nag          requests memory a thousand times without waiting for an answer
+ *   volunteer    reports its memory a hundred times
  *   breed        starts processes that outlive it, and answers with their numbers
- *   lie *        claims all that it can of devices' time
- *   harm *       exits if it could harm the pages for that
+ *   lie *        claims as much of devices' time as it can
+ *   harm *       exits if it could damage the pages for that
  *   ping *       nothing else
  *   speak *      writes a line into its log
  *   shout *      writes very many
@@ -136,8 +136,8 @@ static void say_state(uint64_t session, Sycl__V1__SessionState__State what)
 	say(&control, NULL, 0);
 }
 
-/* Facts of this process for the tests: uid, names in the environment, descriptors above 3 that it
- * was started with. */
+/* Facts of this process for the tests: uid, names in the environment, and its descriptors above 3
+ * at the start. */
 static char facts[FACTS_BYTES];
 
 static void collect_facts(unsigned long warm, long prepared)
@@ -213,7 +213,7 @@ static void say_wants(uint32_t watch)
 
 static void obey(void);
 
-/* Its pages may still be behind other messages, as many as fit. */
+/* Its pages may still be behind other messages, at most as many as fit. */
 static void lie(void)
 {
 	struct pollfd control = {.fd = me.control, .events = POLLIN};
@@ -244,7 +244,7 @@ static void crash(unsigned entries, uint64_t session)
 	(void)raise(SIGSEGV);
 }
 
-/* A line without room is lost. */
+/* Prints a line; one that does not fit is lost. */
 static void say_line(const char *line)
 {
 	ssize_t written = write(STDERR_FILENO, line, strlen(line));
@@ -258,7 +258,7 @@ static void end_session(unsigned i)
 	me.sessions[i] = me.sessions[--me.count];
 }
 
-/* A device failed it for good; its driver keeps the process for long. */
+/* Acts as if a device had failed for good; its driver keeps the process for long. */
 static void lose(uint64_t session)
 {
 	struct flight_page *page = me.flight->address;
@@ -274,7 +274,7 @@ static void lose(uint64_t session)
 		(void)pause();
 }
 
-/* A child in a session of its own, and one whose parent has ended; the first ends no sooner than
+/* Makes a child in its own session, and one whose parent has ended. The first ends no sooner than
  * the client's hang-up. */
 static void breed(int socket)
 {
@@ -298,7 +298,7 @@ static void breed(int socket)
 	welcome(socket, 0);
 }
 
-/* What a client sent after its hello. */
+/* Executes the word that a client sent after its hello. */
 static void run_word(unsigned i, const char *text)
 {
 	if (!strcmp(text, "crash")) {
@@ -345,7 +345,7 @@ static void run_word(unsigned i, const char *text)
 	}
 }
 
-/* False: the session is gone, and another one is in its place. */
+/* Returns false if the session has ended and another one is in its place. */
 static bool serve_session(unsigned i)
 {
 	char text[4096];
@@ -480,7 +480,7 @@ static void obey(void)
 				&fds, MSG_DONTWAIT);
 	if (r == -EAGAIN)
 		return;
-	if (r <= 0) { /* the supervisor has ended: go on for the open sessions */
+	if (r <= 0) { /* the supervisor has ended: continue for the open sessions */
 		close_fd(&me.control);
 		me.draining = true;
 		return;

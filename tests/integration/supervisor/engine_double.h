@@ -1,4 +1,4 @@
-/* The engine's double, between its files. */
+/* Declarations shared by the files of the engine's double. */
 #ifndef SYCL_TESTS_ENGINE_DOUBLE_H
 #define SYCL_TESTS_ENGINE_DOUBLE_H
 
@@ -17,14 +17,14 @@ struct engine_double {
 	const char *manner;
 	struct memory_region *flight, *claims;
 	int grants;      /* the page's descriptor */
-	unsigned harmed; /* what could be done to the pages that must not be */
+	unsigned harmed; /* forbidden changes of the pages that were possible */
 	struct decode_arena arena;
 	uint64_t held_mib, ask;
-	const char *giving; /* the word that says how it frees memory; "": as requested */
-	int needing;        /* the socket of the client for which it asks */
+	const char *giving; /* the word that determines how it frees memory; "": as requested */
+	int needing;        /* the socket of the client for which it requests memory */
 	bool draining;
 	uint8_t token[ENGINE_TOKEN_BYTES];
-	char successor[108]; /* where the next service listens; "": it is not looked for */
+	char successor[108]; /* where the next service listens; "": it does not look for it */
 	unsigned count;
 	struct {
 		uint64_t id;
@@ -38,18 +38,18 @@ extern struct engine_double me;
 
 #define CLAIMS_MAX 120
 
-/* Is that how it behaves? */
+/* Returns true if the program has this manner. */
 bool manner(const char *name);
-/* To the supervisor, unless it has hung up. */
+/* Sends a message to the supervisor, unless that has hung up. */
 void say(Sycl__V1__Control *control, const int *fds, unsigned count);
 
 /*
- * The use of each session of this engine: a little of one device. A braggart reports use of many
- * devices without a limit, also of impossible ones. `list`: CLAIMS_MAX. Returns how many.
+ * The use of each session of this engine: a little of one device. A braggart reports more devices
+ * than the limit, and impossible times. `list`: CLAIMS_MAX. Returns how many there are.
  */
 size_t claims(Sycl__V1__DeviceUsage **list);
 void report(uint64_t request, bool discover);
-/* In parts; `most` 0: one without records. */
+/* Sends a trace in parts; `most` 0: one part without records. */
 void send_trace_part(uint64_t request, uint32_t most);
 
 /* engine_double.c: replies to a client's word. */
@@ -63,8 +63,8 @@ bool run_memory_word(int socket, const char *text);
 void take_division(struct packet_fds *fds);
 
 /* engine_double_standby.c */
-/* Changes the user as the real one does: at once, for good, and unreadable for others of the uid.
- */
+/* Changes the user as the real engine does: at once, for good, and so that other processes of the
+ * uid cannot read it. */
 void become(uid_t uid, gid_t gid);
 /* Returns when the standby was adopted. */
 void stand_by(unsigned long *warm_out, long *prepared_out);

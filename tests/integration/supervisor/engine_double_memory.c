@@ -92,8 +92,8 @@ bool run_memory_word(int socket, const char *text)
 	return true;
 }
 
-/* The one page can only be read, and neither becomes shorter: a process that reads it would die of
- * that. */
+/* One page is read-only, and neither can be made shorter, because a process that reads it would die
+ * of that. */
 static unsigned harm_pages(void)
 {
 	const size_t bytes = sizeof(struct share_grants);

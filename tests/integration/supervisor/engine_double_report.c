@@ -1,4 +1,4 @@
-/* What the engine's double reports: of sessions, devices and a trace. */
+/* The reports of the engine's double, about sessions, devices and a trace. */
 #include "supervisor/engine_double.h"
 
 #include "trace_record.h"
@@ -113,7 +113,7 @@ static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionRep
 	report->sessions = list;
 }
 
-/* A claim of many devices, no two alike. */
+/* Reports many devices, no two alike. */
 static void report_crowd(uint64_t request)
 {
 	enum { CROWD = 1100 };
@@ -136,7 +136,7 @@ static void report_crowd(uint64_t request)
 	say(&control, NULL, 0);
 }
 
-/* Parts that are as large as they may be: each unpacks to much more. */
+/* Reports parts of the largest size: each is much larger when it is unpacked. */
 static void report_weight(uint64_t request)
 {
 	enum { PARTS = 60, ROWS = 250 };

@@ -1,5 +1,5 @@
-/* Lines of one user's engines go into the log up to a bound. The engines share it, however many
- * they are and however short the lines. */
+/* Lines of one user's engines go into the log up to a bound. The engines share it, whatever their
+ * number and the length of their lines. */
 #include "engine/log.h"
 
 #include "cleanup.h"
@@ -38,7 +38,7 @@ static struct engine_log_window endless_window(void)
 	return (struct engine_log_window){.until_ms = UINT64_MAX, .room = ENGINE_LOG_WINDOW_BYTES};
 }
 
-/* An engine says "a" in very many lines and ends; as much of that as its socket takes. */
+/* An engine prints "a" in very many lines and ends. Its socket takes only a part of that. */
 static void shout(struct engine_log_window *window, const char *whose)
 {
 	static char said[SAID_BYTES];
@@ -50,7 +50,7 @@ static void shout(struct engine_log_window *window, const char *whose)
 	cr_assert(ne(ptr, log, NULL));
 	for (int i = 0; i < ROUNDS; i++) {
 		ssize_t count = write(theirs, said, sizeof(said));
-		(void)count; /* full: the engine's words are lost */
+		(void)count; /* full: the rest is lost */
 		(void)uv_run(&loop, UV_RUN_NOWAIT);
 	}
 	close_fd(&theirs);
@@ -102,7 +102,7 @@ Test(engine_log, a_window_that_is_over_is_followed_by_another)
 	cr_expect(gt(uint, count_of("the second says: a"), 0u));
 }
 
-/* Its last words say how it ended, also where its user has no room in the log. */
+/* The last line reports how it ended, also if its user has no room left in the log. */
 Test(engine_log, an_assertion_is_seen_though_the_window_is_full)
 {
 	open_log();

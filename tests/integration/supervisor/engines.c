@@ -1,4 +1,4 @@
-/* The supervisor with engines: good ones, and those that misbehave in each way that it must
+/* The supervisor with engines: correct ones, and ones that misbehave in each way that it must
  * survive. */
 #include "supervisor/engines_fixture.h"
 
@@ -41,7 +41,7 @@ Test(engines, one_serves_all_sessions_of_a_tenant)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* A kernel on the CPU may do this: it is native code of its user. */
+/* A kernel on the CPU can do this: it is native code of its user. */
 static void breed(int *socket_out, long *child_out, long *grandchild_out)
 {
 	CLEANUP(free_pointer) char *facts = client_open(&service, socket_out);
@@ -77,8 +77,8 @@ Test(engines, what_an_engine_started_ends_with_it)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Ended processes keep no process number: an engine's code can make so many that the machine has
- * none left. */
+/* Ended processes use up no process numbers. Otherwise an engine's code could make so many that the
+ * machine has none left. */
 Test(engines, what_an_engine_started_and_has_ended_is_gone_while_the_engine_lives)
 {
 	start_engines_with("double", "");
@@ -154,8 +154,8 @@ Test(engines, one_that_dies_at_once_gives_a_clear_error_and_is_not_started_for_e
 		cr_assert(ne(ptr, text, NULL));
 	}
 	must_be_refused_with("the next is started in");
-	/* Three at once, then one a second or slower: a hundred clients cannot have started a
-	 * hundred. */
+	/* Three start at once, then one a second at most. So a hundred clients cannot have started
+	 * a hundred. */
 	cr_assert(lt(uint, service_log_count(&service, "engine: started pid"), 20u));
 	cr_assert(eq(int, service_stop(&service), 0));
 }
@@ -201,7 +201,7 @@ Test(engines, one_that_floods_the_supervisor_is_ended)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* `syclctl trace` of nothing: there is no file then. What it says; to be freed. */
+/* Runs `syclctl trace` without a file. Returns its output, which the caller frees. */
 static char *trace_nothing(void)
 {
 	const char *arguments[] = {SYCLCTL_PROGRAM, "--runtime-dir",   service.runtime, "trace",
@@ -225,7 +225,7 @@ Test(engines, one_that_tells_more_of_a_trace_than_it_was_asked_for_is_ended)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* The end of the text: an engine's log has no more than it has room for. */
+/* An engine's log has only what fits, so the end of the text is compared. */
 static void expect_trace_ends(const char *manner)
 {
 	start_engines_with(manner, "");
@@ -253,7 +253,7 @@ static bool has_logged(void *sentence)
 	return service_log_count(&service, sentence) > 0;
 }
 
-/* The modes of the double, and what the log says of each. A trace may come without a request. */
+/* The manners of the double, and the log's line about each. A trace may come without a request. */
 Test(engines, one_whose_report_cannot_be_is_ended)
 {
 	char *const modes[][2] = {
@@ -294,7 +294,7 @@ Test(engines, one_that_does_not_answer_is_shown_so_with_what_is_known)
 	int socket = -1;
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
-	/* Often enough to have more requests open than an engine gets. */
+	/* This is often enough to exceed the number of open requests of an engine. */
 	for (int i = 0; i < 6; i++) {
 		json_t *status = ctl_json(&service, "status");
 		cr_assert(ne(ptr, status, NULL));

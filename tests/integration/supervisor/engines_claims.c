@@ -1,4 +1,4 @@
-/* Engines that report too often, claim what is not so, or write without end. */
+/* Engines that report too often, make false claims, or write without end. */
 #include "supervisor/engines_fixture.h"
 
 #include "cleanup.h"
@@ -60,7 +60,7 @@ static void expect_wake(int socket, const char *order)
 	packet_free(packet);
 }
 
-/* False: the engine takes no more messages. */
+/* Returns false if the engine takes no more messages. */
 static bool order_limit(const char *limit)
 {
 	char uid[16];
@@ -98,7 +98,7 @@ Test(engines, one_that_takes_no_messages_for_a_while_has_its_share_when_it_does)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Whatever it claims: the service looks at it again and again, and answers. */
+/* Whatever it claims, the service continues to read its page and to answer. */
 static void one_that_claims_everything(const char *configuration)
 {
 	start_engines_with("double", configuration);
@@ -133,7 +133,7 @@ Test(engines, nor_does_it_where_users_take_turns)
 	one_that_claims_everything("[shares]\nmode = exclusive\ndefault = 10-90\n");
 }
 
-/* A search for devices is not work that waits. */
+/* A search for devices does not count as work that waits. */
 Test(engines, listing_devices_leaves_the_standby_for_others)
 {
 	start_engines_with("double", "[isolation]\nisolation = session\n");
@@ -148,7 +148,7 @@ Test(engines, listing_devices_leaves_the_standby_for_others)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Two engines of one user, each with a session; what `syclctl devices` says. */
+/* Two engines of one user, each with a session. Returns the output of `syclctl devices`. */
 static json_t *devices_of_two(const char *manner)
 {
 	start_engines_with(manner, "[isolation]\nisolation = session\n");
@@ -190,7 +190,7 @@ Test(engines, what_one_of_them_says_of_a_device_is_not_shown_as_the_others_claim
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* The most memory that the service has had, KiB. */
+/* The service's peak of memory, KiB. */
 static long peak_kib(void)
 {
 	char path[64], line[256];
@@ -222,7 +222,7 @@ Test(engines, what_one_of_them_claims_of_sessions_that_are_not_there_costs_no_me
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* The engine answers this message with a Wake, if it lives. */
+/* If the engine runs, it answers this message with a Wake. */
 static void send_and_await_wake(int socket, const char *what)
 {
 	cr_assert(eq(long, send(socket, what, strlen(what), MSG_NOSIGNAL), (long)strlen(what)));
@@ -255,7 +255,7 @@ Test(engines, one_that_writes_without_end_fills_no_log_and_is_not_held_up)
 	cr_assert(ne(ptr, facts, NULL));
 	send_and_await_wake(socket, "shout");
 	await_log("writes more than the log keeps", 1);
-	/* 5.6 MB were said. A line counts for more than it says: 352 go into a window. */
+	/* 5.6 MB were written. A line counts for more than its text: 352 fit into a window. */
 	cr_expect(lt(uint, service_log_count(&service, "one of very many lines"), 1000u));
 	cr_assert(eq(int, ctl_session_count(&service), 1));
 	close_fd(&socket);

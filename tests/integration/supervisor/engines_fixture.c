@@ -123,7 +123,7 @@ void crash_and_check(const char *how, const char *logged, const char *shown)
 	close_fd(&socket);
 	close_fd(&bystander);
 
-	/* The next connection works, and nothing is left of the dead one's sessions. */
+	/* The next connection works, and none of the dead engine's sessions is left. */
 	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
 	cr_assert(ne(ptr, again, NULL));
 	cr_assert(ne(long, fact(again, "pid="), fact(facts, "pid=")));

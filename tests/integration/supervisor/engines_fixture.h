@@ -8,13 +8,13 @@ extern struct service service;
 
 void start_engines_with(const char *manner, const char *configuration);
 void must_be_refused_with(const char *why);
-/* Field of the only tenant, of `syclctl status`. */
+/* Returns a field of the only tenant in `syclctl status`. */
 json_t *tenant_field(json_t *status, const char *name);
 void lose_engine(int socket);
 bool process_is_gone(void *pid);
 bool devices_in(const char *verb, size_t count);
 void engine_send(int socket, const char *order);
-/* Wait for the answer: by then the engine has sent the ordered messages. */
+/* Waits for the answer: by then the engine has sent the ordered messages. */
 void engine_open_device(int socket);
 long standby_pid(void);
 void await_log(const char *text, unsigned times);

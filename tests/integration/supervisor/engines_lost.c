@@ -1,4 +1,4 @@
-/* Engines whose device failed, engines that end, limits of a user, and lists of devices. */
+/* Engines whose device failed, engines that end, a user's limits, and lists of devices. */
 #include "supervisor/engines_fixture.h"
 
 #include "cleanup.h"
@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Where `text` with that number stands in the log, -1: nowhere. */
+/* Returns where `text` with that number is in the log, -1 if it is not there. */
 static long log_place(const char *format, long number)
 {
 	char text[64], line[1024];
@@ -31,7 +31,8 @@ static long log_place(const char *format, long number)
 	return place;
 }
 
-/* Its driver keeps it for long: the next one is there before, and has its devices open. */
+/* Its driver keeps its process for long. The next engine exists before that ends, and has its
+ * devices open. */
 Test(engines, one_whose_device_failed_is_replaced_before_it_is_gone)
 {
 	start_engines_with("double", "");
@@ -85,7 +86,7 @@ Test(engines, one_whose_device_failed_counts_for_no_limit)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* One engine of a user is held, the last one. */
+/* Only one engine of a user is kept, the last one. */
 Test(engines, of_two_whose_device_failed_the_first_is_let_go)
 {
 	start_engines_with("double", "");
@@ -151,8 +152,8 @@ static bool is_served(void *unused)
 	return facts != NULL;
 }
 
-/* A user whose engines fail faster than they end gets no more of them for a while, and the limit of
- * other users is untouched. */
+/* A user's engines may fail faster than they end. Then the user gets no more of them for a while;
+ * other users have their own limit. */
 Test(engines, those_that_fail_and_stay_are_limited)
 {
 	enum { ENGINES_STAYING = 16, ROUNDS = 60 };
@@ -200,7 +201,7 @@ Test(engines, more_clients_than_a_tenant_may_have_are_refused_and_the_others_are
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* A refusal is read although the client has sent, and goes on sending, without reading. */
+/* The refusal is read although the client has sent data, and continues to send without reading. */
 Test(engines, a_refusal_reaches_a_client_that_has_sent_much)
 {
 	start_engines_with("exits", "");
@@ -230,8 +231,8 @@ Test(engines, without_descriptors_clients_are_refused_and_it_recovers)
 	start_engines_with("unready", "[service]\nengine_start_seconds = 3\n");
 	limit_descriptors(80);
 	int sockets[CLIENTS];
-	/* They wait for an engine, so their descriptors stay with the supervisor: more than it has.
-	 */
+	/* The clients wait for an engine, so their descriptors stay with the supervisor: more than
+	 * it has. */
 	for (int i = 0; i < CLIENTS; i++)
 		sockets[i] = client_connect(&service);
 	int refused = 0;

@@ -1,5 +1,5 @@
-/* Engines that share the memory of a device: who gives how much, and engines that lie about it, are
- * silent or ask without end. */
+/* Engines that share the memory of a device: how much each gives, and engines that send false
+ * reports or none, or request without end. */
 #include "supervisor/engines_fixture.h"
 
 #include "cleanup.h"
@@ -23,7 +23,7 @@ static void say(unsigned engine, const char *word)
 	packet_free(packet);
 }
 
-/* Each session has an engine, with a device open and so many MiB of its 64. */
+/* Each session has an engine with a device open, and uses so many MiB of its 64. */
 static void start_holders_with(const char *configuration, const unsigned *held_mib, unsigned count)
 {
 	start_engines_with("double", configuration);
@@ -51,7 +51,7 @@ static void end_holders(unsigned count)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* The MiB that others freed for it. */
+/* Returns the MiB that others freed for it. */
 static unsigned long ask(unsigned engine, unsigned mib)
 {
 	char word[32];
@@ -106,7 +106,7 @@ Test(engines, TG15_nobody_waits_for_one_that_replies_to_no_request_for_memory)
 	start_holders((const unsigned[]){64, 0, 0}, 3);
 	say(0, "mute");
 	cr_expect(eq(ulong, ask(1, 10), 0ul));
-	/* It owes a reply, so no later case waits for it either, nor for its end. */
+	/* Its reply is missing, so no later case waits for it, or for its end. */
 	for (unsigned i = 0; i < 20; i++)
 		cr_expect(eq(ulong, ask(2, 10), 0ul));
 	end_holders(3);
@@ -117,7 +117,7 @@ Test(engines, TG15_a_claim_of_any_size_keeps_others_waiting_for_a_bounded_time)
 	start_holders((const unsigned[]){1u << 30, 0, 60}, 3);
 	say(0, "stall");
 	cr_expect(eq(ulong, ask(1, 10), 0ul));
-	/* Now the other one is asked. */
+	/* Now the request goes to the other one. */
 	cr_expect(eq(ulong, ask(1, 10), 10ul));
 	end_holders(3);
 }
@@ -144,7 +144,7 @@ Test(engines, TG15_one_that_frees_nothing_is_not_counted_on)
 	start_holders((const unsigned[]){60, 40, 0}, 3);
 	say(0, "keep");
 	(void)ask(2, 5);
-	/* The other one gives, though it has less. */
+	/* The other one gives memory, though it has less. */
 	cr_expect(eq(ulong, ask(2, 5), 5ul));
 	end_holders(3);
 }
@@ -186,7 +186,7 @@ Test(engines, TG15_one_that_dies_while_it_asks_keeps_nobody_waiting)
 Test(engines, TG15_one_that_asks_for_memory_without_waiting_is_ended)
 {
 	start_holders((const unsigned[]){64, 0}, 2);
-	say(0, "mute"); /* so the first case is under way when the others come */
+	say(0, "mute"); /* so the first case has begun when the others come */
 	engine_send(sockets[1], "nag");
 	while (true) {
 		Sycl__V1__Packet *packet = client_receive(sockets[1]);
@@ -217,8 +217,8 @@ Test(engines, TG15_one_that_asks_very_often_is_answered_with_nothing)
 	enum { ASKS = 65 };
 	start_holders((const unsigned[]){64, 0}, 2);
 	unsigned long freed_mib = 0;
-	/* It never has what it got. One that asks as often as it may is refused within a second, or
-	 * what the other one may give comes to its end. */
+	/* It never uses the memory that it got. If it requests as often as it may, it is refused
+	 * within a second, or the other one has nothing left to give. */
 	for (unsigned i = 0; i < ASKS; i++)
 		freed_mib += ask(1, 1);
 	cr_expect(le(ulong, freed_mib, 33ul));

@@ -69,7 +69,8 @@ Test(engines, the_standby_is_told_when_more_devices_are_used)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Is the last "started pid" of an engine before the line on the standby's end? */
+/* Returns true if the last "started pid" of an engine is before the line about the standby's
+ * end. */
 static bool is_started_before_its_end(void)
 {
 	char line[512];
@@ -106,7 +107,7 @@ Test(engines, a_standby_that_does_not_become_an_engine_costs_nobody_a_connection
 		cr_assert(ne(long, fact(again, "pid="), pid));
 		cr_assert(eq(long, fact(again, "prepared="), -1), "it is a standby again");
 		await_log("the standby did not become an engine", 1);
-		/* SIGKILL may wait for a driver; a client that connects does not. */
+		/* SIGKILL may wait for a driver; a client that connects does not wait. */
 		cr_assert(hangs == 0 || is_started_before_its_end());
 		close_fd(&socket);
 		cr_assert(eq(int, service_stop(&service), 0));
@@ -142,7 +143,7 @@ Test(engines, a_client_that_sends_its_hello_after_the_end_of_its_engine_is_serve
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Else whoever may not use a GPU could take the standby, again and again, from those who may. */
+/* Otherwise a user who may not use a GPU could repeatedly take the standby from users who may. */
 Test(engines, a_standby_is_offered_once_to_who_may_not_have_its_devices)
 {
 	start_engines_with("forbidden", "");
@@ -166,7 +167,7 @@ Test(engines, a_standby_is_offered_once_to_who_may_not_have_its_devices)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* As a user who is not the service's: SO_PEERCRED has the effective one. */
+/* Opens as a user other than the service's: SO_PEERCRED has the effective one. */
 static char *open_as(uid_t uid, int *socket_out)
 {
 	cr_assert(zero(int, seteuid(uid)));
@@ -175,8 +176,8 @@ static char *open_as(uid_t uid, int *socket_out)
 	return facts;
 }
 
-/* Adopted, it is a process of that user, who may kill it: three times in a row nobody would have
- * one for minutes. */
+/* Once adopted, it is a process of that user, who may kill it. If that happened three times in a
+ * row, no user would have a standby for minutes. */
 Test(engines, M10_a_user_can_spoil_one_standby_and_not_those_of_others)
 {
 	enum { SOMEBODY = 4242 };
@@ -230,12 +231,12 @@ Test(engines, a_standby_that_has_nothing_to_prepare_is_not_started_again)
 	CLEANUP(free_pointer) char *again = client_open(&service, &socket);
 	cr_assert(ne(ptr, again, NULL));
 	engine_open_device(socket);
-	/* The same ones are not tried again, until the configuration is read: it may have been
-	 * changed so that they can. */
+	/* The same devices are not tried again until the configuration is read, which may have
+	 * changed that. */
 	cr_assert(eq(int, kill(service.pid, SIGHUP), 0));
 	await_log("none of the devices can be prepared", 2);
 	cr_assert(eq(uint, service_log_count(&service, "standby: started pid"), 2u));
-	/* Others are. */
+	/* Other devices are tried. */
 	engine_open_device(socket);
 	await_log("none of the devices can be prepared", 3);
 	close_fd(&socket);

@@ -1,4 +1,4 @@
-/* `syclctl events`: what happened, for whom, and as it comes. */
+/* `syclctl events`: what happened and for which user, and events as they come. */
 #include "supervisor/harness.h"
 
 #include "cleanup.h"
@@ -85,7 +85,7 @@ Test(supervisor_events, engines_sessions_orders_and_faults_are_events)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* The first line with these words, as JSON. */
+/* Returns the first line with these words, as JSON. */
 static json_t *event_with(const char *text, const char *words)
 {
 	for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
@@ -130,7 +130,7 @@ Test(supervisor_events, each_line_of_json_is_one_event_with_its_fields)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Reads until the words are there. */
+/* Reads until the words have arrived. */
 static void read_until(int fd, const char *words)
 {
 	static char text[OUTPUT_BYTES];

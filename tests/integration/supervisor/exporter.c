@@ -91,7 +91,8 @@ static int dial(bool local)
 	return fd;
 }
 
-/* Sends that and reads to the end, into `answer`. The status; 0: hung up without one. */
+/* Sends the text and reads to the end, into `answer`. Returns the status; 0: the connection closed
+ * without one. */
 static int exchange(bool local, const char *request)
 {
 	CLEANUP(close_fd) int fd = dial(local);
@@ -159,7 +160,7 @@ Test(exporter, over_tcp_only_the_token_shows_users, .init = begin, .fini = end)
 	cr_expect(says("WWW-Authenticate: Bearer"));
 }
 
-/* As a page of somebody else's whose name was made to lead here. */
+/* This is the request of a foreign page whose name was made to lead here. */
 Test(exporter, a_strange_name_of_the_host_is_refused, .init = begin, .fini = end)
 {
 	cr_expect(eq(int,
@@ -179,7 +180,7 @@ Test(exporter, the_page_brings_its_own_rules, .init = begin, .fini = end)
 	cr_expect(says("X-Content-Type-Options: nosniff\r\n"));
 	cr_expect(says("Cache-Control: no-store\r\n"));
 	cr_expect(says("<title>sycld</title>"));
-	/* Nothing from outside, and no markup of what others name. */
+	/* The page contains nothing from outside, and no markup in the names that others chose. */
 	static const char *const none[] = {
 		"@STYLE@", "@SCRIPT@", "src=", "innerHTML", "insertAdjacent", "https:"};
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
@@ -227,7 +228,7 @@ Test(exporter, one_address_has_few_connections, .init = begin, .fini = end)
 	for (unsigned i = 0; i < PER_ADDRESS; i++)
 		held[i] = dial(false);
 	cr_expect(wait_until(connection_is_refused, NULL));
-	/* The others go on. */
+	/* Other clients are still served. */
 	cr_expect(eq(int, get(true, "/metrics", ""), 200));
 	for (unsigned i = 0; i < PER_ADDRESS; i++)
 		close_fd(&held[i]);
@@ -251,7 +252,7 @@ Test(exporter, one_user_has_few_connections_to_the_unix_socket, .init = begin, .
 	cr_expect(wait_until(local_is_answered, NULL));
 }
 
-/* What a child that is another user reads: 0 if it is as it should be. */
+/* What a child with another user reads: 0 if it is correct. */
 static int other_user_reads(void)
 {
 	if (setgroups(0, NULL) < 0 || setresgid(OTHER_UID, OTHER_UID, OTHER_UID) < 0 ||

@@ -1,5 +1,5 @@
-/* Descriptors that a user leaves in a socket may not make the service wait: here a TCP socket whose
- * last close would, for an hour. */
+/* Descriptors that a user leaves in a socket must not make the service wait. Here one is a TCP
+ * socket whose last close would wait for an hour. */
 #include "base/foreign_socket.h"
 
 #include "cleanup.h"
@@ -18,7 +18,7 @@ enum { LINGER_SECONDS = 3600 };
 
 TestSuite(foreign_socket, .timeout = 20);
 
-/* Its peer never reads, so what it has sent stays unsent. */
+/* Its peer never reads, so the sent data stay in its buffer. */
 static int lingering_socket(int *peer_out)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -40,7 +40,7 @@ static int lingering_socket(int *peer_out)
 	return fd;
 }
 
-/* A pair; in [0] lies a datagram with the last reference of such a socket. */
+/* Makes a pair; in [0] is a datagram with the last reference of such a socket. */
 static void prepare_lingering_pair(int *pair, int *peer_out)
 {
 	cr_assert(eq(int, socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0));

@@ -1,5 +1,5 @@
-/* Control groups: what is in an engine's ends as a whole, also when its starter has ended. Needs a
- * writable cgroup2. */
+/* Control groups: all processes in an engine's group end together, also if their parent has ended.
+ * Needs a writable cgroup2. */
 #include "supervisor/harness.h"
 
 #include "cleanup.h"
@@ -27,7 +27,7 @@ static bool write_group_file(const char *folder, const char *file, const char *v
 	return fd >= 0 && write(fd, value, strlen(value)) > 0;
 }
 
-/* The first cgroup2 that there is. */
+/* Finds the first mounted cgroup2. */
 static bool find_mount(void)
 {
 	char line[1024], path[HARNESS_PATH_BYTES], type[32];
@@ -42,8 +42,8 @@ static bool find_mount(void)
 	return found;
 }
 
-/* As a service manager that delegates it: this process is in it, and so are services that it
- * starts. */
+/* Makes a group as a service manager that delegates it does. This process is in it, and so are
+ * services that it starts. */
 static void make_group(void)
 {
 	if (geteuid() != 0 || !find_mount())
@@ -138,7 +138,7 @@ Test(groups, an_engine_s_group_ends_with_it_and_goes)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Its engine has ended while no service ran: what it left has no parent but the machine's first
+/* Its engine has ended while no service ran. Its processes have no parent but the machine's first
  * process. */
 Test(groups, the_next_service_ends_what_an_engine_has_left)
 {

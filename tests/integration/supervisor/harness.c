@@ -54,14 +54,15 @@ static void copy_program(const char *from, const char *to)
 		die(from);
 }
 
-/* The fake service manager: reads at all times, because a service waits for one that does not. */
+/* The fake service manager. It reads all the time, because a service waits for a manager that does
+ * not. */
 struct manager {
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	int fd;
 	int stop_fd;
 	size_t said_bytes;
-	size_t seen_bytes; /* up to what was waited for */
+	size_t seen_bytes; /* up to the text that was waited for */
 	char said[NOTIFY_BYTES];
 };
 
@@ -174,7 +175,7 @@ static void drop_capabilities(void)
 		die("no new privileges");
 }
 
-/* Where that user can run the program: in the service's folder, because the build folder may be
+/* Copies the program to the service's folder so that the user can run it: the build folder may be
  * closed to others. */
 static void make_reachable(const struct service *service, const char *name, char *path)
 {
@@ -310,8 +311,8 @@ int service_stop(struct service *service)
 	return service_wait(service);
 }
 
-/* Engines of a service that was killed: they are named by the program that they run, which lies in
- * our folder. */
+/* Ends engines of a service that was killed. They are identified by their program, which is in the
+ * test's folder. */
 static void kill_engines(const struct service *service)
 {
 	DIR *proc = opendir("/proc");
@@ -438,7 +439,7 @@ void client_send_hello(int socket)
 	Sycl__V1__Packet packet = SYCL__V1__PACKET__INIT;
 	packet.body_case = SYCL__V1__PACKET__BODY_HELLO;
 	packet.hello = &hello;
-	/* A refusal may be on its way already: then this fails, and the refusal is still there to
+	/* The service may have sent a refusal already. Then this fails, and the refusal can still
 	 * be read. */
 	(void)message_send(socket, &packet.base, NULL, 0, 0);
 }

@@ -1,4 +1,4 @@
-/* Entries for the journal: their fields, their size, and who does not read them. */
+/* Entries for the journal: their fields, their size, and which users cannot read them. */
 #include "base/journal.h"
 #include "cleanup.h"
 
@@ -78,7 +78,7 @@ Test(journal, an_entry_has_the_fields_that_apply)
 	cr_expect(eq(ptr, (void *)(uintptr_t)strstr(entry, "SYCLD_KERNEL"), NULL));
 }
 
-/* A kernel's name is its user's words. */
+/* The user chooses a kernel's name. */
 Test(journal, a_value_adds_no_field_of_its_own)
 {
 	const struct log_fields fields = {.kind = 3, .kernel = "k\nSYCLD_UID=0\nPRIORITY=0"};

@@ -1,4 +1,4 @@
-/* The service never waits for whoever reads its log: a pipe, socket or terminal whose reader
+/* The service never waits for the reader of its log: a pipe, socket or terminal whose reader
  * pauses. */
 #include "base/log.h"
 
@@ -22,12 +22,12 @@
 enum { MANY = 20000, TEXT_BYTES = 4 << 20 };
 
 static uv_loop_t loop;
-static uv_async_t alive; /* as the service's loop is, which has other handles */
+static uv_async_t alive; /* the service's loop is like this: it has other handles */
 static int reader = -1;
 
 TestSuite(log, .timeout = 60);
 
-/* Standard error is `writer` from now on; [0] is read by the test alone. */
+/* Makes `writer` the standard error; only the test reads [0]. */
 static void open_log_with(int theirs, int writer)
 {
 	reader = theirs;
@@ -46,7 +46,7 @@ static void open_pipe(void)
 	open_log_with(pair[0], pair[1]);
 }
 
-/* All that is there, after what is there already. */
+/* Reads everything that is available and appends it to the text. */
 static void read_more(char *text)
 {
 	size_t used = strlen(text);
@@ -62,7 +62,7 @@ static void write_many(unsigned count)
 		log_info("test", "line %u", i);
 }
 
-/* The loop runs, and the reader reads, until the text ends with these words. */
+/* Runs the loop and reads until the text ends with these words. */
 static void read_until(char *text, const char *words)
 {
 	for (;;) {
@@ -74,7 +74,7 @@ static void read_until(char *text, const char *words)
 	}
 }
 
-/* Behind the time, which must have its form: "2026-01-31T12:00:00.123Z ". */
+/* Returns the text behind the time, which must have its form: "2026-01-31T12:00:00.123Z ". */
 static const char *without_time(const char *line)
 {
 	static const char form[] = "0000-00-00T00:00:00.000Z ";
@@ -84,7 +84,8 @@ static const char *without_time(const char *line)
 	return line + sizeof(form) - 1;
 }
 
-/* Lines in order, with gaps that say how many are in them; as many as were written. */
+/* Checks lines in order, and gaps that report how many lines they replace; the sum is the number of
+ * written lines. */
 static void check_lines(char *text, unsigned count)
 {
 	static const char kept[] = "sycld: test: line ", lost[] = "sycld: log: ";
@@ -109,7 +110,7 @@ static void check_paused_reader(void)
 	char last[64];
 	cr_assert(ne(ptr, text, NULL));
 	int flags = fcntl(STDERR_FILENO, F_GETFL);
-	write_many(MANY); /* comes back, though nobody reads */
+	write_many(MANY); /* returns, though no process reads */
 	cr_expect(eq(int, fcntl(STDERR_FILENO, F_GETFL), flags),
 		  "others have this description, too");
 	read_until(text, " keep up\n");
@@ -154,7 +155,7 @@ Test(log, lines_are_there_at_once_as_long_as_there_is_room)
 	cr_expect_str_eq(without_time(text), "sycld: test: line 0\n");
 }
 
-/* The line that is written with this JOURNAL_STREAM. */
+/* Returns the line that is written with this JOURNAL_STREAM. */
 static const char *line_with_stream(unsigned long long device, unsigned long long inode)
 {
 	static char text[4096];
@@ -168,7 +169,7 @@ static const char *line_with_stream(unsigned long long device, unsigned long lon
 	return text;
 }
 
-/* Another program's variable, which was inherited, says nothing about this standard error. */
+/* The variable was inherited from another program and does not apply to this standard error. */
 Test(log, lines_are_the_journals_only_where_they_go_to_the_journal)
 {
 	struct stat facts;
@@ -225,7 +226,7 @@ Test(log, what_waits_at_the_end_is_written_if_somebody_reads)
 	cr_assert(ne(ptr, text, NULL));
 	open_pipe();
 	cr_assert(gt(int, fcntl(reader, F_SETPIPE_SZ, 4096), 0));
-	write_many(160); /* more than the pipe has room for, less than twice as much */
+	write_many(160); /* more than the pipe has room for, and less than twice as much */
 	read_more(text);
 	cr_assert(eq(ptr, strstr(text, "line 159\n"), NULL), "it waits");
 	log_finish();

@@ -38,7 +38,7 @@ static void start_orders_with(const char *manner, const char *configuration)
 	launch_service();
 }
 
-/* Up to four words. */
+/* Gives an order of up to four words. */
 static void give_order(const char *a, const char *b, const char *c, const char *d, const char *e)
 {
 	const char *arguments[] = {
@@ -171,7 +171,7 @@ static void must_be_kept_out(void)
 	cr_expect(ne(ptr, strstr(refused, "admits no new session"), NULL), "%s", refused);
 }
 
-/* Shown, and kept, whether the service is killed or stopped; until it is taken back. */
+/* It is shown and kept until it is taken back, even if the service is killed or stopped. */
 static void drain_and_restart(const char *list, const char *whose, const char *uid)
 {
 	start_orders_with("double", "");
@@ -211,7 +211,7 @@ Test(supervisor_orders, a_drained_user_is_shown_and_stays_drained_when_the_servi
 	drain_and_restart("tenants", "--uid", own_uid());
 }
 
-/* A user who is here, and one who never came; for the service that follows, too. */
+/* One user is connected and one never was. This also holds for the next service. */
 Test(supervisor_orders, to_resume_all_takes_back_what_was_said_of_users)
 {
 	start_orders_with("double", "");
@@ -295,7 +295,7 @@ Test(supervisor_orders, the_limits_that_hold_are_shown_with_who_said_so)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* The value of a limit of that session alone; 0: none is shown. */
+/* Returns the value of a limit of that session only; 0: none is shown. */
 static json_int_t limit_of_session(const char *name, json_int_t session)
 {
 	json_t *answer = ctl_json(&service, "limits");
@@ -327,7 +327,7 @@ Test(supervisor_orders, the_limits_of_one_session_are_shown_until_they_are_taken
 	cr_expect(eq(long, (long)limit_of_session("buffer_bytes", id), 4096));
 	give_order("limit", "weight=default", text, NULL, NULL);
 	cr_expect(eq(long, (long)limit_of_session("weight", id), 0));
-	/* A limit of all leaves that of a single session. */
+	/* A limit of all users does not change that of a single session. */
 	give_order("limit", "buffer_bytes=8192", "--all", NULL, NULL);
 	cr_expect(eq(long, (long)limit_of_session("buffer_bytes", id), 4096));
 	give_order("limit", "buffer_bytes=default", text, NULL, NULL);

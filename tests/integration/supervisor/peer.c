@@ -1,5 +1,5 @@
-/* The peer of a connection, by the kernel: its process, user and control group, or nothing where
- * the process has ended meanwhile. */
+/* The peer of a connection, according to the kernel: its process, user and control group. There is
+ * none if the process has ended meanwhile. */
 #include "base/peer.h"
 
 #include "cleanup.h"
@@ -21,7 +21,7 @@
 
 enum { PATH_MOST = 512 };
 
-/* Whatever a group is called. */
+/* A group may have any name. */
 #define HOSTILE_NAME "sycld-test-\033[31m\xff"
 #define SHOWN_NAME   "sycld-test-?[31m?"
 
@@ -47,8 +47,8 @@ static int listening(struct sockaddr_un *address_out, socklen_t *size_out)
 	return fd;
 }
 
-/* A process that goes into that group ("": stays), connects, and stays until it is killed, or not.
- * Its pid. */
+/* Starts a process that enters that group ("": stays) and connects. It stays until it is killed, or
+ * ends at once. Returns its pid. */
 static pid_t begin_client(const struct sockaddr_un *address, socklen_t size, const char *group,
 			  bool stays)
 {
@@ -74,7 +74,7 @@ static void end_client(pid_t pid)
 	cr_assert(eq(int, waitpid(pid, NULL, 0), pid));
 }
 
-/* This process' own; "": there is no version 2. */
+/* This process' own group; "": there is no version 2. */
 static void own_group(char path[PATH_MOST])
 {
 	char line[PATH_MOST];
@@ -88,7 +88,7 @@ static void own_group(char path[PATH_MOST])
 		(void)fclose(file);
 }
 
-/* A group inside this process' own. False: none may be made here. */
+/* Makes a group inside of this process' own. False: that is not possible here. */
 static bool make_group(const char *own)
 {
 	static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
@@ -134,7 +134,7 @@ Test(peer, a_process_that_is_there_is_named)
 	end_client(pid);
 }
 
-/* A file that is read by its number could be another process' by now. */
+/* A file that is read by its number could belong to another process by now. */
 Test(peer, one_that_has_gone_is_nobody)
 {
 	struct sockaddr_un address;
@@ -149,7 +149,7 @@ Test(peer, one_that_has_gone_is_nobody)
 	cr_assert(eq(str, peer.cgroup, (char *)(uintptr_t) ""));
 }
 
-/* Not reaped yet: it has its number still, and what could be read of it means nothing. */
+/* It is not reaped yet. It still has its number, but files of that number no longer describe it. */
 Test(peer, one_that_is_ending_is_nobody)
 {
 	struct sockaddr_un address;

@@ -1,5 +1,5 @@
-/* What syclctl shows of the present: what runs, who has paused or drained, filters, and what a
- * hostile engine claims. */
+/* What syclctl shows of the present: running work, paused sessions and drained users, filters, and
+ * the claims of a hostile engine. */
 #include "supervisor/harness.h"
 
 #include "cleanup.h"
@@ -140,8 +140,8 @@ Test(present, N6_who_has_paused_and_drained_is_named)
 	json_decref(status);
 }
 
-/* An activity and a device that there are none of, more than the whole of a device, a name with
- * commands for a terminal, devices without end. */
+/* An activity and a device that do not exist, more than the whole of a device, a name with commands
+ * for a terminal, devices without end. */
 Test(present, N6_hostile_claims_about_the_present_have_bounds)
 {
 	begin_present("braggart");

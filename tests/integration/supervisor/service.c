@@ -1,4 +1,4 @@
-/* sycld itself: starting, being started, stopping, its configuration and its folder. */
+/* sycld itself: how it starts and stops, its configuration and its folder. */
 #include "supervisor/harness.h"
 
 #include "cleanup.h"
@@ -59,7 +59,7 @@ Test(service, serves_a_session_and_forgets_it_when_it_ends)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* The reader of its standard error pauses: here it never reads at all, and there is no room from
+/* The reader of its standard error pauses. Here it never reads at all, and the pipe is full from
  * the first line on. */
 Test(service, a_reader_of_the_log_that_pauses_holds_up_nobody)
 {
@@ -128,7 +128,7 @@ Test(service, terminates_cleanly_and_takes_its_engine_along)
 	pid_t engine = (pid_t)fact(facts, "pid=");
 	(void)kill(service.pid, SIGTERM);
 	cr_assert(service_wait_notify(&service, "STOPPING=1"));
-	/* Nobody new, while the session may end in its own time. */
+	/* New sessions are refused, while the open session may end in its own time. */
 	int late = -1;
 	cr_assert(eq(int, packet_socket_connect(service.session, &late), -ENOENT));
 	cr_assert(eq(int, kill(service.pid, 0), 0));
@@ -176,7 +176,7 @@ Test(service, engines_are_left_to_their_sessions_where_that_is_configured)
 	close_fd(&socket);
 }
 
-/* exec with a descriptor as the service manager passes it. */
+/* Calls exec with a descriptor, as the service manager passes it. */
 static void launch_activated(int listener)
 {
 	service.pid = fork();
@@ -489,7 +489,7 @@ Test(service, reload_changes_limits_for_new_sessions_and_survives_nonsense)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Exit status and complaint of a service that must not start. */
+/* Expects the exit status and error message of a service that must not start. */
 static void must_refuse_folder(const char *why)
 {
 	const char *arguments[] = {SYCLD_PROGRAM, "--runtime-dir", service.runtime, NULL};
@@ -545,7 +545,7 @@ static bool names_were_sent(void *text)
 	return service_log_count(&service, text) > 0;
 }
 
-/* Most likely it is misspelt. It is reported at the start and at a reload, and is an error for
+/* Most likely the name is misspelt. It is reported at the start and at a reload, and is an error in
  * requests. */
 Test(service, names_in_shares_that_nobody_has_are_told)
 {
@@ -590,7 +590,7 @@ static bool can_have_namespaces(void)
 	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* There they are all one to it, this test's user among them. */
+/* In that namespace all users have one uid, also the one of this test. */
 Test(service, who_is_outside_its_user_namespace_is_refused)
 {
 	if (!can_have_namespaces())

@@ -1,4 +1,4 @@
-/* Settings of users and groups: checked, in force, shown with where they stand, and kept. */
+/* Settings of users and groups: checked, in force, shown with their place in the file, and kept. */
 #include "supervisor/harness.h"
 
 #include "cleanup.h"
@@ -168,7 +168,8 @@ Test(supervisor_settings, the_limit_that_is_nearest_to_the_user_holds_and_its_pl
 	must_show("devices", false, "all from default");
 	must_show("devices", true, "cuda:1 from c.conf:6");
 	must_show("sessions_per_tenant", true, "7 from c.conf:7");
-	/* An order for all users does not reach a user with a section; one for the user does. */
+	/* An order for all users does not reach a user with a section; an order for that user
+	 * does. */
 	give_limit("builds=8", "--all", NULL);
 	must_show("builds", false, "8 from order");
 	must_show("builds", true, "5 from c.conf:5");
@@ -236,7 +237,7 @@ Test(supervisor_settings, a_drain_that_waits_ends_with_the_last_session)
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
 	cr_expect(eq(int, drain("--timeout=1"), 4), "the session is still there");
-	/* Without a time-out it waits for the end that comes while it waits. */
+	/* Without a time-out it waits until the engine ends. */
 	pid_t pid = fork();
 	if (pid == 0) {
 		close_fd(&socket);
@@ -250,7 +251,7 @@ Test(supervisor_settings, a_drain_that_waits_ends_with_the_last_session)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* The words that the engine was started with, with a space between them. */
+/* Returns the words of the engine's command line, with a space between them. */
 static const char *words_of_engine(const char *facts)
 {
 	static char words[LINE_BYTES];

@@ -1,6 +1,7 @@
 /*
- * A user database that does not answer, as one on a network may: a user whose lookup hangs waits,
- * and nobody and nothing else does. Here this user is looked up, as [shares] has a name in it.
+ * A user database that does not answer, which can happen if it is on a network. A user whose lookup
+ * hangs waits, and nothing else does. Here this user is looked up because [shares] has a name in
+ * it.
  */
 #include "supervisor/harness.h"
 
@@ -38,7 +39,7 @@ static void start_slow_with(const char *configuration)
 	service_start_slow(&service, arguments, SLOW_USER_DATABASE, geteuid(), gate);
 }
 
-/* From now on it answers. */
+/* From now on the database answers. */
 static int let_it_answer(void)
 {
 	int fd = open(gate, O_RDWR | O_CLOEXEC);
@@ -46,7 +47,7 @@ static int let_it_answer(void)
 	return fd;
 }
 
-/* The order for the only session; to be dropped. */
+/* Returns the order for the only session, which the caller drops. */
 static json_t *only_session(void)
 {
 	json_t *status = ctl_json(&service, "status");
@@ -158,7 +159,7 @@ Test(slow_users, an_operator_can_end_a_session_that_waits)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* A user that lists devices may never have been here before. */
+/* A user that lists devices may never have connected before. */
 Test(slow_users, devices_are_listed_when_it_is_known_who_asks)
 {
 	start_slow_with(NAMED);

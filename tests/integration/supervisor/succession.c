@@ -1,5 +1,5 @@
 /*
- * One service follows another that was killed or that has handed over. Engines that go on come back
+ * One service follows another that was killed or that has handed over. Engines that continue return
  * to it, and those that misbehave then are left alone. Files in the folder are trusted only as far
  * as they can be checked.
  */
@@ -86,8 +86,7 @@ static void file_path(const char *name, char path[PATH_MOST])
 	(void)snprintf(path, PATH_MOST, "%s/%s", service.runtime, name);
 }
 
-/* Its number, its age and what it is called are as before; what the engine says of it is printable.
- */
+/* Its number, its age and its name are as before. The name that the engine reports is printable. */
 static void must_know(const struct client *client, json_int_t number)
 {
 	json_t *status = ctl_json(&service, "status");
@@ -148,7 +147,7 @@ Test(succession, the_end_of_a_session_and_of_the_engine_are_seen_by_the_next_ser
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* The engine of each manner goes on with its sessions, and whoever comes gets another one. */
+/* The engine of each manner continues with its sessions, and new sessions get another one. */
 Test(succession, what_does_not_show_what_it_should_is_left_alone)
 {
 	static const struct {
@@ -181,7 +180,7 @@ Test(succession, what_does_not_show_what_it_should_is_left_alone)
 	}
 }
 
-/* An upgrade is for whoever comes after it. */
+/* An upgrade is for sessions that come after it. */
 Test(succession, one_of_another_release_keeps_whom_it_has_and_gets_nobody_new)
 {
 	service_prepare(&service, "older");
@@ -189,7 +188,7 @@ Test(succession, one_of_another_release_keeps_whom_it_has_and_gets_nobody_new)
 	struct client first = open_known_client();
 	end_service(SIGKILL);
 	service_start(&service, NULL);
-	/* Also a session that waited for it. */
+	/* So is a session that waited for it. */
 	struct client next = open_known_client();
 	cr_assert(ne(long, next.engine, first.engine));
 	must_answer(&first);
@@ -232,7 +231,7 @@ Test(succession, an_engine_that_ended_meanwhile_is_not_waited_for)
 	struct client next = open_known_client();
 	cr_assert(ne(long, next.engine, first.engine));
 	/* The process may not have been a zombie yet when it was checked. Then its end is handled
-	 * as any engine's. */
+	 * like any engine's. */
 	cr_assert(log_says((void *)(uintptr_t) "has ended while no service ran") ||
 		  log_says((void *)(uintptr_t) "an earlier service had started it"));
 	close_fd(&first.socket);
@@ -258,7 +257,8 @@ Test(succession, one_that_begins_to_come_back_again_and_again_is_refused)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Late, refused, refused by a service before, and one that a signal does not end at once. */
+/* Engines that are late, refused, refused by an earlier service, and one that a signal does not end
+ * at once. */
 Test(succession, a_stop_ends_engines_that_did_not_come_back)
 {
 	static const struct {
@@ -384,7 +384,7 @@ static void must_be_kept(const char *why)
 	cr_assert(eq(int, lstat(bad, &facts), 0), "%s", why);
 }
 
-/* Then the engine goes on by itself as if nothing had been left, and the service works. */
+/* Then the engine continues by itself as if there were no file, and the service works. */
 Test(succession, what_was_left_in_the_folder_is_refused_when_it_is_damaged_or_others_could_write_it)
 {
 	static const struct {
@@ -433,8 +433,8 @@ static bool has_an_engine(void *path)
 	return stat(path, &facts) == 0 && facts.st_size >= 56 + 56;
 }
 
-/* A folder in the place of the file that it writes first: nobody's rights and no full disk are
- * needed for that. */
+/* A folder is in the place of the file that it writes first. So the test needs neither another user
+ * nor a full disk. */
 Test(succession, what_could_not_be_written_is_written_later_and_no_number_is_given_twice)
 {
 	char path[PATH_MOST], blocked[PATH_MOST];
@@ -470,7 +470,8 @@ Test(succession, what_could_not_be_written_is_written_later_and_no_number_is_giv
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* From here on, opening what a service left fails for a while: those flags are nobody else's. */
+/* From here on, opening the former service's files fails for a while: only they are opened with
+ * these flags. */
 static void fail_to_open(void)
 {
 	struct sock_filter steps[] = {
@@ -517,7 +518,7 @@ Test(succession, a_service_that_cannot_read_now_what_was_left_does_not_begin_and
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-/* Connects to where engines come back: 0: hung up on without a word. */
+/* Connects to the socket to which engines return. 0: it was closed without a message. */
 static int try_to_come_back(void)
 {
 	char path[PATH_MOST], word[256];
@@ -554,8 +555,8 @@ Test(succession, whoever_is_not_the_engine_that_was_left_has_no_word)
 	struct client first = open_known_client();
 	end_service(SIGKILL);
 	service_start(&service, NULL);
-	/* While that engine is waited for: another process of its user, and, in a service for all,
-	 * of another one. */
+	/* The service waits for that engine. Meanwhile other processes connect: one of its user,
+	 * and, in a service for all users, one of another user. */
 	stranger(geteuid());
 	if (geteuid() == 0)
 		stranger(NOBODY);
@@ -570,7 +571,7 @@ static bool has_spoken_again(void *unused)
 	return service_log_count(&service, "says: a ") == 1;
 }
 
-/* While nobody reads, what it writes is lost, and harms it not. */
+/* While there is no reader, its output is lost, and it continues. */
 Test(succession, an_engine_that_comes_back_is_heard_again)
 {
 	service_prepare(&service, "returns");

@@ -1,4 +1,4 @@
-# The supervisor and syclctl, with a stand-in engine that can misbehave on demand, and with the real one where it counts.
+# The supervisor and syclctl, with a stand-in engine that can misbehave, and with the real one if it matters.
 if(NOT SYCLD_SANITIZE STREQUAL "memory")
   add_executable(supervisor_engine_double supervisor/engine_double.c supervisor/engine_double_memory.c
     supervisor/engine_double_report.c supervisor/engine_double_standby.c)
@@ -45,7 +45,7 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
     endif()
   endif()
 
-  # A user database that waits, in the service's process. Without sanitizers, which want to be loaded first.
+  # A user database that waits, in the service's process. It cannot be used with sanitizers, which must be loaded first.
   add_library(slow_user_database MODULE ${PROJECT_SOURCE_DIR}/tests/support/slow_user_database.c)
   target_compile_definitions(slow_user_database PRIVATE _GNU_SOURCE)
   set_target_properties(slow_user_database PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
@@ -94,15 +94,15 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
     target_include_directories(supervisor_foreign_socket PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
   endif()
 
-  # A plain program: only the exit status 77 shows ctest that it was skipped, which it is unless
-  # root runs it.
+  # A plain program, so that its exit status 77 shows ctest that it was skipped. It is skipped
+  # unless root runs it.
   add_executable(supervisor_uids supervisor/uids.c)
   target_link_libraries(supervisor_uids PRIVATE sycl_flags supervisor_harness)
   set_target_properties(supervisor_uids PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME supervisor_uids COMMAND supervisor_uids)
   sycl_test_properties(supervisor_uids 120 "")
   set_tests_properties(supervisor_uids PROPERTIES SKIP_RETURN_CODE 77)
-  # The same of operators.
+  # The same for operators.
   add_executable(supervisor_uids_operators supervisor/uids_operators.c)
   target_link_libraries(supervisor_uids_operators PRIVATE sycl_flags supervisor_harness)
   set_target_properties(supervisor_uids_operators PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# taken.sh BIN: a user whose folder below /tmp somebody else has made has a service all the same, which the
-# library and syclctl find. BIN: the folder of the programs.
+# taken.sh BIN: another user has made a user's folder below /tmp. The user has a service all the same, which the library and syclctl find.
+# BIN: the folder of the programs.
 set -u
 bin=$1
 uid=$((300000 + $$ % 100000)) service=''
@@ -29,7 +29,7 @@ as_user() {
 	setpriv --reuid "$uid" --regid "$uid" --clear-groups env -i HOME="$home" PATH="$PATH" "$@"
 }
 
-# Not through a function: the process that is ended later must be the service.
+# This is not in a function: the process that is ended later must be the service.
 setpriv --reuid "$uid" --regid "$uid" --clear-groups env -i HOME="$home" PATH="$PATH" "$bin/sycld" --user >"$home.log" 2>&1 &
 service=$!
 until as_user "$bin/syclctl" version --json >"$home.answer" 2>&1; do
@@ -52,7 +52,7 @@ as_user "$bin/saxpy" || failed=1
 	echo "something was left in the folder that is not the user's: $(ls -A "$taken")"
 	failed=1
 }
-# The user gives the name back: the service that runs is still the same.
+# The other user removes the folder: the running service is still the same.
 rmdir "$taken"
 as_user "$bin/syclctl" version || failed=1
 exit "$failed"

@@ -1,4 +1,4 @@
-/* Text of tenants, before it goes to an operator's terminal. */
+/* Text of tenants, before it is printed on an operator's terminal. */
 #include "base/text.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-/* 'syclctl top' on a terminal of tmux, whose screen is read back. */
+/* 'syclctl top' on a terminal of tmux. The test reads its screen. */
 #include "supervisor/harness.h"
 
 #include "cleanup.h"

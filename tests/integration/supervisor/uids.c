@@ -1,7 +1,7 @@
 /*
- * Several uids on one service, as root: each has an engine of its own uid, and can neither look
- * into, trace nor signal another's. A plain program: 77 when it is not root. Its argument is the
- * engine's program (else the stand-in).
+ * Several uids on one service, as root. Each has an engine with its own uid, and can neither read,
+ * trace nor signal another's. A plain program: 77 without root. Its argument is the engine's
+ * program (default: the stand-in).
  */
 #include "supervisor/harness.h"
 
@@ -44,7 +44,7 @@ static uid_t unused_uid(uid_t from)
 
 struct user {
 	uid_t uid;
-	pid_t pid; /* holds a session until `release` is written to */
+	pid_t pid; /* has a session until a byte is written to `release` */
 	int release;
 	long session_ok; /* 1: it was welcomed */
 	long engine;     /* pid; as root sees it */
@@ -60,7 +60,7 @@ static int hold_session(const struct service *service, uid_t uid, int report, in
 	char answer = facts ? 'y' : 'n';
 	if (write(report, &answer, 1) != 1)
 		return 3;
-	/* Until the test writes, or ends. */
+	/* Waits until the test writes, or ends. */
 	if (read(release, &answer, 1) < 0)
 		return 5;
 	close_fd(&socket);
@@ -89,7 +89,7 @@ static void user_begin(const struct service *service, struct user *user)
 static void user_end(struct user *user)
 {
 	int status = 0;
-	/* Not by closing: a user who began later has a copy of this end. */
+	/* Closing is not enough: a user who began later has a copy of this end. */
 	CHECK(write(user->release, "", 1) == 1);
 	close_fd(&user->release);
 	CHECK(waitpid(user->pid, &status, 0) == user->pid && WIFEXITED(status) &&
@@ -107,7 +107,7 @@ static long engine_of(json_t *status, uid_t uid)
 	return 0;
 }
 
-/* "Uid:" line of a process: all four must be `uid`. */
+/* The "Uid:" line of a process: all four must be `uid`. */
 static bool has_only_uid(long pid, uid_t uid)
 {
 	char path[64];
@@ -136,11 +136,11 @@ static bool can_open(long pid, const char *name, int flags)
 	return fd >= 0;
 }
 
-/* As that user: the number of things that can be done to the process and must not. */
+/* As that user: returns how many forbidden actions on the process succeed. */
 static unsigned harm(long pid)
 {
 	unsigned count = 0;
-	/* SIGCONT may be sent to everybody within one login session, which strangers are not in. */
+	/* SIGCONT may be sent to all processes of a login session. Strangers are in another one. */
 	(void)setsid();
 	count += kill((pid_t)pid, 0) == 0;
 	count += kill((pid_t)pid, SIGCONT) == 0;
@@ -170,7 +170,7 @@ static unsigned harm_as(uid_t uid, long pid)
 	return WIFEXITED(status) ? (unsigned)WEXITSTATUS(status) : 101;
 }
 
-/* A user's own engine may be signalled by that user, but neither traced nor read. */
+/* A user may signal the user's own engine, but neither trace nor read it. */
 static unsigned intrusion_as(uid_t uid, long pid)
 {
 	pid_t child = fork();
@@ -206,8 +206,8 @@ static json_t *status_as(const struct service *service, const char *program, uid
 	return requested_as(service, program, uid, "status", NULL);
 }
 
-/* Is that order about these sessions taken from that user? If not, the complaint has these words.
- */
+/* Returns true if that user may give that order about these sessions. If not, the error must
+ * contain these words. */
 static bool may_order(const struct service *service, const char *program, uid_t uid,
 		      const char *const order[2], const char *const whose[2], const char *complaint)
 {
@@ -223,7 +223,8 @@ static bool may_order(const struct service *service, const char *program, uid_t 
 	return may;
 }
 
-/* Not even about one's own; and root's about one user are nothing to another. */
+/* A user may not order anything, also about the user's own sessions. An order of root about one
+ * user does not affect another. */
 static void orders_are_roots(const struct service *service, const char *program,
 			     const struct user *a, const struct user *b)
 {
@@ -252,7 +253,7 @@ static void orders_are_roots(const struct service *service, const char *program,
 	json_decref(all);
 }
 
-/* Everything listed there must be that user's, and there must be something. */
+/* Checks that all entries are that user's, and that there is at least one. */
 static void only_of(json_t *status, const char *list, uid_t uid)
 {
 	size_t i;
@@ -270,8 +271,8 @@ static void must_own_cache(const struct service *service, uid_t uid)
 	CHECK(stat(path, &facts) == 0 && facts.st_uid == uid && (facts.st_mode & 0777u) == 0700);
 }
 
-/* Its standard output leads nowhere, its standard error into a socket of its own, and no descriptor
- * of its leads to the service's log. */
+/* Checks that its standard output leads nowhere and its standard error into its own socket. No
+ * descriptor leads to the service's log. */
 static bool has_no_log(long pid, const char *log)
 {
 	for (int fd = 0; fd < 32; fd++) {
@@ -297,7 +298,8 @@ static size_t account_count(const struct service *service, const char *program, 
 	return count;
 }
 
-/* Root sees what all have used, and anybody else what is their own, however they ask. */
+/* Root can read what all have used, and every other user only their own use, whatever they
+ * request. */
 static void accounts_are_ones_own(const struct service *service, const char *program,
 				  const struct user *a, const struct user *b)
 {
@@ -356,9 +358,9 @@ static void two_users(const char *engine, const char *ctl_template)
 	CHECK(harm_as(b.uid, a.engine) == 0);
 	CHECK(harm_as(a.uid, service.pid) == 0);
 	CHECK(intrusion_as(a.uid, a.engine) == 0);
-	CHECK(harm_as(0, a.engine) > 0); /* the probe itself can see harm where there is some */
+	CHECK(harm_as(0, a.engine) > 0); /* the check itself must find successful attacks */
 
-	if (engine) /* the stand-in has only what it was given */
+	if (engine) /* the stand-in has only its arguments */
 		CHECK(has_no_log(a.engine, service.log));
 
 	json_t *own = status_as(&service, ctl, a.uid);
@@ -371,7 +373,7 @@ static void two_users(const char *engine, const char *ctl_template)
 	json_decref(nobody);
 
 	accounts_are_ones_own(&service, ctl, &a, &b);
-	/* Kernels that were built are kept, in folders that the other cannot look into. */
+	/* Built kernels are kept in folders that the other user cannot read. */
 	must_own_cache(&service, a.uid);
 	must_own_cache(&service, b.uid);
 	orders_are_roots(&service, ctl, &a, &b);
@@ -394,7 +396,7 @@ static void unprivileged_refuses_another(const char *engine)
 	user_begin(&service, &own);
 	CHECK(own.session_ok);
 
-	/* Root is another user too. */
+	/* Root is handled like another user. */
 	CLEANUP(free_pointer) char *text = client_refused(&service);
 	CHECK(text != NULL);
 	CHECK(text && strstr(text, "serves uid") != NULL);

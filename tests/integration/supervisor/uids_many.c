@@ -1,6 +1,6 @@
 /*
- * Many users on one service, as root: users who make themselves many (subordinate uids) take
- * nothing from the others, neither figures nor engines. A plain program: 77 when it is not root.
+ * Many users on one service, as root. A user can have many uids (subordinate uids). They take
+ * nothing from other users, neither figures nor engines. A plain program: 77 without root.
  */
 #include "supervisor/harness.h"
 
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Far from those that systems give to users and services. */
+/* Far from uids that systems give to users and services. */
 enum { UID_FIRST = 1500000000, SKIPPED = 77, FILES = 4096 };
 
 static unsigned failures;
@@ -36,7 +36,8 @@ static void be(uid_t uid)
 		abort();
 }
 
-/* A session of that user; -1: refused, and `why_out` (or NULL) says why, to be freed. */
+/* Opens a session of that user. -1: refused; then `why_out` (or NULL) is the reason, which the
+ * caller frees. */
 static int open_as(uid_t uid, char **why_out)
 {
 	int socket = -1;
@@ -65,7 +66,7 @@ static void end_many(void)
 	service_free(&service);
 }
 
-/* Sessions that have ended, by a user's row of that answer; -1 where there is none. */
+/* Returns the number of ended sessions in a user's row of that answer; -1: there is no row. */
 static json_int_t ended_of(const json_t *accounts, uid_t uid)
 {
 	json_t *row;
@@ -99,7 +100,7 @@ static bool all_have_ended(void *unused)
 	return ctl_session_count(&service) == 0;
 }
 
-/* Opened and closed. A refusal is printed. */
+/* Opens and closes a session. A refusal is printed. */
 static void one_session(uid_t uid)
 {
 	be(uid);
@@ -133,7 +134,7 @@ static void who_is_refused_leaves_nothing_behind(void)
 	end_many();
 }
 
-/* At once, before anybody has asked who they are. */
+/* At once, before their uids have been looked up. */
 static void who_comes_while_nobody_is_let_in_leaves_nothing_behind(void)
 {
 	enum { CROWD = 20 };
@@ -153,7 +154,7 @@ static void who_comes_while_nobody_is_let_in_leaves_nothing_behind(void)
 	end_many();
 }
 
-/* The sum stays what it was, over a restart as well, and who has a name keeps a row. */
+/* The sum is unchanged, also after a restart, and a user with a name keeps a row. */
 static void who_was_served_is_counted_for_ever(void)
 {
 	enum { CROWD = 300, OWN_ROWS = 256 };
@@ -165,7 +166,8 @@ static void who_was_served_is_counted_for_ever(void)
 		one_session(UID_FIRST + i);
 	CHECK(wait_until(all_have_ended, NULL));
 	for (int restarted = 0; restarted < 2; restarted++) {
-		/* One answer for all of them: a process for each user takes most of the test. */
+		/* One request answers for all of them, because a process for each user takes most
+		 * of the test. */
 		json_t *accounts = ctl_json(&service, "accounts");
 		CHECK(!named || ended_of(accounts, named->pw_uid) == 1);
 		CHECK(ended_of(accounts, UID_FIRST) == -1);
@@ -218,7 +220,7 @@ static void who_is_looked_up_slowly_delays_nobody_else(void)
 	end_many();
 }
 
-/* Both newcomers get in while nobody of the crowd has: the gate stays closed. */
+/* Both new users get a session while none of the crowd has: the gate stays closed. */
 static void made_up_uids_that_are_looked_up_slowly_delay_no_newcomer(uid_t named)
 {
 	enum { CROWD = 300, BLOCK = 65536 };
@@ -247,7 +249,7 @@ static void must_be_refused(uid_t uid, const char *words)
 	free(why);
 }
 
-/* The engine of that user; 0: there is none. */
+/* Returns the engine of that user; 0: there is none. */
 static json_int_t engine_of(uid_t uid)
 {
 	json_t *status = ctl_json(&service, "status"), *row;
@@ -261,7 +263,7 @@ static json_int_t engine_of(uid_t uid)
 	return pid;
 }
 
-/* Each named user has a quarter, all users without a name have one together. */
+/* Each user with a name has a quarter, and all users without a name have one together. */
 static void no_user_has_more_than_a_quarter(uid_t named)
 {
 	int sockets[5];
@@ -286,7 +288,7 @@ static bool has_no_session(void *context)
 	return ended_sessions(uid) > 0;
 }
 
-/* A session whose engine then has nothing to do. */
+/* Opens a session, and leaves its engine without work. */
 static void leave_idle(uid_t uid)
 {
 	one_session(uid);
@@ -311,7 +313,7 @@ static void who_comes_to_a_full_service_has_the_place_of_who_is_idle_longest(uid
 	end_many();
 }
 
-/* Uids that nobody has take each other's places, and no user's. */
+/* Uids without users take each other's places, and no user's. */
 static void who_is_many_has_one_part(uid_t named)
 {
 	start_many_with("[service]\nengines = 8\nengine_idle_seconds = 3600\n");

@@ -1,6 +1,6 @@
 /*
- * Users who may give orders: members of the configured admin_group, and nobody outside it. A plain
- * program, which must run as root: 77 when it does not.
+ * Users who may give orders: members of the configured admin_group, and no others. A plain program,
+ * which must run as root: 77 without.
  */
 #include "supervisor/harness.h"
 
@@ -31,7 +31,8 @@ static char session[24];        /* of root */
 		}                                                                                  \
 	} while (0)
 
-/* `syclctl WORDS...` of one who is in that group: does it succeed? If not, it says why. */
+/* Runs `syclctl WORDS...` as a user in that group. Returns true if it succeeds. If not, it prints
+ * the reason. */
 static bool may(uid_t uid, gid_t group, const char *const words[4])
 {
 	const char *arguments[8] = {ctl, "--runtime-dir", service.runtime};
@@ -48,7 +49,7 @@ static bool may(uid_t uid, gid_t group, const char *const words[4])
 
 #define MAY(uid, group, ...) may(uid, group, (const char *const[4]){__VA_ARGS__})
 
-/* Is somebody new of root's let in? If not, then for that reason. */
+/* Returns true if a new session of root is accepted. If not, checks the reason. */
 static bool is_let_in(const char *reason)
 {
 	CLEANUP(close_fd) int socket = client_connect(&service);
@@ -78,7 +79,7 @@ static bool only_one_is_open(void *unused)
 	return ctl_session_count(&service) == 1;
 }
 
-/* How often a line of the log that begins with this says that they ordered it. */
+/* Returns how often a line of the log that begins with this text names them as the operator. */
 static unsigned ordered(const char *what)
 {
 	char line[LINE_BYTES];
@@ -145,7 +146,7 @@ static void a_member_orders_and_it_is_done(int socket)
 	CHECK(ordered("kill for uid 0\n") == 1);
 }
 
-/* The engine's stand-in has nothing to report. */
+/* The stand-in engine has nothing to report. */
 static void a_member_may_take_a_trace(void)
 {
 	char line[LINE_BYTES];
@@ -172,7 +173,7 @@ static void a_limit_cannot_write_lines_of_its_own(void)
 	      1);
 }
 
-/* Two groups of this machine, neither of them root's; the first one's name. */
+/* Finds two groups of this machine, neither of them root's, and the first one's name. */
 static bool find_groups(char name[64], char observing[64])
 {
 	const struct group *entry;
@@ -193,7 +194,7 @@ static bool find_groups(char name[64], char observing[64])
 	return found == 2;
 }
 
-/* How many sessions `syclctl sessions` shows to one who is in that group. */
+/* Returns how many sessions `syclctl sessions` shows to a user in that group. */
 static int sees_sessions(uid_t uid, gid_t group)
 {
 	struct outcome outcome =

@@ -1,6 +1,6 @@
 #!/bin/sh
-# units.sh UNITS SOURCE PROGRAM: the unit files are good ones, and no looser than they were.
-# UNITS: folder of the generated units. SOURCE: folder of the others. PROGRAM: an executable to stand for sycld.
+# units.sh UNITS SOURCE PROGRAM checks that the unit files are valid and no less strict than before. UNITS: the folder of the generated
+# units. SOURCE: the folder of the others. PROGRAM: an executable in the place of sycld.
 set -eu
 units=$1 source=$2 program=$3
 
@@ -9,12 +9,13 @@ command -v systemd-analyze >/dev/null || {
 	exit 77
 }
 
-# Tenths of systemd's exposure level: 0 is none, 100 is a service without any of it.
+# The limit of systemd's exposure level, in tenths: 0 is none, 100 is a service without any
+# restriction.
 threshold=20
 
 exporter_threshold=11
 
-# Names of system calls, one a line: sets in sets are replaced by what they have.
+# Prints names of system calls, one a line. Sets inside of sets are replaced by their members.
 expand_sets() {
 	sed 's/^ *//; s/ *#.*//' | while read -r word; do
 		case $word in
@@ -29,7 +30,7 @@ trap 'rm -rf "$work"' EXIT
 for kind in system user; do
 	mkdir "$work/$kind"
 done
-# The program need not be installed for its units to be checked.
+# The units can be checked even if the program is not installed.
 sed "s|^\(Exec[A-Za-z]*\)=[^ ]*/sycld|\1=$program|" "$units/sycld.service" >"$work/system/sycld.service"
 sed "s|^\(Exec[A-Za-z]*\)=[^ ]*/sycld|\1=$program|" "$units/user/sycld.service" >"$work/user/sycld.service"
 sed "s|^ExecStart=[^ ]*|ExecStart=$program|" "$units/sycld-exporter.service" >"$work/system/sycld-exporter.service"
@@ -46,7 +47,7 @@ for kind in system user; do
 	fi
 done
 
-# Calls that the programs cannot do without, and that systemd's own sets do not all have. An engine that cannot filter its user's calls ends.
+# Calls that the programs need. Not all of them are in systemd's own sets. An engine that cannot filter its user's calls ends.
 allowed=$(sed -n 's/^SystemCallFilter=//p' "$work/system/sycld.service")
 for call in seccomp clone execve prctl setresuid memfd_create; do
 	for word in $allowed; do

@@ -1,5 +1,5 @@
-/* Sessions that are not open yet: what their users do with engines keeps no descriptor of the
- * service's for long. */
+/* Sessions that are not open yet: whatever their users do with engines, they keep no descriptor of
+ * the service for long. */
 #include "supervisor/harness.h"
 
 #include "cleanup.h"
@@ -58,7 +58,7 @@ static bool accepted(void *context)
 	return service_log_count(&service, " from uid ") == *(const unsigned *)context;
 }
 
-/* Connects so often as that user, and waits to be ended. */
+/* Connects that many times as that user, and waits to be ended. */
 static pid_t connect_as(uid_t uid, unsigned count)
 {
 	pid_t pid = fork();
@@ -75,7 +75,7 @@ static pid_t connect_as(uid_t uid, unsigned count)
 }
 
 /* Their process ends when the service has accepted them; the hellos stay with the engine. `before`:
- * sessions that there were. */
+ * the number of earlier sessions. */
 static void connect_and_end(unsigned count, unsigned before)
 {
 	unsigned all = before + count;

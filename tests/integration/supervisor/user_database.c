@@ -1,4 +1,4 @@
-/* Users and groups with large entries in the database. The database is this program's. */
+/* Users and groups with large entries in the database, which this program provides. */
 #include "base/user_database.h"
 
 #include <criterion/criterion.h>

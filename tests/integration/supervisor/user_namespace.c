@@ -1,4 +1,4 @@
-/* Which uid stands for all users that a user namespace does not have. */
+/* The uid that stands for all users that a user namespace does not have. */
 #include "base/user_namespace.h"
 
 #include <criterion/criterion.h>
