@@ -1,7 +1,7 @@
 /*
- * An engine's record of a command group while a trace is taken. It goes from the engine by way of
- * the supervisor to 'syclctl trace' (control.proto: EngineTrace; admin.proto: TraceChunk). It is an
- * engine's claim: every reader checks it.
+ * An engine's record of a command group, or of a move of contents, while a trace is taken. It goes
+ * from the engine by way of the supervisor to 'syclctl trace' (control.proto: EngineTrace;
+ * admin.proto: TraceChunk). It is an engine's claim: every reader checks it.
  */
 #ifndef SYCL_SHARED_TRACE_RECORD_H
 #define SYCL_SHARED_TRACE_RECORD_H
@@ -10,10 +10,12 @@
 #include <stdint.h>
 
 #define TRACE_RECORDS_PART                                                                         \
-	1100u /* records in one message: the most that leave a datagram room for the rest */
+	420u /* records in one message: the most that leave a datagram room for the rest */
 #define TRACE_RECORDS_POLL 4400u /* records of one engine at one time */
 #define TRACE_RECORDS_KEPT                                                                         \
-	65536u /* kept in an engine until they are requested: 3.5 MiB, while a trace is taken */
+	65536u /* kept in an engine until they are requested: 9 MiB, while a trace is taken */
+#define TRACE_AFTER_MOST 3u /* predecessors of a group that have their number in its record */
+#define TRACE_NAME_BYTES 32u
 
 /* The source of takes_ns. */
 enum trace_known {
@@ -37,11 +39,24 @@ struct trace_record {
 	uint16_t weight;
 	uint8_t session_class; /* enum fair_queue_class */
 	uint8_t lane;
-	uint8_t known; /* enum trace_known */
-	uint8_t reserved[3];
+	uint8_t known;         /* enum trace_known */
+	uint8_t flags;         /* TRACE_FLAG_... */
+	uint8_t after_count;   /* groups and moves that it had to wait for; 255: as many or more */
+	uint8_t launches;      /* launches that were taken as this one group */
+	uint64_t task;         /* its number in its engine, in the order of submission */
+	uint64_t queue, group; /* numbers of the session's; 0: not known */
+	uint64_t sent_ns;      /* when the engine sent it to its lane; 0: not known */
+	uint64_t after[TRACE_AFTER_MOST]; /* `task` of the predecessors that ended last; 0: none */
+	char what[TRACE_NAME_BYTES]; /* kernel's name, "copy" and so on; cut off, zero at the end */
 };
 
-static_assert(sizeof(struct trace_record) == 56, "it travels as it is");
+#define TRACE_FLAG_MOVE   1u /* contents of a buffer that the engine moved by itself for a group */
+#define TRACE_FLAG_FAILED 2u /* it ran, and failed */
+/* Its command was set aside until the device had room for the memory, or behind one that was. */
+#define TRACE_FLAG_SET_ASIDE 4u
+#define TRACE_FLAGS_ALL      7u
+
+static_assert(sizeof(struct trace_record) == 144, "it travels as it is");
 static_assert(TRACE_RECORDS_PART * sizeof(struct trace_record) < 62000,
 	      "a datagram has room for them");
 

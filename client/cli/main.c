@@ -33,6 +33,7 @@ struct arguments {
 	const char *timeout;      /* time-out of a drain, as it was written */
 	uint64_t timeout_seconds; /* 0: none */
 	const char *seconds;      /* length of a trace */
+	const char *format;       /* of a trace's file */
 	struct filter_words filter;
 };
 
@@ -115,6 +116,9 @@ static int cli_apply_option(int option, const char *value, struct arguments *arg
 	case OPT_SECONDS:
 		arguments->seconds = value;
 		return STATUS_OK;
+	case OPT_FORMAT:
+		arguments->format = value;
+		return STATUS_OK;
 	case OPT_USER:
 		arguments->filter.user = value;
 		return STATUS_OK;
@@ -132,8 +136,11 @@ static int cli_apply_option(int option, const char *value, struct arguments *arg
 static struct trace_words trace_words_of(const struct arguments *arguments)
 {
 	return (struct trace_words){arguments->words.count == 1 ? arguments->words.word[0] : NULL,
-				    arguments->seconds, arguments->accounts.device,
-				    arguments->runtime_directory, arguments->json};
+				    arguments->seconds,
+				    arguments->accounts.device,
+				    arguments->format,
+				    arguments->runtime_directory,
+				    arguments->json};
 }
 
 /* Makes a filter from the KIND and ID of `show`. */
@@ -161,7 +168,7 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
 	const struct verb *verb = arguments->verb;
 	if (verb_is(verb, "trace")) {
 		const struct trace_words trace = trace_words_of(arguments);
-		*wrong_out = "trace needs a FILE, and may have --seconds and --device";
+		*wrong_out = "trace needs a FILE, and may have --seconds, --device and --format";
 		return trace_words_read(&trace, wrong_out);
 	}
 	if (verb_is(verb, "accounts")) {

@@ -6,6 +6,7 @@
 #include "protocol_limits.h"
 #include "show.h"
 #include "trace_file.h"
+#include "trace_timeline.h"
 #include "units.h"
 
 #include "cleanup.h"
@@ -94,12 +95,20 @@ static bool parse_device_option(const struct trace_words *words, Sycl__V1__Accou
 	return accounts_read(&device, query_out, wrong_out);
 }
 
+static bool is_format(const struct trace_words *words, const char *name)
+{
+	return words->format && strcmp(words->format, name) == 0;
+}
+
 bool trace_words_read(const struct trace_words *words, const char **wrong_out)
 {
 	uint64_t seconds;
 	Sycl__V1__AccountsQuery query = SYCL__V1__ACCOUNTS_QUERY__INIT;
 	*wrong_out = "trace needs a FILE to write to";
 	if (!words->file || !*words->file)
+		return false;
+	*wrong_out = "--format is text or chrome";
+	if (words->format && !is_format(words, "text") && !is_format(words, "chrome"))
 		return false;
 	*wrong_out = "--seconds is a whole number from 1 to 3600";
 	return parse_seconds(words, &seconds) && parse_device_option(words, &query, wrong_out);
@@ -322,7 +331,8 @@ static int write_output_file(struct recording *recording)
 	if (!file)
 		return complain("%s: %s", path, strerror(errno));
 	(void)take_fd(&fd);
-	int r = trace_data_write(&recording->data, file);
+	int r = recording->data.wants_moves ? trace_timeline_write(&recording->data, file)
+					    : trace_data_write(&recording->data, file);
 	if (r < 0 && is_new)
 		(void)unlink(path); /* half a trace is of no use */
 	return r < 0 ? complain("%s: %s", path, strerror(-r)) : 0;
@@ -337,7 +347,7 @@ static int print_summary(const struct recording *recording)
 		json_t *object = json_pack(
 			"{s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I}", "file", recording->words->file,
 			"device", data->device, "seconds", seconds, "groups",
-			(json_int_t)data->group_count, "sessions",
+			(json_int_t)(data->group_count - data->move_count), "sessions",
 			(json_int_t)trace_data_sessions(data), "lost", (json_int_t)data->lost,
 			"not_over", (json_int_t)data->open, "left_out", (json_int_t)left_out);
 		int r = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
@@ -347,8 +357,8 @@ static int print_summary(const struct recording *recording)
 						    : 0;
 	}
 	(void)printf("%s: %" PRIu32 " command groups of %" PRIu32 " sessions on %s in %.1f s",
-		     recording->words->file, data->group_count, trace_data_sessions(data),
-		     data->device, seconds);
+		     recording->words->file, data->group_count - data->move_count,
+		     trace_data_sessions(data), data->device, seconds);
 	if (data->lost + left_out > 0)
 		(void)printf(", %" PRIu64 " more are missing", data->lost + left_out);
 	(void)fputs("\n", stdout);
@@ -400,6 +410,7 @@ int trace_run(const struct trace_words *words)
 	if (trace_data_init(&recording->data) < 0)
 		return complain("no memory");
 	recording->words = words;
+	recording->data.wants_moves = is_format(words, "chrome");
 	(void)parse_seconds(words, &seconds);
 	int r = check_output_file(recording);
 	if (r == 0)

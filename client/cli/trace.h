@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 struct trace_words {
-	const char *file;             /* NULL: not given, as for the others */
-	const char *seconds, *device; /* as the user wrote them */
+	const char *file;                      /* NULL: not given, as for the others */
+	const char *seconds, *device, *format; /* as the user wrote them */
 	const char *runtime_directory;
 	bool json;
 };

@@ -23,13 +23,6 @@ enum {
 
 #define TAKES_MOST_NS 1000000000000000ull /* eleven days: the reader's limit */
 
-/* A valid record of a group. */
-struct trace_group {
-	struct trace_record record;
-	uint32_t session, source; /* indices */
-	uint32_t shape, lane, width;
-};
-
 int trace_data_init(struct trace_data *data)
 {
 	*data = (struct trace_data){.session_table = trace_table_new()};
@@ -100,7 +93,8 @@ static bool record_is_valid(const struct trace_data *data, const struct trace_re
 	       record->start_ns <= INT64_MAX && record->end_ns <= INT64_MAX &&
 	       record->takes_ns <= TAKES_MOST_NS && record->weight >= 1 &&
 	       record->weight <= WEIGHT_MOST && record->session_class < CLASSES &&
-	       record->lane < LANES_NOTED && record->known < TRACE_KNOWN_WAYS;
+	       record->lane < LANES_NOTED && record->known < TRACE_KNOWN_WAYS &&
+	       record->flags <= TRACE_FLAGS_ALL;
 }
 
 /* The index of a source, which is its number. */
@@ -112,6 +106,8 @@ static int trace_add_group(struct trace_data *data, const struct trace_source *s
 		data->wrong++;
 		return 0;
 	}
+	if (record->flags & TRACE_FLAG_MOVE && !data->wants_moves)
+		return 0;
 	int r = -E2BIG;
 	if (data->group_count < TRACE_GROUPS_MOST)
 		r = trace_find_session(data, source->uid, record->session, SESSIONS_CLAIMED,
@@ -194,6 +190,7 @@ static void number_sessions(struct trace_data *data)
 		data->changed += session->weight != record->weight ||
 				 session->session_class != record->session_class;
 		data->known[record->known]++;
+		data->move_count += record->flags & TRACE_FLAG_MOVE;
 		data->groups[kept++] = data->groups[i];
 	}
 	data->group_count = kept;
@@ -255,7 +252,7 @@ static void leave_out_later(struct trace_data *data)
 	data->group_count = kept;
 }
 
-static int trace_prepare(struct trace_data *data)
+int trace_data_prepare(struct trace_data *data)
 {
 	struct trace_table *shapes = trace_table_new(), *lanes = trace_table_new();
 	leave_out_later(data);
@@ -364,7 +361,7 @@ static void write_group(const struct trace_data *data, const struct trace_group 
 
 int trace_data_write(struct trace_data *data, FILE *file)
 {
-	int r = trace_prepare(data);
+	int r = trace_data_prepare(data);
 	if (r < 0)
 		return r;
 	write_head(data, file);

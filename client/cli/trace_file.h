@@ -22,6 +22,13 @@ struct trace_session {
 	bool is_chosen;        /* the session is within the limit of a trace */
 };
 
+/* A valid record of a group or a move. */
+struct trace_group {
+	struct trace_record record;
+	uint32_t session, source; /* the session's index; the engine's process */
+	uint32_t shape, lane, width;
+};
+
 /* The user whose engine sent a record. */
 struct trace_source {
 	uint32_t uid, engine_pid;
@@ -31,8 +38,10 @@ struct trace_data {
 	const char *device, *service_version; /* as "cuda:0" */
 	char since[32];                       /* UTC */
 	uint64_t begun_ns, ended_ns;          /* CLOCK_MONOTONIC */
+	bool wants_moves;                     /* moves are kept, too, as a timeline shows them */
 	struct trace_group *groups;
 	uint32_t group_count, group_room;
+	uint32_t move_count; /* moves among the groups, once the trace is sorted */
 	struct trace_session *sessions;
 	uint32_t session_count, session_room;
 	struct trace_table *session_table;
@@ -59,7 +68,9 @@ int trace_data_name(struct trace_data *data, uint32_t uid, uint64_t session, uin
  * counts as invalid. -ENOMEM. */
 int trace_data_add(struct trace_data *data, const struct trace_source *source, const void *bytes,
 		   size_t count);
-/* Sorts the trace and writes it. 0, -ENOMEM, or the error of the write. */
+/* Sorts the trace, and leaves out what it has no room for. -ENOMEM. */
+int trace_data_prepare(struct trace_data *data);
+/* Sorts the trace and writes it as text. 0, -ENOMEM, or the error of the write. */
 int trace_data_write(struct trace_data *data, FILE *file);
 /* Returns the number of sessions that have a group. */
 uint32_t trace_data_sessions(const struct trace_data *data);

@@ -31,6 +31,7 @@ enum cli_option_number {
 	OPT_GROUP,
 	OPT_SESSION,
 	OPT_ONCE,
+	OPT_FORMAT,
 };
 
 enum { CLI_OPTIONS_MOST = 63 };

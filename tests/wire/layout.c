@@ -110,7 +110,7 @@ Test(layout, of_the_pages_by_which_devices_are_divided)
 /* In the bytes of EngineTrace and TraceChunk. */
 Test(layout, of_what_is_noted_of_a_command_group)
 {
-	cr_assert(eq(sz, sizeof(struct trace_record), 56));
+	cr_assert(eq(sz, sizeof(struct trace_record), 144));
 	AT(trace_record, session, 0, 8);
 	AT(trace_record, at_ns, 8, 8);
 	AT(trace_record, start_ns, 16, 8);
@@ -121,6 +121,15 @@ Test(layout, of_what_is_noted_of_a_command_group)
 	AT(trace_record, session_class, 50, 1);
 	AT(trace_record, lane, 51, 1);
 	AT(trace_record, known, 52, 1);
+	AT(trace_record, flags, 53, 1);
+	AT(trace_record, after_count, 54, 1);
+	AT(trace_record, launches, 55, 1);
+	AT(trace_record, task, 56, 8);
+	AT(trace_record, queue, 64, 8);
+	AT(trace_record, group, 72, 8);
+	AT(trace_record, sent_ns, 80, 8);
+	AT(trace_record, after, 88, 24);
+	AT(trace_record, what, 112, 32);
 	cr_expect(eq(int, TRACE_MEASURED, 0));
 	cr_expect(eq(int, TRACE_ESTIMATED, 1));
 	cr_expect(eq(int, TRACE_SEEN, 2));

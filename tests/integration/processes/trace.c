@@ -3,6 +3,7 @@
  * file, which 'syclbench sched' replays. A client that takes a trace and ends leaves nothing. A
  * file that cannot be written is reported before the trace begins.
  */
+#include "timeline_check.h"
 #include "processes/common.h"
 
 #include "clock.h"
@@ -181,6 +182,39 @@ Test(processes_trace, what_two_sessions_did_is_in_the_file_and_can_be_replayed)
 	cr_expect(strstr(text, words), "'%s' is missing in %.2000s", words, text);
 	cr_expect_eq(strstr(text, "not here"), NULL, "%.2000s", text);
 	expect_replayed(path);
+	child_end(&stays);
+}
+
+/* The same as a timeline: each group is in it twice, once on its lane and once in its queue. */
+Test(processes_trace, a_timeline_has_each_group_and_viewers_can_read_it)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(no_standby, false);
+	static const char *const words[] = {"trips", "--count", "90", NULL};
+	char path[PATH_BYTES], said[ANSWER_BYTES], error[TIMELINE_ERROR_BYTES] = "";
+	struct child stays, recorder, worker;
+	struct timeline_counts counts;
+	json_t *timeline = NULL;
+	file_in(service, "trace.json", path);
+	keep_engine(&stays, service);
+	recorder_start(&recorder, service, path, 1, "--format=chrome");
+	ranked(&worker, service, "normal", "100", words);
+	worker_finish(&worker);
+	worker_mix_once(service, 1);
+	cr_assert_eq(recorder_end(&recorder, said), 0, "%s", said);
+	const char *text = read_file(path);
+	cr_assert_eq(timeline_check(text, &timeline, &counts, error), 0, "%s in %.4000s", error,
+		     text);
+	const json_t *facts = json_object_get(timeline, "otherData");
+	json_int_t groups = json_integer_value(json_object_get(facts, "groups")),
+		   moves = json_integer_value(json_object_get(facts, "moves")),
+		   without = json_integer_value(json_object_get(facts, "without_times"));
+	cr_expect_gt(groups, LAST);
+	cr_expect_eq((json_int_t)counts.slices, 2 * (groups + moves - without), "%s", said);
+	cr_expect_eq(json_integer_value(json_object_get(facts, "left_out")), 0);
+	cr_expect_gt(counts.arrows, 0);
+	cr_expect_geq(counts.processes, 3); /* the device, and two sessions */
+	json_decref(timeline);
 	child_end(&stays);
 }
 
@@ -364,6 +398,7 @@ Test(processes_trace, what_cannot_be_written_or_is_not_meant_is_said_before_it_b
 	REFUSED(2, "trace needs a FILE", "trace");
 	REFUSED(2, "trace needs a FILE", "trace", "");
 	REFUSED(2, "trace needs a FILE", "trace", path, path);
+	REFUSED(2, "--format is text or chrome", "trace", path, "--format", "pdf");
 	REFUSED(2, "from 1 to 3600", "trace", path, "--seconds", "-1");
 	REFUSED(2, "from 1 to 3600", "trace", path, "--seconds", "0");
 	REFUSED(2, "from 1 to 3600", "trace", path, "--seconds", "3601");

@@ -6,6 +6,7 @@
 #include "scheduler/harness.h"
 
 #include "fair_queue/fair_queue.h"
+#include "access_mode.h"
 #include "status.h"
 #include "base/trace_ring.h"
 
@@ -210,6 +211,82 @@ Test(sched_trace, what_failed_there_took_its_time_too)
 	cr_assert(eq(i32, probes[0].fault.status, STATUS_KERNEL));
 	cr_assert(eq(u32, take_trace(ROOM, &facts), 1));
 	cr_expect(ge(u64, records[0].takes_ns, 30 * US));
+	cr_expect(eq(u32, records[0].flags, TRACE_FLAG_FAILED));
+	finish_trace();
+}
+
+static struct launch launch_after(struct task **after, uint32_t count)
+{
+	return (struct launch){.kernel = "take",
+			       .has_value = true,
+			       .value = 30 * US,
+			       .items = 30,
+			       .after = after,
+			       .after_count = count,
+			       .home_lane = 1,
+			       .session = FIRST,
+			       .group = 40 + count};
+}
+
+/* Numbers of the predecessors, whether they were over before the group was sent or not. */
+Test(sched_trace, a_group_names_what_it_had_to_wait_for)
+{
+	struct scheduler_trace facts;
+	struct task *tasks[5];
+	setup_trace(false);
+	begin_trace(ROOM);
+	fake_device_gate_close(0);
+	h.account = first;
+	for (uint32_t i = 0; i < 5; i++) {
+		struct launch launch = launch_after(tasks, i);
+		tasks[i] = harness_launch(&h, &launch, &probes[i]);
+	}
+	h.account = NULL;
+	fake_device_gate_open(0);
+	cr_assert(harness_settle(&h));
+	cr_assert(eq(u32, take_trace(ROOM, &facts), 5));
+	for (uint32_t i = 0; i < 5; i++) {
+		cr_expect(eq(u32, records[i].after_count, i));
+		cr_expect(eq(u64, records[i].group, 40 + i));
+		cr_expect(eq(u32, records[i].launches, 1));
+		cr_expect(eq(u32, records[i].flags, 0));
+		cr_expect(ge(u64, records[i].sent_ns, records[i].at_ns));
+		cr_expect(gt(u64, records[i].task, i ? records[i - 1].task : 0));
+		for (uint32_t k = 0; k < TRACE_AFTER_MOST; k++) {
+			bool is_one = false;
+			for (uint32_t before = 0; before < i; before++)
+				is_one |= records[i].after[k] == records[before].task;
+			cr_expect(eq(int, is_one || (k >= i && records[i].after[k] == 0), 1),
+				  "record %u, %u", i, k);
+		}
+	}
+	finish_trace();
+}
+
+Test(sched_trace, moves_are_noted_and_a_group_waits_for_them)
+{
+	struct scheduler_trace facts;
+	struct words words;
+	setup_trace(false);
+	(void)harness_kernel(&h, 0, "increment_u32");
+	harness_words(&h, &words, 16, true, 1);
+	struct use use = {.words = &words, .mode = ACCESS_MODE_READ_WRITE};
+	struct launch launch = {.kernel = "increment_u32",
+				.uses = &use,
+				.use_count = 1,
+				.home_lane = 1,
+				.session = FIRST};
+	begin_trace(ROOM);
+	h.account = first;
+	(void)harness_launch(&h, &launch, &probes[0]);
+	h.account = NULL;
+	cr_assert(harness_settle(&h));
+	cr_assert(eq(u32, take_trace(ROOM, &facts), 2));
+	cr_expect(eq(u32, records[0].flags, TRACE_FLAG_MOVE));
+	cr_expect(eq(u64, records[0].session, FIRST));
+	cr_expect(eq(u32, records[1].flags, 0));
+	cr_expect(eq(u64, records[1].after[0], records[0].task));
+	harness_words_free(&h, &words);
 	finish_trace();
 }
 

@@ -4,6 +4,8 @@
 #include "base/cause.h"
 #include "scheduler/task/burst.h"
 #include "scheduler/dispatch/choose.h"
+#include "scheduler/dispatch/trace.h"
+#include "scheduler/state/scheduler.h"
 #include "scheduler/task/pool.h"
 #include "scheduler/state/buffer.h"
 
@@ -114,6 +116,8 @@ void task_edges_release(struct task *task, bool moves_only)
 			continue;
 		}
 		*at = edge->next_out;
+		if (__builtin_expect(task->scheduler->trace != NULL, 0))
+			sched_trace_follow(task, to);
 		edge_remove(edge);
 		struct sched_cause *cause = launches ? sched_launches_cause(task, launches) : NULL;
 		if (cause)

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int scheduler_trace_begin(struct scheduler *scheduler, uint32_t backend, uint32_t index,
 			  uint32_t room)
@@ -110,27 +111,72 @@ static void fill_record_times(const struct task *task, struct trace_record *reco
 		known_ns ? TRACE_ESTIMATED : (command->estimated ? TRACE_SEEN : TRACE_MEASURED);
 }
 
+/* Adds a predecessor: the numbers of the last few stay. */
+static void add_predecessor(uint64_t number, struct trace_record *record)
+{
+	memmove(&record->after[1], &record->after[0],
+		sizeof(record->after) - sizeof(*record->after));
+	record->after[0] = number;
+	if (record->after_count < UINT8_MAX)
+		record->after_count++;
+}
+
+void sched_trace_follow(const struct task *from, struct task *to)
+{
+	to->trace_after[to->trace_after_count++ % TRACE_AFTER_MOST] = from->number;
+}
+
+/* Those that have ended, in that order, and those that the device has not reported yet. */
+static void fill_predecessors(const struct task *task, struct trace_record *record)
+{
+	uint32_t ended = task->trace_after_count,
+		 known = ended < TRACE_AFTER_MOST ? ended : TRACE_AFTER_MOST;
+	record->after_count = (uint8_t)(ended - known < UINT8_MAX ? ended - known : UINT8_MAX);
+	for (uint32_t i = ended - known; i < ended; i++)
+		add_predecessor(task->trace_after[i % TRACE_AFTER_MOST], record);
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in)
+		add_predecessor(edge->from->number, record);
+}
+
+static void fill_record_identity(const struct task *task, struct trace_record *record)
+{
+	const struct task_command *command = &task->command;
+	uint32_t launches = command_launch_count(command);
+	record->session = command->flight_session;
+	record->queue = command->flight_queue;
+	record->group = command->flight_group;
+	record->task = task->number;
+	record->launches = (uint8_t)(launches < UINT8_MAX ? launches : UINT8_MAX);
+	record->flags = (uint8_t)((task->role == TASK_ROLE_MOVE ? TRACE_FLAG_MOVE : 0) |
+				  (task->cause ? TRACE_FLAG_FAILED : 0) |
+				  (command->was_set_aside ? TRACE_FLAG_SET_ASIDE : 0));
+	memcpy(record->what, command->what, sizeof(record->what) - 1);
+}
+
 void sched_trace_note(const struct task *task)
 {
 	const struct task_command *command = &task->command;
 	struct sched_trace *trace = task->scheduler->trace;
+	bool is_move = task->role == TASK_ROLE_MOVE && task->flow->account;
 	if (trace->is_stopped || task->due_ns < trace->since_ns ||
-	    !is_of_device(trace, task->device) || !sched_admission_takes_time(task))
+	    !is_of_device(trace, task->device) || (!is_move && !sched_admission_takes_time(task)))
 		return;
 	uint32_t weight;
 	enum fair_queue_class class;
 	sched_account_rank_of(task->flow->account, &class, &weight);
 	struct trace_record record = {
-		.session = command->flight_session,
 		.at_ns = task->due_ns,
+		.sent_ns = task->sent_ns,
 		.shape = task->split.begun ? task->split.shape : sched_admission_shape(command),
 		.weight = (uint16_t)weight,
 		.session_class = (uint8_t) class,
 		.lane = (uint8_t)command->lane,
 	};
+	fill_record_identity(task, &record);
 	fill_record_times(task, &record);
 	/* A task that did not run took no device time. */
 	if (command->skipped || (task->cause && record.takes_ns == 0))
 		return;
+	fill_predecessors(task, &record);
 	trace_ring_note(&trace->ring, &record);
 }

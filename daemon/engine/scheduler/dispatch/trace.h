@@ -21,5 +21,7 @@ struct sched_trace {
 
 /* A trace is taken, and a task has come back with its last part. Its time is in the estimates. */
 __attribute__((cold)) void sched_trace_note(const struct task *task);
+/* A trace is taken, and `to` need not wait for `from` any more. */
+__attribute__((cold)) void sched_trace_follow(const struct task *from, struct task *to);
 
 #endif

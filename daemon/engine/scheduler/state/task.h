@@ -42,6 +42,7 @@
 #include "scheduler/public/task.h"
 
 #include "flight_page.h"
+#include "trace_record.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -169,6 +170,7 @@ struct task_command {
 	bool remembered;           /* listed in worker.failed: the front must post a FORGET */
 	bool suspect;              /* the command may have been running when the process was lost */
 	bool estimated;
+	bool was_set_aside; /* the command waited until memory had room, or behind one that did */
 	uint64_t start_ns, end_ns;
 	/* Estimated start and end of a large transfer; 0: not estimated. */
 	uint64_t begin_ns, expected_ns;
@@ -263,6 +265,10 @@ struct task {
 	struct sched_account *account; /* NULL: none */
 	uint64_t charged_bytes;
 	uint32_t storage_bytes;
+	/* While a trace is taken: how many predecessors have ended, and the numbers of the last of
+	 * them, in a ring. */
+	uint32_t trace_after_count;
+	uint64_t trace_after[TRACE_AFTER_MOST];
 	struct sched_split split;
 	/* Used from the task's arrival in the fair queue until it comes back. */
 	struct fair_queue_group queue_group;

@@ -35,6 +35,7 @@ void worker_spill_set_aside(struct scheduler_device *device, struct sched_messag
 	const uint64_t now_ns = device->scheduler->clock_ns();
 	if (message->kind == SCHED_MESSAGE_COMMAND) {
 		worker_named_number(&device->worker.wait_numbers, worker_task_of(message));
+		worker_task_of(message)->command.was_set_aside = true;
 		enter_line(spill, message);
 	} else {
 		sched_message_append(&spill->aside, message);
