@@ -1,12 +1,13 @@
 # A build with both backends, or with one: its registry, and the header that names them. A build
-# with none is refused.
+# with neither is refused.
 set(registry ${PROJECT_SOURCE_DIR}/daemon/backends/registry.c)
 set(registry_include ${PROJECT_SOURCE_DIR}/daemon/backends ${PROJECT_SOURCE_DIR}/daemon/backends/prelude)
 
 function(backends_built_test name opencl cuda)
   set(made ${CMAKE_CURRENT_BINARY_DIR}/${name})
   sycl_backends_header(${made} ${opencl} ${cuda})
-  # A source's definitions for the build itself are not seen here: they are of another folder.
+  # Definitions that the build sets for a source do not apply here, because they belong to another
+  # folder.
   sycl_test(${name} SOURCES backends/built.c ${registry} LIBS sycl_shared)
   if(TARGET ${name})
     target_include_directories(${name} BEFORE PRIVATE ${made} ${PROJECT_SOURCE_DIR}/include ${registry_include})

@@ -1,6 +1,6 @@
 /*
- * The registry and the public header of one build, compiled for each: both backends, OpenCL alone,
- * CUDA alone. The tables of the backends are empty here; only which of them are listed matters.
+ * The registry and the public header of one build, compiled for each: both backends, only OpenCL,
+ * only CUDA. The tables of the backends are empty here, because only the list of them matters.
  */
 #include "backend.h"
 #include "portable_prelude.h"

@@ -23,7 +23,7 @@ static size_t count_of(char *const *list)
 	return count;
 }
 
-/* A thread in getenv() may hold the array that environ pointed to before any of the changes. */
+/* A thread in getenv() may use the array that environ pointed to before any of the changes. */
 Test(vendor_environment, an_array_that_a_thread_may_be_reading_is_never_changed)
 {
 	char **held[CHANGES];
@@ -59,7 +59,7 @@ Test(vendor_environment, a_variable_is_set_replaced_and_removed)
 	cr_assert_eq(vendor_variable_set("SYCLD_TEST_A", NULL), 0);
 	cr_assert_null(getenv("SYCLD_TEST_A"));
 	cr_assert_str_eq(getenv("SYCLD_TEST_AB"), "other");
-	/* The C library's own functions go on from there. */
+	/* The C library's own functions continue with that array. */
 	(void)setenv("SYCLD_TEST_A", "2", 1);
 	cr_assert_str_eq(getenv("SYCLD_TEST_A"), "2");
 	(void)unsetenv("SYCLD_TEST_AB");
@@ -67,7 +67,7 @@ Test(vendor_environment, a_variable_is_set_replaced_and_removed)
 	cr_assert_str_eq(getenv("SYCLD_TEST_AB"), "3");
 }
 
-/* As PoCL does. The text that was there is kept, for readers and the leak checker. */
+/* PoCL does this. The former text is kept, for readers and the leak checker. */
 Test(vendor_environment, a_library_may_set_the_variable_once_more)
 {
 	cr_assert_eq(vendor_variable_set("SYCLD_TEST_A", "1"), 0);

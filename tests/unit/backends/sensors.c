@@ -1,4 +1,4 @@
-/* What is read of a device by NVML, with a double of it. */
+/* The readings of a device by NVML, with a double of it. */
 #include "backend_sensors.h"
 
 #include <criterion/criterion.h>

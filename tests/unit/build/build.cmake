@@ -1,5 +1,5 @@
-# The build service: cache, helper, limits. On the fake backend, whose builds do what a test's
-# source orders; the real compiler is in conformance/.
+# The build service: cache, helper, limits. It uses the fake backend, whose builds do what a test's
+# source orders. conformance/ uses the real compilers.
 sycl_test(unit_build SOURCES build/support.c build/service.c build/limits.c build/cache.c build/folder.c build/link.c build/name.c
   LIBS sycl_fake_offered sycl_engine_core sycl_shared sycl_proto PkgConfig::uv TIMEOUT 120)
 if(TARGET unit_build)
@@ -8,7 +8,7 @@ if(TARGET unit_build)
   set_target_properties(build_helper_program PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_compile_definitions(unit_build PRIVATE BUILD_HELPER_PROGRAM="$<TARGET_FILE:build_helper_program>")
   add_dependencies(unit_build build_helper_program)
-  # On a machine of one processor a compiler that hangs does not hold up the next.
+  # On a machine with one processor a compiler that hangs does not delay the next one.
   add_test(NAME unit_build_one_processor COMMAND unit_build --filter folder/* --tap=${CMAKE_BINARY_DIR}/tests/unit_build_one_processor.tap)
   sycl_test_properties(unit_build_one_processor 120 "")
   set_property(TEST unit_build_one_processor APPEND PROPERTY ENVIRONMENT "SYCLD_PROCESSORS=1")

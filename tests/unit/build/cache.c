@@ -1,5 +1,5 @@
-/* The cache on disk: entries are named by everything that matters, checked when read, and never
- * more than there is room for. */
+/* The cache on disk. The name of an entry depends on everything that matters, an entry is checked
+ * when it is read, and the size of the cache is limited. */
 #include "build/cache.h"
 
 #include "build/support.h"
@@ -51,7 +51,7 @@ Test(build_cache, a_key_depends_on_every_part)
 		struct build_key again = key_of(requests[i]);
 		cr_assert_eq(memcmp(&keys[i], &again, sizeof(again)), 0);
 	}
-	/* Bytes that move from one part to the next are not the same. */
+	/* If bytes move from one part to the next, the name differs. */
 	struct build_request moved = sample;
 	moved.device_key = "device-O2";
 	moved.options = "";
@@ -121,8 +121,8 @@ static void store(struct folder *folder, unsigned number, size_t bytes)
 	free(binary);
 }
 
-/* The entry that was stored last gets a time of its own, long past. Files that are made in one tick
- * of the kernel's clock have the same time on some file systems. */
+/* The entry that was stored last gets a time long ago. On some file systems, files that are made in
+ * one tick of the kernel's clock have the same time. */
 static void made_long_ago(const struct folder *folder, unsigned number)
 {
 	char path[512], newest[512] = "";
@@ -177,7 +177,8 @@ Test(build_cache, what_was_stored_is_found)
 	folder_close(&folder);
 }
 
-/* Every byte changed, every length cut: never a wrong binary, and the file is gone. */
+/* Every byte is changed, and the file is cut at every length. The result is never a wrong binary,
+ * and the file is removed. */
 Test(build_cache, damaged_files_count_as_absent_and_go)
 {
 	struct folder folder;

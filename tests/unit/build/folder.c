@@ -1,4 +1,5 @@
-/* A build has a folder of its own, for as long as it takes; so have others that request one. */
+/* A build has a folder of its own as long as it takes, and so has every other build that requests
+ * one. */
 #include "build/internal.h"
 #include "build/support.h"
 #include "private_folder.h"
@@ -19,7 +20,7 @@
 
 TestSuite(folder, .timeout = 120);
 
-/* An action of another process between two calls of the code under test; once. */
+/* The action of another process between two calls of the tested code. It happens once. */
 static void (*when_made)(const char *path), (*when_locked)(void);
 
 char *mkdtemp(char *template)
@@ -45,7 +46,7 @@ int flock(int fd, int operation)
 	return real(fd, operation);
 }
 
-/* As a process that is killed leaves it. */
+/* Leaves a folder as a killed process does. */
 static void leave(struct private_folder *folder)
 {
 	free(folder->path);
@@ -53,7 +54,7 @@ static void leave(struct private_folder *folder)
 	*folder = PRIVATE_FOLDER_NONE;
 }
 
-/* How many entries begin so; the path of the last. */
+/* Returns how many entries begin with this text, and the path of the last. */
 static unsigned entries(const char *folder, const char *start, char path_out[512])
 {
 	unsigned count = 0;
@@ -111,11 +112,11 @@ Test(folder, goes_with_all_that_is_in_it_and_nothing_else)
 	cr_assert(is_there(other.path), "another's stays");
 	private_folder_remove(&other);
 	cr_assert(eq(u32, entries(bench.directory, PREFIX, NULL), 0));
-	private_folder_remove(&other); /* twice is none */
+	private_folder_remove(&other); /* removing it again has no effect */
 	bench_close(&bench);
 }
 
-/* A process that was killed cannot clean up. */
+/* A killed process cannot clean up. */
 Test(folder, left_by_a_killed_process_goes_with_the_next)
 {
 	struct build_bench bench;
@@ -163,7 +164,7 @@ Test(folder, left_by_a_killed_process_goes_with_the_next)
 	(void)close(ready[1]);
 }
 
-/* A parent with set-group-ID hands that on. */
+/* A parent with set-group-ID passes it on. */
 Test(folder, left_in_a_parent_of_a_group_goes_too)
 {
 	struct build_bench bench;
@@ -179,7 +180,7 @@ Test(folder, left_in_a_parent_of_a_group_goes_too)
 	bench_close(&bench);
 }
 
-/* A file system that machines share may keep the locks of each to itself. */
+/* On a file system that machines share, each machine may have its own locks. */
 Test(folder, of_another_machine_stays_until_it_is_old)
 {
 	struct build_bench bench;
@@ -189,7 +190,7 @@ Test(folder, of_another_machine_stays_until_it_is_old)
 
 	bench_open(&bench);
 	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &next), 0));
-	/* Its name differs in the machine alone. */
+	/* Only the machine in its name differs. */
 	(void)snprintf(other, sizeof(other), "%s", next.path);
 	char *machine = other + strlen(bench.directory) + strlen("/" PREFIX "-");
 	cr_assert(eq(sz, strcspn(machine, "-"), 8));
@@ -218,7 +219,7 @@ static void hold_folder_lock(const char *path)
 	(void)flock(held_for_ever, LOCK_EX);
 }
 
-/* Others of this user may: they could keep every build of an engine waiting. */
+/* Another process of this user may do so: it could delay every build of an engine. */
 Test(folder, that_somebody_else_locks_first_is_not_waited_for, .timeout = 20)
 {
 	struct build_bench bench;
@@ -252,7 +253,7 @@ Test(folder, that_has_the_name_of_one_that_was_left_stays)
 	bench_open(&bench);
 	cr_assert(eq(int, private_folder_make(bench.directory, PREFIX, &left), 0));
 	(void)snprintf(name_of_left, sizeof(name_of_left), "%s", left.path);
-	/* Under a name that is not looked for. */
+	/* Its name is not one of those that are looked for. */
 	cr_assert(eq(int, private_folder_make(bench.directory, "other", &held), 0));
 	(void)snprintf(name_of_held, sizeof(name_of_held), "%s", held.path);
 	put_file(held.path, "file", path);
@@ -274,7 +275,8 @@ Test(folder, that_cannot_be_made_is_an_error)
 	private_folder_remove(&none);
 }
 
-/* PoCL packs what it reads back from its cache: nobody else may write there meanwhile. */
+/* PoCL packs the files that it reads back from its cache. Meanwhile no other build may write
+ * there. */
 Test(folder, a_compiler_writes_to_one_of_its_own_that_goes_with_it)
 {
 	struct build_bench bench;
@@ -297,7 +299,7 @@ Test(folder, a_compiler_writes_to_one_of_its_own_that_goes_with_it)
 	(void)snprintf(made, sizeof(made), "%s/made", bench.cache);
 	cr_assert(not(is_there(made)), "and of no other");
 
-	/* A helper that is killed cannot clean up; the next does. */
+	/* A killed helper cannot clean up; the next one does. */
 	cr_assert(eq(int, kill(bench.service->helper, SIGKILL), 0));
 	bench_wait(&bench, &running);
 	built_free(&running);
@@ -313,7 +315,7 @@ Test(folder, a_compiler_writes_to_one_of_its_own_that_goes_with_it)
 	bench_close(&bench);
 }
 
-/* So many that removing them takes longer than looking. */
+/* There are so many that removing them takes longer than checking them. */
 Test(folder, of_a_compiler_is_gone_when_its_answer_is_there)
 {
 	enum { FILES = 3000, LINE = 24 };

@@ -1,4 +1,4 @@
-/* sycl-engine with --build-helper, and nothing else; also for the fake devices. */
+/* sycl-engine with --build-helper only, also for the fake devices. */
 #include "build/service.h"
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Builds that hang, crash, eat memory. */
+/* Builds that hang, crash or use too much memory. */
 #include "build/support.h"
 
 #include "sanitized.h"
@@ -97,8 +97,8 @@ Test(build_limits, a_compiler_that_ends_early_is_a_failed_build)
 }
 
 #if !SANITIZED
-/* An instrumented process has terabytes of shadow memory: there the limit does not exist, and this
- * test neither. */
+/* An instrumented process has terabytes of shadow memory. There the limit does not exist, and so
+ * this test does not either. */
 Test(build_limits, memory_is_limited)
 {
 	struct build_bench bench;

@@ -1,4 +1,4 @@
-/* Objects on their way to the linker, and what may be kept of a build that reads files. */
+/* Objects that are passed to the linker, and the cache of a build that reads files. */
 #include "build/cache.h"
 #include "build/objects.h"
 #include "build/support.h"
@@ -30,7 +30,7 @@ Test(build_link, objects_come_out_as_they_went_in)
 	free(packed);
 }
 
-/* Every cut, and sizes that say more than there is. */
+/* The text is cut at every length, and sizes are larger than the text. */
 Test(build_link, what_does_not_add_up_is_refused)
 {
 	const void *objects[] = {"abc", "de"};

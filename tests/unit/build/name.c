@@ -9,7 +9,7 @@
 
 TestSuite(build_name, .timeout = 60);
 
-/* In memory that ends where the source does. */
+/* The source is at the very end of accessible memory. */
 static void must_be_named(enum backend_source_kind kind, const char *source, const char *name)
 {
 	char out[BUILD_NAME_BYTES];

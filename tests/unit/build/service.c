@@ -1,4 +1,4 @@
-/* The result of a build, and of builds that end badly. */
+/* The result of a build, and builds that fail. */
 #include "build/service.h"
 
 #include "build/internal.h"
@@ -49,7 +49,7 @@ Test(build, a_second_build_comes_from_the_cache)
 	cr_assert_str_eq(second.log, "words");
 	built_free(&second);
 
-	/* Also in another process, later. */
+	/* This also works in another process, later. */
 	bench_reopen(&bench);
 	bench_build(&bench, "#build log words\nfill_u32\n", &second);
 	cr_assert(second.from_cache);
@@ -109,7 +109,7 @@ Test(build, a_spawned_helper_builds_too)
 	cr_assert_eq(build_service_spawn("/nonexistent/program", environ, &service), -ENOENT);
 }
 
-/* The helper finds the device by its key, or says which there are instead. */
+/* The helper finds the device by its key. If it does not, the error lists the devices. */
 Test(build, an_unknown_device_is_an_error)
 {
 	struct build_bench bench;
@@ -141,9 +141,10 @@ Test(build, identical_builds_in_flight_are_one)
 	bench_submit(&bench, source, 0, 0, &first);
 	bench_submit(&bench, source, 0, 0, &second);
 	bench_submit(&bench, source, 0, 0, &third);
-	(void)uv_run(&bench.loop, UV_RUN_NOWAIT);    /* sent now */
-	build_job_cancel(second.job);                /* the others still want it */
-	int gate = open(fifo, O_WRONLY | O_CLOEXEC); /* until the build has come so far */
+	(void)uv_run(&bench.loop, UV_RUN_NOWAIT); /* sent now */
+	build_job_cancel(second.job);             /* the others still need it */
+	int gate =
+		open(fifo, O_WRONLY | O_CLOEXEC); /* waits until the build has come to this point */
 	cr_assert_geq(gate, 0);
 	(void)close(gate);
 	bench_wait(&bench, &first);
@@ -157,7 +158,7 @@ Test(build, identical_builds_in_flight_are_one)
 	bench_close(&bench);
 }
 
-/* More than may run at one time: the others wait, and all come. */
+/* There are more than may run at one time. The others wait, and all of them finish. */
 Test(build, more_builds_than_places_wait_for_their_turn)
 {
 	enum { BUILDS = 12 };
@@ -202,7 +203,7 @@ Test(build, a_cancelled_build_ends_and_frees_its_place)
 	for (int i = 0; i < 8; i++) {
 		bench_submit(&bench, source, 0, 0, &built[i]);
 		source[strlen(source) - 1] = '\0';
-		(void)strcat(source, " \n"); /* each its own build */
+		(void)strcat(source, " \n"); /* each is a separate build */
 	}
 	(void)uv_run(&bench.loop, UV_RUN_NOWAIT);
 	for (int i = 0; i < 8; i++)

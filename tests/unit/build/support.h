@@ -1,4 +1,4 @@
-/* A build service on a loop of its own, with a folder that goes with it. */
+/* A build service on its own loop, with a folder that is removed with it. */
 #ifndef SYCL_TESTS_BUILD_SUPPORT_H
 #define SYCL_TESTS_BUILD_SUPPORT_H
 
@@ -23,16 +23,16 @@ struct build_bench {
 	struct build_service *service;
 };
 
-/* Makes the folder; a forked service with a cache. */
+/* Makes the folder and a forked service with a cache. */
 void bench_open(struct build_bench *bench);
-/* A service that was made otherwise, takes it. */
+/* Takes a service that was made otherwise. */
 void bench_open_with(struct build_bench *bench, struct build_service *service, bool with_cache);
 /* Ends the service and starts another on the same cache. */
 void bench_reopen(struct build_bench *bench);
 void bench_close(struct build_bench *bench);
 
 /*
- * Submit for the backend's first device; `built` is filled by the callback. Limits as in
+ * Submits a build for the backend's first device; the callback fills `built`. Limits are as in
  * build_request, 0: the default.
  */
 void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops,
@@ -41,9 +41,9 @@ void bench_submit_to(struct build_bench *bench, const struct backend_ops *ops,
 /* To the fake backend. */
 void bench_submit(struct build_bench *bench, const char *source, uint64_t time_limit_ns,
 		  uint64_t memory_limit_bytes, struct built *built);
-/* Run the loop until the callback has been called. */
+/* Runs the loop until the callback has been called. */
 void bench_wait(struct build_bench *bench, const struct built *built);
-/* Both. */
+/* Submits and waits. */
 void bench_build(struct build_bench *bench, const char *source, struct built *built);
 void built_free(struct built *built);
 
@@ -51,11 +51,11 @@ void built_free(struct built *built);
  * else -1. */
 int bench_fifo(struct build_bench *bench, const char *name, bool reader, char *path_out,
 	       size_t capacity);
-/* Until every process that held the writing end has closed it. */
+/* Waits until every process that had the writing end has closed it. */
 void bench_wait_hangup(int fifo);
-/* The size of a file in the bench's folder; 0: it is not there. */
+/* Returns the size of a file in the bench's folder; 0: it does not exist. */
 size_t bench_file_bytes(const struct build_bench *bench, const char *name);
-/* Until it has some. */
+/* Waits until it has some bytes. */
 void bench_wait_file(const struct build_bench *bench, const char *name);
 
 #endif

@@ -11,7 +11,7 @@ sycl_test(unit_cli_json SOURCES cli/json.c LIBS syclctl_json sycl_ask_json)
 if(TARGET unit_cli_json)
   target_compile_definitions(unit_cli_json PRIVATE JSON_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/cli/json")
 endif()
-# The shells' files, asked by the shells.
+# The completion files, tested by their shells.
 if(TARGET syclctl)
   add_test(NAME unit_cli_completion COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/completion.sh $<TARGET_FILE:syclctl> ${CMAKE_BINARY_DIR}/client/cli)
   sycl_test_properties(unit_cli_completion 120 "")

@@ -1,16 +1,16 @@
 #!/bin/bash
-# The completion files are loaded by their shells and asked: completion.sh SYCLCTL FOLDER. What they offer is compared with the help, which
-# is made of the same table. zsh and fish are asked where they are installed.
+# completion.sh SYCLCTL FOLDER loads the completion files in their shells and compares their words with the help, which is made of the same
+# table. zsh and fish are tested if they are installed.
 set -u
 syclctl=$1
 files=$2
 failed=0
 PATH=$(dirname "$syclctl"):$PATH
-# The file for bash asks programs for nothing here but sessions.
+# In these tests the file for bash runs other programs only for sessions.
 # shellcheck source=/dev/null
 . "$files/bash-completion/completions/syclctl" || exit 1
 
-# ask WORD...: what bash offers for the last word.
+# ask WORD...: prints the words that bash offers for the last one.
 ask() {
   COMP_WORDS=(syclctl "$@")
   COMP_CWORD=$#

@@ -1,4 +1,4 @@
-/* The rows that are shown of an answer. */
+/* The rows of an answer that are shown. */
 #include "filter.h"
 
 #include <criterion/criterion.h>
@@ -6,7 +6,7 @@
 
 TestSuite(cli_filter, .timeout = 10);
 
-/* The first device of the backend is hidden from users, and another backend's comes before. */
+/* The first device of the backend is hidden from users, and another backend's precedes it. */
 Test(cli_filter, a_device_is_found_by_its_number_in_its_backend)
 {
 	Sycl__V1__AdminReply reply = SYCL__V1__ADMIN_REPLY__INIT;

@@ -1,7 +1,7 @@
 /*
  * The output of `syclctl VERB --json` for an answer, byte by byte: json/VERB.json. Every field of
- * the answer is filled by way of the messages' descriptors, each repeated message once whole and
- * once empty.
+ * the answer is filled through the messages' descriptors. Each repeated message has one full and
+ * one empty element.
  */
 #include "accounts.h"
 #include "show.h"
@@ -19,7 +19,7 @@ static const char *name_of_user(uint32_t uid)
 	return uid == 0 ? NULL : "alice";
 }
 
-/* The names of this machine's users are no part of the output's form. */
+/* The names of this machine's users do not belong to the form of the output. */
 static void begin_json(void)
 {
 	user_names_from(name_of_user);
@@ -44,7 +44,8 @@ static void *reserve(size_t bytes)
 
 static ProtobufCMessage *whole(const ProtobufCMessageDescriptor *type);
 
-/* Other values for other fields, the same in every run and whatever other fields there are. */
+/* The values differ from field to field. They are the same in every run and do not depend on other
+ * fields. */
 static void fill_field(const ProtobufCFieldDescriptor *field, void *place, unsigned index)
 {
 	ProtobufCBinaryData *bytes = place;
@@ -127,7 +128,8 @@ static const char *printed(bool (*print)(const Sycl__V1__AdminReply *reply),
 	cr_assert(ok);
 	char *version = strstr(text, "\"" SYCLD_VERSION "\"");
 	if (version)
-		memset(version + 1, 'x', strlen(SYCLD_VERSION)); /* the program's own */
+		memset(version + 1, 'x',
+		       strlen(SYCLD_VERSION)); /* the version of the program itself */
 	return text;
 }
 
@@ -192,8 +194,8 @@ Test(cli_json, of_accounts_has_what_it_was_asked_by)
 	expect_file("accounts-by-device", json_accounts, reply);
 }
 
-/* A session is what its phase says, unless it is open and paused or ended. A standby engine may be
- * none. */
+/* The state of a session is its phase, unless it is open and paused or ended. A standby engine may
+ * not exist. */
 Test(cli_json, of_what_depends_on_several_fields)
 {
 	Sycl__V1__AdminReply *reply = whole_reply();

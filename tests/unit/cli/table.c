@@ -1,4 +1,4 @@
-/* The tables of syclctl: alignment, and what is left out where a line has no room. */
+/* The tables of syclctl: alignment, and the columns that are left out if a line has no room. */
 #include "table.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /*
- * The file of 'syclctl trace': what engines have noted becomes a trace that the simulator reads and
- * replays, whatever it is that they claim.
+ * The file of 'syclctl trace'. The records of engines become a trace that the simulator reads and
+ * replays, whatever engines claim.
  */
 #include "simulator/run.h"
 #include "trace_file.h"
@@ -53,7 +53,7 @@ static void add_trace_record(struct trace_record record)
 	add_from(&source, record);
 }
 
-/* The added records, written and read again. */
+/* Writes the added records and reads them again. */
 static void read_back(struct sim_trace *trace_out)
 {
 	char error[SIM_ERROR_BYTES];
@@ -186,7 +186,7 @@ Test(cli_trace, what_makes_no_sense_is_left_out_and_told)
 	cr_assert(eq(int, trace_data_add(&data, &source, bytes + 1, 55), 0));
 	struct trace_record odd = record_at(UINT64_MAX, 30, 0);
 	odd.start_ns = odd.end_ns +
-		       1000; /* ends before it starts, and took nothing: that can be written */
+		       1000; /* ends before it starts, and took no time: that can be written */
 	add_from(&(struct trace_source){UINT32_MAX, 1}, odd);
 	data.lost = 12;
 	data.open = 3;
@@ -214,7 +214,7 @@ Test(cli_trace, a_session_is_what_it_was_at_first)
 	end_trace(&trace);
 }
 
-/* No more than the reader takes, and it takes that many. */
+/* No more sessions than the reader accepts, and it accepts that many. */
 Test(cli_trace, more_sessions_than_a_trace_may_have_are_left_out)
 {
 	struct sim_trace trace;
@@ -265,8 +265,8 @@ Test(cli_trace, a_pair_has_the_number_that_it_got_first)
 	cr_expect(eq(ptr, trace_table_free(table), NULL));
 }
 
-/* Shapes are an engine's to choose. With a hash that can be calculated ahead these would share one
- * place, and end no more. */
+/* An engine chooses its shapes. If their hash could be calculated in advance, these would all have
+ * one place, and this would take very long. */
 Test(cli_trace, numbers_that_are_chosen_to_meet_do_not)
 {
 	enum { COUNT = 1 << 20 };
@@ -289,7 +289,7 @@ Test(cli_trace, numbers_that_are_chosen_to_meet_do_not)
 	cr_expect(eq(ptr, trace_table_free(table), NULL));
 }
 
-/* Made-up sessions do not displace those that the service has named. */
+/* Invented sessions do not replace those that the service has named. */
 Test(cli_trace, sessions_that_an_engine_makes_up_take_no_place_of_others)
 {
 	const struct trace_source other = {1001, 43};

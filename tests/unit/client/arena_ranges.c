@@ -35,7 +35,7 @@ static uint64_t granules_of(uint64_t bytes)
 	return (bytes + GRANULE - 1) / GRANULE;
 }
 
-/* Where first fit must put it; GRANULES when nowhere. */
+/* Returns where first fit must put it; GRANULES if there is no room. */
 static uint64_t expected_place(uint64_t granules)
 {
 	for (uint64_t at = 0; at + granules <= GRANULES; at++) {

@@ -1,4 +1,4 @@
-# The client library's parts that need no service; they reach what the shared library hides through its objects.
+# The client library's parts that need no service. They use its objects, because the shared library hides these functions.
 if(TARGET syclclient_objects)
   sycl_test(unit_client SOURCES
     client/arena_ranges.c
@@ -21,7 +21,7 @@ if(TARGET syclclient_objects)
     target_compile_definitions(unit_client PRIVATE INSTALLED_ENGINE="${CMAKE_INSTALL_FULL_LIBDIR}/libsyclengine.so")
   endif()
 endif()
-# Through the library itself: what is exported is tried.
+# These use the library itself, because they test exported functions.
 if(TARGET syclclient)
   sycl_test(client_no_handle SOURCES client/no_handle.c LIBS syclclient ${CMAKE_DL_LIBS})
   if(TARGET client_no_handle)

@@ -1,4 +1,5 @@
-/* Copy threads, without a connection: started, woken, ended; and how many there shall be. */
+/* Copy threads without a connection: how they are started, woken and ended, and how many there
+ * are. */
 #include "connection/copiers.h"
 #include "connection/copy_threads.h"
 
@@ -15,7 +16,7 @@ TestSuite(client_copiers, .timeout = 60);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct copiers copiers;
 static uint32_t pieces;      /* of work; under the lock */
-static sem_t at_work, go_on; /* which thread has taken a piece; may it go on? */
+static sem_t at_work, go_on; /* which thread has taken a piece; whether it may continue */
 
 /* A thread that takes a piece waits until it may go on. */
 static bool take_piece(void *context)

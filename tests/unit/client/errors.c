@@ -230,7 +230,7 @@ Test(client_errors, endpoints_that_lead_nowhere)
 	cr_assert(eq(int, sycl_platform_open("unix:/nonexistent/socket", &platform),
 		     SYCL_ERROR_CONNECTION_LOST));
 	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "/nonexistent/socket"), NULL));
-	/* Not "refused": no socket without a path was requested of the system. */
+	/* The error is not "refused": the system got no request for a socket without a path. */
 	cr_assert(eq(int, sycl_platform_open("unix:", &platform), SYCL_ERROR_CONNECTION_LOST));
 	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), strerror(EINVAL)), NULL));
 	char long_path[512] = "unix:/";
@@ -255,7 +255,7 @@ Test(client_errors, a_service_that_does_not_accept_is_given_up_in_time)
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	options.timeout_ns = 30000000;
 	sycl_platform platform = NULL;
-	/* There is room for one in the queue. First it does not answer; then the queue is full. */
+	/* The queue has room for one. First there is no answer; then the queue is full. */
 	sycl_result no_answer = sycl_platform_open_with(endpoint, &options, &platform);
 	sycl_result no_room = sycl_platform_open_with(endpoint, &options, &platform);
 	(void)close(listener);
@@ -266,7 +266,7 @@ Test(client_errors, a_service_that_does_not_accept_is_given_up_in_time)
 	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "accepts no connection"), NULL));
 }
 
-/* A folder of the test's own as $XDG_RUNTIME_DIR, with `sycld` in it. */
+/* The test's own folder as $XDG_RUNTIME_DIR, with `sycld` in it. */
 static char base[64], folder[80];
 
 static void make_folders(mode_t mode)

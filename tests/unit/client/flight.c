@@ -1,4 +1,4 @@
-/* The blame after an engine died. */
+/* The attribution of an engine's death. */
 #include "base/flight.h"
 
 #include <stdio.h>

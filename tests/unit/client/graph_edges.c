@@ -1,5 +1,5 @@
-/* Which nodes of a graph come behind which (client/lib/graph/edges.h), against a model that
- * compares all pairs (L7). */
+/* The order of a graph's nodes (client/lib/graph/edges.h), against a model that compares all pairs
+ * (L7). */
 #include "graph/edges.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ TestSuite(graph_edges, .timeout = 120);
 
 enum { MOST = 40 };
 
-/* behind[a][b]: b comes behind a, by however many edges; edge[a][b]: by one. */
+/* behind[a][b]: b comes behind a, by any number of edges; edge[a][b]: by one. */
 struct model {
 	bool behind[MOST][MOST], edge[MOST][MOST];
 	uint32_t nodes, edges;

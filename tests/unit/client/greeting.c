@@ -1,5 +1,5 @@
-/* A service's answer to the first packet, and the program's error for it: M11, codes that nothing
- * else here gives. */
+/* A service's answer to the first packet, and the program's error for it: M11, the codes that no
+ * other test here causes. */
 #include "packet.h"
 #include "packet_socket.h"
 #include "protocol_limits.h"
@@ -26,7 +26,7 @@ struct service {
 	const Sycl__V1__Packet *answer;
 };
 
-/* Takes one connection, reads what it says, and answers. */
+/* Accepts one connection, reads its packet and answers. */
 static void *serve_greeting(void *context)
 {
 	const struct service *service = context;
@@ -108,7 +108,7 @@ static sycl_result open_ranked(uint32_t class, uint32_t weight, size_t struct_by
 	return result;
 }
 
-/* Before any request: nobody is there. */
+/* Before any request there is no session. */
 Test(greeting, classes_and_weights_that_there_are_not_are_refused)
 {
 	const size_t now = sizeof(struct sycl_open_options),
@@ -138,7 +138,7 @@ Test(greeting, classes_and_weights_that_there_are_not_are_refused)
 	cr_expect(eq(int, open_ranked(0, 0, now), SYCL_ERROR_CONNECTION_LOST));
 }
 
-/* Opens what the environment names; the sentence of the failure is sycl_get_last_error_text. */
+/* Opens the endpoint of the environment. The sentence of a failure is sycl_get_last_error_text. */
 static sycl_result open_from_environment(const char *endpoint)
 {
 	sycl_platform platform = NULL;
@@ -162,8 +162,8 @@ Test(greeting, the_environment_s_endpoint_has_the_syntax_and_the_errors_of_the_a
 	cr_expect(eq(int, open_from_environment("unix:/tmp/sycl-greeting.nobody"),
 		     SYCL_ERROR_CONNECTION_LOST));
 	cr_expect(ne(ptr, strstr(sycl_get_last_error_text(), "/tmp/sycl-greeting.nobody"), NULL));
-	/* An empty one counts as none, so a service is looked for, and no service can be started
-	 * there. */
+	/* An empty value counts as none. So the library looks for a service, and none can be
+	 * started there. */
 	cr_assert(zero(int, setenv("XDG_RUNTIME_DIR", "/proc/self/fdinfo", 1)));
 	cr_expect(ne(int, open_from_environment(""), SYCL_ERROR_INVALID), "%s",
 		  sycl_get_last_error_text());
@@ -213,7 +213,7 @@ Test(greeting, M11_the_code_of_a_refusal_is_the_results)
 	}
 }
 
-/* Without a ring there is no session, whatever it says of itself. */
+/* Without a ring there is no session, whatever the answer contains. */
 Test(greeting, M11_what_is_no_greeting_is_no_service)
 {
 	Sycl__V1__Welcome welcome = SYCL__V1__WELCOME__INIT;
@@ -229,7 +229,7 @@ Test(greeting, M11_what_is_no_greeting_is_no_service)
 	cr_expect(eq(int, open_with_answer(&packet), SYCL_ERROR_CONNECTION_LOST), "no descriptors");
 }
 
-/* The library is a part of this program, and beside that no engine lies. */
+/* The library is a part of this program, and there is no engine beside that. */
 Test(greeting, M11_without_an_engine_that_is_installed_there_is_no_platform)
 {
 	sycl_platform none = NULL;

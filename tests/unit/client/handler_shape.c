@@ -1,5 +1,5 @@
-/* The key of a launch's shape: everything that its message has and a record has not, so that no
- * group is taken for another. */
+/* The key of a launch's shape. It contains everything that is in its message and not in a record,
+ * so that two groups are not confused. */
 #include "handler/handler.h"
 #include "submit/shape.h"
 #include "connection/queue_line.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A launch in three dimensions with all that a launch can have, and the objects that it names. */
+/* A launch in three dimensions with everything that a launch can have, and its objects. */
 struct launch {
 	struct handler handler;
 	struct queue queue;
@@ -155,7 +155,7 @@ Test(client_handler_shape, B15_what_a_record_says_is_no_part_of_it, .timeout = 1
 	cr_assert(same(&key, &again));
 }
 
-/* The largest launches that have a shape at all fit into a key; larger ones have none. */
+/* The largest launches with a shape fit into a key; larger launches have no shape. */
 Test(client_handler_shape, the_largest_launch_fits_into_a_key, .timeout = 10)
 {
 	static struct launch launch;
@@ -188,8 +188,8 @@ Test(client_handler_shape, the_largest_launch_fits_into_a_key, .timeout = 10)
 		  most);
 }
 
-/* The memory of a handler is used again as it is: what is left out between two arguments was not
- * set by anybody. */
+/* A handler's memory is used again without being cleared. An argument that is left out between two
+ * others was never set. */
 Test(client_handler_shape, arguments_that_are_left_out_are_unset, .timeout = 10)
 {
 	static struct launch launch;
@@ -214,7 +214,7 @@ Test(client_handler_shape, arguments_that_are_left_out_are_unset, .timeout = 10)
 	handler_fini(&launch.handler);
 }
 
-/* From USM into a part of a buffer, in a box. */
+/* A copy from USM into a part of a buffer, in a box. */
 static void make_copy(struct launch *launch, struct connection *c)
 {
 	make_launch(launch);
@@ -279,7 +279,7 @@ Test(client_handler_shape, B15_D20_whatever_the_message_of_a_copy_says_is_known,
 	make_copy(&one, &connection);
 	make_copy(&other, &connection);
 	make_launch(&launch);
-	/* The address is the record's. */
+	/* The address is in the record. */
 	other.handler.host_source = &other;
 	other.handler.source_offset_bytes = 80;
 	struct shape_key key = key_of(&one), again = key_of(&other);
@@ -305,7 +305,7 @@ Test(client_handler_shape, B15_D20_copies_that_have_no_shape, .timeout = 10)
 	make_copy(&one, &connection);
 	cr_assert(handler_shape(&one.handler, &key, &rest_bytes));
 	cr_assert(eq(u32, rest_bytes, sizeof(uint64_t)));
-	one.handler.host_is_usm = false; /* memory of the program travels by an arena */
+	one.handler.host_is_usm = false; /* the program's memory travels through an arena */
 	cr_assert(not(handler_shape(&one.handler, &key, &rest_bytes)));
 	make_copy(&one, &connection);
 	one.handler.is_empty = true;

@@ -1,4 +1,4 @@
-/* The handle table: any value at all may come in. */
+/* The handle table, which must accept any value. */
 #include "connection/handles.h"
 
 #include "base/fork_guard.h"
@@ -197,7 +197,7 @@ Test(client_handles, N1_references_beyond_a_million_are_refused)
 	cr_assert(eq(int, destroyed, 1));
 }
 
-/* A child's report, as its exit status. */
+/* Returns a child's result through its exit status. */
 static int in_child(int (*what)(void *), void *context)
 {
 	pid_t child = fork();
@@ -216,7 +216,7 @@ static int uses_parents_handle(void *handle)
 		return 1;
 	if (handle_release(handle, HANDLE_QUEUE) != SYCL_ERROR_FORKED || destroyed != 0)
 		return 2;
-	/* Its own objects work, and none of them is taken for the parent's. */
+	/* Its own objects work, and none of them is confused with one of the parent. */
 	struct object own = {0};
 	if (handle_create(&own, HANDLE_QUEUE, count_destroy) != 0 || handle_of(&own) == handle)
 		return 3;

@@ -1,5 +1,5 @@
-/* Counts that are plain words while there is one thread: the same answers as locked ones, and
- * nothing lost once there are two. */
+/* Counts that are plain words while there is one thread. They give the results of locked ones, and
+ * no count is lost once there are two threads. */
 #include "base/lone_thread.h"
 
 #include <criterion/criterion.h>
@@ -48,7 +48,7 @@ struct shared {
 	_Atomic uint32_t counted, exchanged;
 	pthread_barrier_t both_here;
 	_Atomic uint32_t
-		alone; /* how often the process seemed to have one thread while both were here */
+		alone; /* how often the process seemed to have one thread although there were two */
 };
 
 static void *count_in_thread(void *context)

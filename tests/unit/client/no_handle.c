@@ -1,7 +1,7 @@
 /*
- * M12, for every function that the library exports. What is no handle, one that was released, and
- * one of another type are refused before anything else is checked. A function that is new is tried
- * by itself, or listed below.
+ * M12, for every function that the library exports. An invalid handle, a released one, and one of
+ * another type are refused before anything else is checked. A new function is tested by itself, or
+ * listed below.
  */
 #include "syclclient.h"
 
@@ -16,7 +16,7 @@
 
 #define MUST_BE_MADE(call) cr_assert(eq(int, (call), 0), "%s", sycl_get_last_error_text())
 
-/* Those that do not begin with a handle. */
+/* Functions that do not begin with a handle. */
 static const char *const others[] = {
 	"sycl_context_create",     "sycl_context_create_with", "sycl_event_wait_all",
 	"sycl_get_build_log",      "sycl_get_last_error",      "sycl_get_last_error_text",
@@ -24,7 +24,7 @@ static const char *const others[] = {
 	"sycl_kernel_bundle_link", "sycl_platform_open",       "sycl_platform_open_with",
 	"sycl_result_name",        "sycl_sampler_get_mapping",
 };
-/* Those that give a score: the device is not one to choose. */
+/* Functions that return a score: the device must not be chosen. */
 static const char *const selectors[] = {
 	"sycl_accelerator_selector",
 	"sycl_cpu_selector",
@@ -42,13 +42,13 @@ static bool is_listed(const char *name, const char *const *list, size_t count)
 }
 #define IS_IN(list, name) is_listed(name, list, sizeof(list) / sizeof((list)[0]))
 
-/* Memory that every other argument points to: room for a function's outputs, and it writes
- * nothing. */
+/* All other arguments point to this memory. It has room for a function's outputs, and no function
+ * may write to it. */
 static uint8_t untouched[512];
 
 /*
- * Any of them, by its name: the first argument is the handle. What the others are does not matter:
- * it is the handle that says whether anything is to be done with them.
+ * Calls any of them by its name. The first argument is the handle. The others do not matter,
+ * because the handle alone decides whether the call does anything.
  */
 static sycl_result call(const char *name, void *handle)
 {
@@ -76,7 +76,7 @@ static void try_function(const char *name, void *handle, const char *what)
 		cr_expect(eq(int, result, 0), "there is nothing to throw away");
 }
 
-/* Each name of the map. */
+/* Tries each name of the map. */
 static uint32_t try_all(void *handle, const char *what, const char *but_for)
 {
 	FILE *file = fopen(SYMBOL_MAP, "re");

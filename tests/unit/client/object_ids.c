@@ -1,4 +1,4 @@
-/* Ids that the session names: an index is used again only after Released, and never with the same
+/* Ids of a session's objects: an index is used again only after Released, and never with the same
  * id. */
 #include "base/object_ids.h"
 

@@ -1,5 +1,5 @@
-/* Launches that a queue keeps: the record is the one that the long way writes, and whatever has
- * changed since leads to the long way. */
+/* Launches that a queue keeps. The record is the one that the full path writes, and any change
+ * since then leads to the full path. */
 #include "connection/connection.h"
 #include "resubmit.h"
 #include "submit/repeat.h"
@@ -12,7 +12,7 @@
 
 enum { RING_BYTES = 65536, GENERATION = 77, PLACE = 5, BUFFER_BYTES = 4096 };
 
-/* A queue with a connection to nobody, and what its launch names. */
+/* A queue whose connection has no peer, and the objects of its launch. */
 struct fixture {
 	struct connection *c;
 	struct ring_header *header;
@@ -84,7 +84,7 @@ static void make_launch(struct fixture *f)
 
 static const struct shape_name name = {PLACE, GENERATION};
 
-/* The launch was sent once, and is kept. */
+/* The launch was sent once and is kept. */
 static struct fixture *fixture_new(void)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -192,7 +192,7 @@ Test(repeats, B15_what_is_not_the_same_goes_the_long_way)
 	cr_assert(gt(u32, which, 18));
 }
 
-/* What a launch names must be as it was, each time. */
+/* The objects of a launch must be unchanged, each time. */
 Test(repeats, E14_N3_objects_that_have_changed_lead_to_the_long_way)
 {
 	struct fixture *f = fixture_new();
@@ -204,7 +204,7 @@ Test(repeats, E14_N3_objects_that_have_changed_lead_to_the_long_way)
 	f->kernel.remote.failed = SYCL_ERROR_RUNTIME;
 	cr_assert(not(is_sent(f)));
 	f->kernel.remote.failed = 0;
-	buffer->pages = 1; /* contents that are still in the program's memory */
+	buffer->pages = 1; /* the contents are still in the program's memory */
 	cr_assert(not(is_sent(f)));
 	buffer->pages = 0;
 	f->queue.recording = (struct graph *)f;
@@ -220,7 +220,8 @@ Test(repeats, E14_N3_objects_that_have_changed_lead_to_the_long_way)
 	cr_assert(not(is_sent(f)));
 	f->c->lost = 0;
 	cr_assert(is_sent(f));
-	object_ref(&buffer->object); /* of the library's own: the object lives on, without users */
+	object_ref(&buffer->object); /* a reference of the library: the object exists, but without
+					users */
 	cr_assert(eq(int, object_take(&buffer->object), SYCL_SUCCESS));
 	cr_assert(not(is_sent(f)));
 	fixture_free(f);

@@ -1,5 +1,5 @@
-/* Which groups travel as records: shapes are known from the third time on, places are few, and
- * nothing is mistaken. */
+/* Which groups travel as records: shapes are used from the third time on, places are few, and
+ * shapes are not confused. */
 #include "base/shapes.h"
 
 #include <criterion/criterion.h>
@@ -51,8 +51,8 @@ Test(client_shapes, a_shape_is_seen_then_defined_then_known)
 	}
 }
 
-/* A kernel keeps a place's number. The place's words show whether it still has the same shape.
- */
+/* A kernel keeps a place's number. The place's contents show whether it still has the same
+ * shape. */
 Test(client_shapes, a_remembered_place_is_asked_what_it_holds)
 {
 	struct shape_key key = key_of(1, 2, 3), other = key_of(1, 2, 4);
@@ -72,7 +72,7 @@ Test(client_shapes, a_remembered_place_is_asked_what_it_holds)
 	cr_assert(eq(u32, again.generation, name.generation));
 }
 
-/* A shape that is found by its remembered place alone counts as used: it is not the one that was
+/* A shape that is found only by its remembered place counts as used. So it is not the one that was
  * unused for longest. */
 Test(client_shapes, a_place_that_is_found_again_is_not_evicted)
 {
@@ -119,7 +119,7 @@ Test(client_shapes, a_definition_that_was_not_sent_is_asked_for_again)
 	cr_assert(eq(int, (int)shapes_find(&shapes, &key, &name), SHAPE_DEFINE));
 }
 
-/* For each place the service has one shape: the one that was defined there last. */
+/* For each place the service has one shape: the one that was last defined there. */
 Test(client_shapes, a_place_that_was_taken_over_is_defined_anew)
 {
 	enum { KEYS = 3000 };
@@ -149,8 +149,8 @@ Test(client_shapes, a_place_that_was_taken_over_is_defined_anew)
 
 Test(client_shapes, the_least_recently_used_of_its_places_goes)
 {
-	/* More than fit at all, each defined; then the first one again and again beside others: it
-	 * stays. */
+	/* These are more than fit, and each is defined. The first one is used repeatedly beside
+	 * others, so it stays. */
 	struct shape_key first = key_of(0, 0, 0);
 	struct shape_name name;
 	(void)look_up_shape(&first, &name);

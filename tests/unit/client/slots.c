@@ -1,4 +1,4 @@
-/* Completion slots: no value of an earlier use is taken for a later one's. */
+/* Completion slots: a value of an earlier use is not mistaken for one of a later use. */
 #include "base/slots.h"
 
 #include <errno.h>

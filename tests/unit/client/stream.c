@@ -1,4 +1,4 @@
-/* Records of a stream, made text: conversions, and records that no sycl_print has written. */
+/* Records of a stream as text: conversions, and records that no sycl_print has written. */
 #include "base/stream_text.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ Test(client_stream, numbers_are_written_as_printf_writes_them)
 	expect_one("%p", UNSIGNED, 0x1234, "0x1234");
 }
 
-/* A conversion of another kind than the value's shows the value. */
+/* If a conversion does not fit the kind of the value, the value is printed. */
 Test(client_stream, kinds_that_differ_are_converted)
 {
 	expect_one("%d", FLOAT, float_bits(-3.75f), "-3");
@@ -95,7 +95,7 @@ Test(client_stream, what_is_no_conversion_stands_for_itself)
 	expect_one("%y", SIGNED, 1, "%y");
 }
 
-/* A width of millions would be an output of gigabytes. */
+/* A width of millions would cause an output of gigabytes. */
 Test(client_stream, widths_are_bounded)
 {
 	struct records records = {.count = 0};
@@ -119,8 +119,8 @@ Test(client_stream, several_records_and_values)
 	expect_stream_text(&records, "none\n1 2 3 4 5 6 7 8\nend");
 }
 
-/* Cut anywhere, or with any word changed, it is read inside its bounds, up to the first record that
- * is none. */
+/* A stream may be cut anywhere, or any word may be changed. It is read inside of its bounds, up to
+ * the first invalid record. */
 Test(client_stream, damaged_records_end_the_text)
 {
 	struct records whole = {.count = 0};

@@ -1,8 +1,8 @@
 /*
- * The clock on the double of the driver, whose GPU has a clock of its own that a test moves (H2,
- * H8). CLOCK_MONOTONIC of this process stands still. Only a test lets time pass, and so do WAY_NS
- * on the way to the GPU and on the way back. So it does not matter when the double's threads run,
- * and the reported times have one right value.
+ * The clock on the double of the driver, whose GPU has its own clock, which a test moves (H2, H8).
+ * CLOCK_MONOTONIC of this process stands still. Time passes only when a test advances it, and by
+ * WAY_NS on the way to the GPU and on the way back. So it does not matter when the double's threads
+ * run, and each reported time has one right value.
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/device/device.h"
@@ -28,9 +28,9 @@ TestSuite(cuda_clock_driver, .timeout = 30);
 #define GOOD_NS   500 /* H8 */
 #define PERIOD_NS 20000000u
 
-static _Atomic uint64_t own_time_ns; /* 0: the machine's */
+static _Atomic uint64_t own_time_ns; /* 0: the clock of the machine */
 
-/* Instead of libc's. */
+/* Replaces the function of the C library. */
 int clock_gettime(clockid_t which, struct timespec *time_out)
 {
 	uint64_t ns = own_time_ns;
@@ -41,7 +41,7 @@ int clock_gettime(clockid_t which, struct timespec *time_out)
 	return 0;
 }
 
-/* The GPU's stamp; the host sees it no sooner than this has returned. */
+/* Returns the GPU's stamp. The host cannot have it before this returns. */
 static uint64_t stamp(void)
 {
 	return (own_time_ns += 2 * WAY_NS) - WAY_NS;
@@ -105,12 +105,11 @@ static void close_clock(void)
 	cr_assert(eq(u64, fake->count("null_stream"), 0));
 }
 
-/* One timed command of nothing, and how wrong its times are: in length, and where its end is said
- * to be. */
+/* One timed command without work, and the errors of its times: of its length, and of its end. */
 struct timed {
 	int64_t length_error_ns;
 	int64_t end_error_ns;
-	int64_t naive_error_ns; /* of what one base for ever would say of its length */
+	int64_t naive_error_ns; /* the error of its length with one constant base */
 };
 
 static int64_t apart(uint64_t a, uint64_t b)
@@ -156,8 +155,8 @@ static void expect_good(const struct timed *timed, int64_t tick_ns)
 	cr_assert(le(i64, timed->end_error_ns, GOOD_NS + tick_ns));
 }
 
-/* The double's clock moves by so much; a hundred commands; how wrong one base for ever would have
- * been. */
+/* Moves the double's clock and runs a hundred commands. Returns the error that one constant base
+ * would have caused. */
 static int64_t worst_naive_after(int64_t move_ns)
 {
 	char line[64];
@@ -208,7 +207,7 @@ Test(cuda_clock_driver, H8_recording_works_while_the_gpu_is_busy)
 {
 	const struct cuda_library *cuda = &backend.library;
 	open_clock();
-	command("gate close record 1"); /* the next one stays where it is */
+	command("gate close record 1"); /* the next one does not advance */
 	uint64_t start_ns = 0, end_ns = 0;
 	check_result(cuda->cuEventRecord(start, stream));
 	cr_assert(fake->wait_count("held record", 1, 60000000000u));

@@ -1,4 +1,4 @@
-/* When things happened on a GPU, over an hour and a day (H2, H8). */
+/* The times of events on a GPU, over an hour and a day (H2, H8). */
 #include "cuda/clock_simulation.h"
 
 #include "sanitized.h"
@@ -14,7 +14,8 @@
 /* Two times are reported with an error of at most +-0.5 us each. */
 #define BAND_NS 1000
 
-/* Machines are all alike to a sanitizer; a build without one simulates every one of them. */
+/* Under a sanitizer fewer machines are simulated, because they are all alike to it. A build without
+ * one simulates every one of them. */
 #define LESS (SANITIZED ? 10 : 1)
 
 TestSuite(cuda_clock, .timeout = 120);
@@ -47,19 +48,21 @@ Test(cuda_clock, H2_H8_times_agree_to_half_a_microsecond_over_an_hour_and_a_day)
 		cr_assert(le(i64, band(&simulation), BAND_NS), "drift %g: from %lld to %lld ns",
 			  drifts[i], (long long)simulation.error_min_ns,
 			  (long long)simulation.error_max_ns);
-		/* And all of them close to the truth: the way to the GPU is known. */
+		/* All of them are close to the true times, because the delay to the GPU is
+		 * included. */
 		cr_assert(ge(i64, simulation.error_min_ns, -1000));
 		cr_assert(le(i64, simulation.error_max_ns, 1500));
 		cr_assert(le(i64, simulation.duration_error_ns,
-			     64));                        /* the GPU's ticks, at both ends */
-		cr_assert(eq(uint, simulation.waits, 0)); /* nothing ended after it was seen */
+			     64)); /* the GPU's ticks, at both ends */
+		cr_assert(eq(uint, simulation.waits,
+			     0)); /* no command ended after its end was observed */
 	}
 }
 
 /*
- * The same on two hundred machines. Their crystals are off by different amounts and wander. Threads
- * are interrupted between reading the clock and querying the GPU. Now and then the way is ten times
- * as long, for a whole burst.
+ * The same on two hundred machines. Their crystals have different errors, which change. Threads are
+ * interrupted between reading the clock and querying the GPU. Sometimes the delay is ten times as
+ * long for a whole burst.
  */
 Test(cuda_clock, H2_H8_on_two_hundred_machines)
 {
@@ -78,7 +81,7 @@ Test(cuda_clock, H2_H8_on_two_hundred_machines)
 	}
 }
 
-/* Ten minutes, in which the GPU grows warm and the host's clock is corrected by half a millionth
+/* Ten minutes in which the GPU becomes warm and the host's clock is corrected by half a millionth
  * each minute. */
 Test(cuda_clock, H8_crystals_that_change_while_they_are_used)
 {
@@ -102,9 +105,9 @@ Test(cuda_clock, H8_crystals_that_change_while_they_are_used)
 }
 
 /*
- * Another process has the GPU one time in five, for up to two milliseconds. Then there is no better
- * estimate than the earlier one, for as long as bursts are late in a row. Until the first one comes
- * through nothing is known.
+ * One time in five another process has the GPU, for up to two milliseconds. As long as all bursts
+ * are late, there is no better estimate than the earlier one. Before the first burst in time there
+ * is no estimate.
  */
 Test(cuda_clock, H8_time_slices_cost_a_microsecond)
 {
@@ -125,8 +128,8 @@ Test(cuda_clock, H8_time_slices_cost_a_microsecond)
 	}
 }
 
-/* A measurement between two commands moves the clock by its error, but never so that the second
- * command began too early. */
+/* A measurement between two commands corrects the clock, but never so that the second command began
+ * too early. */
 Test(cuda_clock, a_command_never_begins_before_the_one_that_it_followed_has_ended)
 {
 	static struct simulation simulation;
@@ -146,7 +149,7 @@ Test(cuda_clock, a_command_never_begins_before_the_one_that_it_followed_has_ende
 	}
 }
 
-/* Wherever the thread is interrupted: the clock goes on, and so does asking it. */
+/* Wherever the thread is interrupted, the clock advances, and the GPU is still queried. */
 Test(cuda_clock, H8_a_thread_that_loses_its_processor_stops_no_clock)
 {
 	for (unsigned reading = 1; reading <= 400; reading++) {
@@ -189,8 +192,8 @@ Test(cuda_clock, H8_ten_minutes_of_probes)
 		  (long long)simulation.error_min_ns, (long long)simulation.error_max_ns);
 }
 
-/* Its clocks are slow while it has nothing to do, so the way to it and back takes longer for a
- * while, then less again. */
+/* The GPU's clocks are slow while it is idle. So the delay to it and back is longer for a while,
+ * and then shorter again. */
 Test(cuda_clock, H8_a_gpu_that_rests_answers_later)
 {
 	static const uint64_t pauses[] = {5 * MS, 20 * MS, 300 * MS, 2 * SECOND};
@@ -199,8 +202,8 @@ Test(cuda_clock, H8_a_gpu_that_rests_answers_later)
 		uint64_t random = seed;
 		simulation_init(&simulation, 7000 + seed, ((double)(seed * 7 % 41) - 20.0) * 1e-6);
 		simulation.wander = 1e-9;
-		simulation.tick_ns = seed % 8 < 4 ? 32 : 1000; /* there are such, too: the time of a
-								  stamp may be off by that */
+		simulation.tick_ns = seed % 8 < 4 ? 32 : 1000; /* such drivers exist, too: the time
+								  of a stamp may have that error */
 		for (unsigned i = 0; i < 6000; i++) {
 			random = random * 6364136223846793005u + 1442695040888963407u;
 			uint64_t step = random >> 56;
@@ -248,8 +251,8 @@ Test(cuda_clock, H8_without_a_base_near_the_host_says_when)
 	simulation_init(&simulation, 31, 1e-5);
 	simulation_commands(&simulation, 100, 100000, MS);
 	simulation_pass(&simulation, HOUR);
-	/* A burst that does not come back: then the end is when it was seen, and the duration is
-	 * the GPU's. */
+	/* A burst does not come back. Then the end is when it was observed, and the duration is the
+	 * GPU's. */
 	uint64_t converted_start = 0, converted_end = 0;
 	struct simulated_event start = {.device_ns = simulation.since_device_ns + (int64_t)HOUR};
 	struct simulated_event end = {.device_ns = start.device_ns + 64000};
@@ -271,7 +274,7 @@ Test(cuda_clock, H8_a_host_clock_that_changes_its_rate_is_followed)
 	simulation_init(&simulation, 41, 1e-5);
 	simulation_commands(&simulation, 5000, 100000, MS);
 	simulation_set_drift(&simulation,
-			     1e-4); /* somebody sets the host's clock, the GPU seems too fast */
+			     1e-4); /* the host's clock was set, so the GPU seems too fast */
 	simulation_commands(&simulation, 3000, 100000, MS);
 	cr_assert(eq(uint, simulation.waits, 0));
 	simulation_forget(&simulation);
@@ -286,7 +289,7 @@ Test(cuda_clock, H8_an_unused_clock_does_nothing)
 	simulation_init(&simulation, 3, 0.0);
 	cr_assert(eq(uint, simulation.records, 0));
 	simulation_commands(&simulation, 10000, 20000, 80000); /* a second */
-	/* Four bursts a second at most, some more at first. */
+	/* At most four bursts a second, and some more at first. */
 	cr_assert(le(uint, simulation.records, 30 * CUDA_CLOCK_BURST), "%u", simulation.records);
 	unsigned before = simulation.records;
 	simulation_commands(&simulation, 10000, 20000, 80000);

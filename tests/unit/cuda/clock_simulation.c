@@ -24,7 +24,7 @@ static uint64_t way(struct simulation *simulation)
 	return (uint64_t)ns;
 }
 
-/* The crystal's gain, to parts of a nanosecond. */
+/* The time that the crystal has gained, to parts of a nanosecond. */
 static long double gained(const struct simulation *simulation, uint64_t host_ns)
 {
 	int64_t passed = (int64_t)(host_ns - simulation->since_ns);
@@ -61,7 +61,7 @@ static int source_record(void *context, void *mark)
 	if (random_part(simulation) < simulation->preempted)
 		simulation->now_ns += (uint64_t)(30000.0 * random_part(simulation));
 	uint64_t at = simulation->now_ns + simulation->hold_ns + way(simulation);
-	/* A stream does one thing after the other. */
+	/* A stream runs one operation after the other. */
 	if (at < simulation->recorded_ns)
 		at = simulation->recorded_ns;
 	simulation->recorded_ns = at;
@@ -144,7 +144,7 @@ static void judge(struct simulation *simulation, const struct simulated_event *s
 	duration_error = duration_error < 0 ? -duration_error : duration_error;
 	if (duration_error > simulation->duration_error_ns)
 		simulation->duration_error_ns = duration_error;
-	/* One base for ever, as a driver's own example would have it. */
+	/* One constant base, as in an example of the driver's manual. */
 	float milliseconds = (float)((double)(end->device_ns - simulation->first.device_ns) / 1e6);
 	int64_t naive = cuda_clock_elapsed_ns(milliseconds) -
 			(end->device_ns - simulation->first.device_ns);

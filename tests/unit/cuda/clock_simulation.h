@@ -1,14 +1,13 @@
 /*
  * A simulated GPU and host for the clock of the CUDA backend. Time is a number, the GPU's crystal
- * is off, and the way to it takes a varying time. The time between two events is a float of
- * milliseconds, as from the driver. Now and then the way takes much longer, and everything sent
- * behind it is late, too. The host's thread may be interrupted anywhere, and stamps are multiples
- * of some ns.
+ * has an error, and the delay to it varies. The time between two events is a float of milliseconds,
+ * as from the driver. Sometimes the delay is much longer, and everything that is sent behind it is
+ * late, too. The host's thread may be interrupted anywhere, and stamps are multiples of some ns.
  *
- * What is judged (H2, H8): the reported end of a command against the true time of it on the host's
- * clock. Without the time of the way to the GPU, the best that a clock can do is a constant error.
- * So the error's band counts: two reported times are good to +-0.5 us each against each other if it
- * is a microsecond wide. A duration is judged by itself, against the GPU's ticks.
+ * The criterion (H2, H8) is the reported end of a command against its true time on the host's
+ * clock. The delay to the GPU is unknown, so the best that a clock can do is a constant error. So
+ * the width of the error's band counts: if it is a microsecond wide, two reported times have errors
+ * of at most +-0.5 us against each other. A duration is compared separately, with the GPU's ticks.
  */
 #ifndef SYCL_TESTS_CUDA_CLOCK_SIMULATION_H
 #define SYCL_TESTS_CUDA_CLOCK_SIMULATION_H
@@ -16,29 +15,28 @@
 #include "cuda/clock/bases.h"
 
 struct simulated_event {
-	int64_t device_ns; /* what the GPU stamps: a multiple of its tick */
-	uint64_t host_ns;  /* when that was */
-	uint64_t due_ns;   /* from when on the host can see it */
+	int64_t device_ns; /* the GPU's stamp: a multiple of its tick */
+	uint64_t host_ns;  /* the time of the stamp */
+	uint64_t due_ns;   /* when the host can read it */
 };
 
 struct simulation {
 	uint64_t now_ns;   /* CLOCK_MONOTONIC */
 	double drift;      /* of the GPU's crystal, ns per ns */
-	uint64_t since_ns; /* from when the drift has been that */
+	uint64_t since_ns; /* since when the drift has this value */
 	int64_t since_device_ns;
-	double since_device_part; /* of a nanosecond: what a change of the drift would lose
-				     otherwise */
+	double since_device_part; /* of a nanosecond, so that a change of the drift does not lose it
+				   */
 	uint64_t random;
-	uint64_t hold_ns; /* the GPU stamps nothing before so much later: it serves somebody else */
+	uint64_t hold_ns; /* the GPU stamps nothing before this: it runs another process */
 	int64_t tick_ns;  /* stamps are multiples of this: 32 */
-	uint64_t slow_ns; /* so much longer is the way to the GPU, and the way back: it rests, or
-			     hurries */
-	double wander;    /* the drift changes by up to so much from command to command, with the
-			     temperature */
+	uint64_t slow_ns; /* the additional delay to the GPU and back: it is idle, or busy */
+	double wander; /* the most by which the drift changes between commands, with the temperature
+			*/
 	double preempted; /* how often the host's thread loses its processor between reading its
-			     clock and asking the GPU */
-	unsigned losing;  /* at so many readings of the host's clock from now the thread loses its
-			     processor, for 60 us; 0: not */
+			     clock and querying the GPU */
+	unsigned losing;  /* after this many readings of the host's clock the thread loses its
+			     processor, for 60 us; 0: never */
 	uint64_t recorded_ns;
 	unsigned records, waits;
 	struct simulated_event marks[CUDA_CLOCK_MARKS];
@@ -56,15 +54,15 @@ struct simulation {
 };
 
 void simulation_init(struct simulation *simulation, uint64_t seed, double drift);
-/* The host waits; nothing is called. */
+/* The host waits without a call. */
 void simulation_pass(struct simulation *simulation, uint64_t ns);
 void simulation_set_drift(struct simulation *simulation, double drift);
-/* One timed command, from before its start event to after its end was seen. */
+/* One timed command, from before its start event until its end was observed. */
 void simulation_command(struct simulation *simulation, uint64_t duration_ns);
 /* A command that waited for the last one and begins as it ends. Its times are read after that
  * one's. */
 void simulation_follower(struct simulation *simulation, uint64_t duration_ns);
-/* So many, with a pause after each. */
+/* Runs so many commands, with a pause after each. */
 void simulation_commands(struct simulation *simulation, unsigned count, uint64_t duration_ns,
 			 uint64_t pause_ns);
 void simulation_forget(struct simulation *simulation);

@@ -1,5 +1,5 @@
 /*
- * Facts of GPUs, on the double of the driver: listing makes no context, every error has its
+ * Facts of GPUs, on the double of the driver. Listing them makes no context, and every error has a
  * sentence.
  */
 #include "cleanup.h"
@@ -48,7 +48,7 @@ TestSuite(cuda_facts, .timeout = 20);
 static struct backend backend;
 static const struct fake_cuda_control *fake;
 
-/* The double, with these settings before it starts. */
+/* Loads the double with these settings, before it starts. */
 static void load_double(const char *first, ...)
 {
 	struct backend_fault fault = {0};
@@ -336,7 +336,7 @@ Test(cuda_facts, A4_compute_modes_have_their_sentences)
 	cr_assert(ne(ptr, strstr(facts->unavailable_reason, "exclusive"), NULL));
 	cr_assert(eq(str, facts->mode, (char *)"exclusive process"));
 	free_facts();
-	/* The one process is MPS's server: the service goes through it. */
+	/* The one process is MPS's server: the service uses it. */
 	load_double("attribute 20 3", "attribute 133 1", NULL);
 	facts = read_one();
 	cr_assert(facts->available);

@@ -1,4 +1,4 @@
-# The CUDA backend's clock and facts. The clock's arithmetic needs no CUDA at all.
+# The CUDA backend's clock and facts. The clock's arithmetic needs no part of CUDA.
 set(cuda_clock_sources ${PROJECT_SOURCE_DIR}/daemon/backends/cuda/clock/bases.c
   ${PROJECT_SOURCE_DIR}/daemon/backends/cuda/clock/math.c)
 sycl_test(unit_cuda_clock SOURCES cuda/clock_math.c cuda/clock_simulation.c ${cuda_clock_sources} LIBS sycl_shared m)

@@ -10,8 +10,8 @@ TestSuite(cuda_fault_header, .timeout = 10);
 
 enum { LINE_BYTES = 512, COMMENT_BYTES = 4096, RESULTS_MIN = 90 };
 
-/* Sticky, though the header does not say so: the driver ends; memory, a link or a server is broken;
- * the context is gone. */
+/* These are sticky, though the header does not state it. The driver ends; memory, a link or a
+ * server is broken; or the context does not exist any more. */
 static const int also_sticky[] = {CUDA_ERROR_DEINITIALIZED, CUDA_ERROR_ECC_UNCORRECTABLE,
 				  CUDA_ERROR_NVLINK_UNCORRECTABLE, CUDA_ERROR_CONTEXT_IS_DESTROYED,
 				  CUDA_ERROR_MPS_RPC_FAILURE};
@@ -21,14 +21,14 @@ static bool says(const char *comment, const char *words)
 	return strstr(comment, words) != NULL;
 }
 
-/* A new process, or at least a new context, is the only way on. */
+/* Returns true if only a new process, or at least a new context, can continue. */
 static bool header_says_sticky(const char *comment)
 {
 	return says(comment, "terminated and relaunched") ||
 	       says(comment, "context cannot be used anymore");
 }
 
-/* "CUDA_ERROR_X = N": its number, -1 if the line is none of these. */
+/* Returns the number in "CUDA_ERROR_X = N", -1 for other lines. */
 static int result_of_line(const char *line)
 {
 	char name[128];

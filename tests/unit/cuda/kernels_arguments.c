@@ -1,4 +1,4 @@
-/* Arguments as the kernel reads them, and what must not get that far. */
+/* Arguments in the form that the kernel reads, and arguments that must be refused. */
 #include "cuda/program/arguments.h"
 #include "status.h"
 
@@ -115,7 +115,7 @@ Test(cuda_arguments, E15_a_plain_pointer_takes_accessors_values_and_local_memory
 		(struct backend_argument){.kind = BACKEND_ARGUMENT_VALUE, .value = {&address, 8}};
 	cr_assert_eq(pack(&call, &layout), 0);
 	cr_assert_eq(word_at(&call, 32, 8), address);
-	/* No memory: a buffer of 0 bytes. */
+	/* A buffer of 0 bytes has no memory. */
 	call.arguments[3] = (struct backend_argument){.kind = BACKEND_ARGUMENT_GLOBAL};
 	cr_assert_eq(pack(&call, &layout), 0);
 	cr_assert_eq(word_at(&call, 32, 8), 0);
@@ -192,15 +192,15 @@ Test(cuda_arguments, local_memory_beyond_the_kernels_room_is_refused)
 	call = usual();
 	call.arguments[5].local_bytes = UINT64_MAX;
 	expect_pack_refused(&call, &layout, STATUS_MEMORY_ALLOCATION);
-	/* To the last byte, which is no multiple of anything. */
+	/* To the last byte, whose offset is not aligned. */
 	call = usual();
 	call.arguments[5].local_bytes = 1000 - 64;
 	cr_assert_eq(pack(&call, &layout), 0, "%s", call.fault.text);
 	cr_assert_eq(call.local_bytes, 1000);
 }
 
-/* A cubin made by hand: without the largest end, what is first would be written behind the storage.
- */
+/* A cubin made by hand. If its largest end was not checked, the first parameter would be written
+ * behind the storage. */
 Test(cuda_arguments, parameters_in_no_order_take_room_up_to_the_last_byte_of_any)
 {
 	static const struct cuda_parameter odd[] = {

@@ -1,4 +1,4 @@
-/* The container of a built program: what comes from the disk's cache may be anything. */
+/* The container of a built program. The cache on the disk may contain anything. */
 #include "cuda/program/binary.h"
 
 #include <criterion/criterion.h>
@@ -26,7 +26,7 @@ static void add_kernel(struct cuda_binary *binary, const char *name, const char 
 	kernel->arguments[1].local = CUDA_LOCAL_PLACE;
 }
 
-/* A portable program's: three images. */
+/* A portable program's container has three images. */
 static void sample(void **bytes_out, size_t *count_out)
 {
 	struct cuda_binary binary = {.kernels = calloc(2, sizeof(*binary.kernels))};
@@ -60,7 +60,7 @@ Test(cuda_binary, what_is_packed_comes_back)
 	cr_assert(kernel->arguments[0].facts.is_const);
 	cr_assert_str_eq(kernel->arguments[0].facts.type_name, "float const*");
 	cr_assert_eq(kernel->arguments[1].local, CUDA_LOCAL_PLACE);
-	/* By name, however it is spaced, or by symbol. */
+	/* The kernel is found by name, however it is spaced, or by symbol. */
 	cr_assert_eq(cuda_binary_find(binary, "tk<float,3>"), &binary->kernels[1]);
 	cr_assert_eq(cuda_binary_find(binary, "_Z2tkIfLi3EEvPKfPf"), &binary->kernels[1]);
 	cr_assert_null(cuda_binary_find(binary, "tk"));
@@ -68,7 +68,7 @@ Test(cuda_binary, what_is_packed_comes_back)
 	free(bytes);
 }
 
-/* Each prefix, exactly so many readable bytes, is refused; so is one byte more. */
+/* Each prefix, with exactly that many readable bytes, is refused; so is one byte more. */
 Test(cuda_binary, what_is_cut_off_or_longer_is_refused)
 {
 	struct cuda_binary *binary = NULL;
@@ -90,7 +90,7 @@ Test(cuda_binary, what_is_cut_off_or_longer_is_refused)
 	free(bytes);
 }
 
-/* Every byte with other values: an answer, and nothing that a sanitizer could complain of. */
+/* Every byte gets other values. There is always an answer, and no error for a sanitizer. */
 Test(cuda_binary, damaged_bytes_harm_nothing)
 {
 	static const unsigned char values[] = {0x00, 0x01, 0x7f, 0x80, 0xff};

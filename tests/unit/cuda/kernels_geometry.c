@@ -1,6 +1,6 @@
 /*
- * Grids of the CUDA backend. The computation of the prologue and the prelude is made here for every
- * work-item of a grid. Each id of the range must come once.
+ * Grids of the CUDA backend. For every work-item of a grid, the test makes the computation of the
+ * prologue and the prelude. Each id of the range must occur once.
  */
 #include "cuda/program/geometry.h"
 #include "status.h"
@@ -22,7 +22,7 @@ static struct cuda_shape usual_shape(void)
 	};
 }
 
-/* A device with hardly any room in a grid: everything folds. */
+/* A device whose grids have very little room: everything is folded. */
 static struct cuda_shape small_shape(void)
 {
 	struct cuda_shape shape = usual_shape();
@@ -45,7 +45,7 @@ static int plan(const struct cuda_shape *shape, unsigned dimensions, const uint6
 	return cuda_geometry_plan(shape, &range, geometry, fault);
 }
 
-/* The group of a block, as the prelude says it. */
+/* Computes the group of a block as the prelude does. */
 static void group_of(const struct cuda_geometry *g, unsigned dimensions, const unsigned block[3],
 		     uint64_t group[3])
 {
@@ -68,7 +68,7 @@ static void group_of(const struct cuda_geometry *g, unsigned dimensions, const u
 	}
 }
 
-/* One block's work-items; how many there are is added up. */
+/* Visits the work-items of one block and counts them. */
 static void visit(const struct cuda_geometry *g, unsigned dimensions, const unsigned block[3],
 		  unsigned char *seen, uint64_t *count)
 {
@@ -104,7 +104,7 @@ static void visit_all(const struct cuda_geometry *g, unsigned dimensions, unsign
 				visit(g, dimensions, (const unsigned[]){x, y, z}, seen, count);
 }
 
-/* Each id comes in one of the parts; the last two of them go as one. */
+/* Each id is in one of the parts; the last two parts are sent as one. */
 static void check_parts(const struct cuda_shape *shape, unsigned dimensions, const uint64_t *global,
 			const uint64_t *local, uint32_t of)
 {
@@ -207,7 +207,7 @@ Test(cuda_geometry, E6_a_local_range_is_kept_in_reversed_order)
 	check_all(&shape, 3, global, local);
 }
 
-/* 70,000 planes are more than a grid has in z; a prime above 2^31 is no multiple of anything. */
+/* A grid has no room for 70,000 planes in z. A prime above 2^31 has no divisors. */
 Test(cuda_geometry, E9_E10_large_ranges_fit)
 {
 	const struct cuda_shape shape = usual_shape();
@@ -224,7 +224,7 @@ Test(cuda_geometry, E9_E10_large_ranges_fit)
 	cr_assert_eq(g.record.groups[0], (prime[0] + g.block[0] - 1) / g.block[0]);
 	cr_assert_eq((uint64_t)g.grid[0] * g.grid[1], g.record.groups[0]);
 	cr_assert_eq(g.record.flags, CUDA_RECORD_CHECK);
-	/* So many groups of one work-item that they do not fit into x. */
+	/* There are so many groups of one work-item that they do not fit into x. */
 	cr_assert_eq(plan(&shape, 1, many, one, &g, &fault), 0, "%s", fault.text);
 	cr_assert_geq((uint64_t)g.grid[0] * g.grid[1], many[0]);
 	cr_assert_eq(g.record.flags & CUDA_RECORD_CHECK,
@@ -258,7 +258,7 @@ Test(cuda_geometry, E4_E8_ranges_that_do_not_fit_are_refused)
 	cr_assert_eq(fault.status, STATUS_ND_RANGE);
 	cr_assert_lt(
 		plan(&shape, 1, (const uint64_t[]){2048}, (const uint64_t[]){2048}, &g, &fault), 0);
-	/* z has 64, though the product would fit. */
+	/* z has at most 64, though the product would fit. */
 	cr_assert_lt(plan(&shape, 3, (const uint64_t[]){128, 1, 1}, (const uint64_t[]){128, 1, 1},
 			  &g, &fault),
 		     0);
@@ -292,8 +292,8 @@ Test(cuda_geometry, a_required_size_is_taken_and_no_other)
 		     "12 is no multiple of 8");
 }
 
-/* The choice: whole warps along x where rows are long, all of a short row, and small ranges spread
- * over the device. */
+/* The choice: whole warps along x if rows are long, all of a short row, and small ranges
+ * distributed over the device. */
 Test(cuda_geometry, E1_basic_groups_lie_along_the_last_dimension)
 {
 	const struct cuda_shape shape = usual_shape();
@@ -305,20 +305,21 @@ Test(cuda_geometry, E1_basic_groups_lie_along_the_last_dimension)
 	cr_assert_eq(g.block[0] * g.block[1], 256);
 	cr_assert_eq(plan(&shape, 1, (const uint64_t[]){1u << 20}, NULL, &g, &fault), 0);
 	cr_assert_eq(g.block[0], 256);
-	/* 132 compute units should all have something of 12,000 work-items. */
+	/* 12,000 work-items should give each of 132 compute units some work. */
 	cr_assert_eq(plan(&shape, 1, (const uint64_t[]){12000}, NULL, &g, &fault), 0);
 	cr_assert_geq(g.grid[0], 132);
 	/* Rows of three: a group takes many of them. */
 	cr_assert_eq(plan(&shape, 2, (const uint64_t[]){100000, 3}, NULL, &g, &fault), 0);
 	cr_assert_eq(g.block[0], 3);
 	cr_assert_geq(g.block[1], 64);
-	/* A long row and few of them: what the columns do not need goes to the row. */
+	/* There are few long rows: the work-items that the columns do not need are added to the
+	 * row. */
 	cr_assert_eq(plan(&shape, 2, (const uint64_t[]){2, 1u << 20}, NULL, &g, &fault), 0);
 	cr_assert_eq(g.block[0], 128);
 	cr_assert_eq(g.block[1], 2);
 }
 
-/* In every case at least half of the work-items of the groups have something to do. */
+/* In every case at least half of the work-items of the groups have work. */
 Test(cuda_geometry, basic_groups_waste_little)
 {
 	const struct cuda_shape shape = usual_shape();
@@ -394,7 +395,7 @@ Test(cuda_geometry, clusters_divide_the_groups)
 	range.global = odd;
 	cr_assert_lt(cuda_geometry_plan(&shape, &range, &g, &fault), 0);
 	cr_assert_eq(fault.status, STATUS_ND_RANGE);
-	/* A basic range gets groups that are too many, and have nothing to do. */
+	/* A basic range gets more groups than it needs; the last ones have no work. */
 	range.local = none;
 	cr_assert_eq(cuda_geometry_plan(&shape, &range, &g, &fault), 0, "%s", fault.text);
 	cr_assert_eq(g.grid[0] % 4, 0);

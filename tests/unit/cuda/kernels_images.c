@@ -16,7 +16,7 @@ enum { SURFACE = 0x5000, TEXTURE = 0x7000 };
 static struct cuda_array array;
 static struct backend_memory image, buffer = {.address = 0x10000, .size_bytes = 100};
 
-/* An array of 5 x 7 pixels; each texture has a number of its own. */
+/* An array of 5 x 7 pixels; each texture has its own number. */
 static void setup_array(void)
 {
 	array = (struct cuda_array){

@@ -41,7 +41,7 @@ Test(cuda_options, what_is_opencls_is_translated_for_portable_sources)
 	expect_options("-cl-mad-enable", false, 1, (const char *[]){"-cl-mad-enable"});
 }
 
-/* As lines of the source, so that they do not hold for the compiler's own headers. */
+/* They are lines of the source, so they do not apply to the compiler's own headers. */
 Test(cuda_options, definitions_of_portable_sources_are_lines)
 {
 	struct cuda_options options;

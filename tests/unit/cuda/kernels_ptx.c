@@ -1,4 +1,4 @@
-/* PTX as text: reading it, and completing what NVRTC made. */
+/* PTX as text: how it is read, and what is added to NVRTC's output. */
 #include "cuda/program/geometry.h"
 #include "cuda/program/ptx.h"
 #include "cuda/program/ptx_wait.h"
@@ -23,7 +23,7 @@ static struct cuda_ptx *parse(const char *text)
 
 #define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 
-/* The words on pointers to shared memory alone are blanked, in kernels, and nothing moves. */
+/* Only the words on pointers to shared memory are replaced by blanks, in kernels. Nothing moves. */
 Test(cuda_ptx, E15_what_is_said_of_pointers_to_shared_memory_is_blanked)
 {
 	static const char text[] = HEAD
@@ -149,7 +149,7 @@ Test(cuda_ptx, too_many_parameters_are_refused)
 	cr_assert_eq(cuda_ptx_parse(text, strlen(text), &ptx, NULL), -E2BIG);
 }
 
-/* Every prefix and every text with one byte changed: an answer, and nothing else. */
+/* Every prefix, and every text with one byte changed, has an answer and no other effect. */
 Test(cuda_ptx, damaged_text_harms_nothing)
 {
 	static const char text[] = HEAD
@@ -226,7 +226,7 @@ Test(cuda_ptx, E9_E10_each_kernel_gets_the_record_and_a_prologue)
 				     CUDA_RECORD_BYTES);
 			cr_assert_eq(entry->parameters[entry->parameter_count - 1].align_bytes, 8);
 		}
-		/* One comparison with the range per dimension. */
+		/* There is one comparison with the range per dimension. */
 		cr_assert_eq(occurrences(made, "setp.ge.u64"), 3 * dimensions);
 		cr_assert_eq(occurrences(made, "sycl_launch_copy"), 0);
 		cr_assert_not_null(strstr(made, "body_a"));
@@ -282,7 +282,7 @@ Test(cuda_ptx, a_required_group_becomes_a_shape)
 	cuda_ptx_free(ptx);
 	free(made);
 
-	/* Too large, too deep, and sizes that lost bits on the way: the product shows it. */
+	/* Too large, too deep, and sizes whose upper bits were lost: the product shows it. */
 	static const unsigned wrong[][4] = {
 		{2048, 1, 2, 1024}, {128, 128, 1, 1}, {2176, 1, 1, 128}};
 	for (int i = 0; i < 3; i++) {
@@ -320,8 +320,8 @@ static char *with_waits(const char *text, int compute_major)
 	"// .entry none {\n.visible .entry a(.param .u64 x)\n{ griddepcontrol.wait;  // first\n\t.reg .b64 %r;\n\tret;\n}\n" \
 	".func f() { ret; }\n.entry declared();\n.entry b .maxntid 32 { griddepcontrol.wait;  { ret; } }\n"
 
-/* At the beginning of each kernel, in no line of its own; version and target rise to what the
- * instruction needs, and never fall. */
+/* At the beginning of each kernel, without a line of its own. The version and target rise to those
+ * that the instruction needs, and never fall. */
 Test(cuda_ptx, kernels_are_given_a_wait)
 {
 	static const char *const heads[][2] = {
@@ -345,7 +345,7 @@ Test(cuda_ptx, kernels_are_given_a_wait)
 	}
 }
 
-/* In comments and in other functions the word means nothing. */
+/* In comments and in other functions the word has no effect. */
 Test(cuda_ptx, R5_kernels_that_say_where_they_wait_are_left_alone)
 {
 	static const char text[] =
@@ -366,8 +366,8 @@ Test(cuda_ptx, R5_kernels_that_say_where_they_wait_are_left_alone)
 	free(written);
 }
 
-/* The same words mean something else there, or the text says more than this reads: it stays what it
- * is. */
+/* The same words have another meaning there, or the text has more than this parser reads. So the
+ * text is unchanged. */
 Test(cuda_ptx, texts_that_are_given_no_wait)
 {
 	static const char *const heads[] = {
@@ -390,8 +390,8 @@ Test(cuda_ptx, texts_that_are_given_no_wait)
 	cr_assert_null(with_waits(HEAD ".func f() { ret; }\n", 9), "there is no kernel");
 }
 
-/* The parser must take for a comment or a string what a compiler takes for one. Otherwise a kernel
- * is listed that has got no wait. */
+/* The parser must recognise the same comments and strings as a compiler. Otherwise a kernel would
+ * be listed that has no wait. */
 Test(cuda_ptx, E15_a_header_ends_where_its_words_end)
 {
 	static const char hidden[] =

@@ -1,5 +1,4 @@
-/* Symbols of CUDA C++: the names and types behind them. They are what NVRTC made of the sources
- * beside them. */
+/* Symbols of CUDA C++: their names and types. NVRTC made them of the sources beside them. */
 #include "cuda/program/symbol.h"
 
 #include <criterion/criterion.h>
@@ -68,7 +67,7 @@ Test(cuda_symbol, instances_of_templates_have_their_arguments)
 		"float const* const*^!, int volatile*^)");
 }
 
-/* The prelude's SYCL_LOCAL, which may come again as a substitution. */
+/* The prelude's SYCL_LOCAL, which may be repeated as a substitution. */
 Test(cuda_symbol, local_memory_of_the_prelude_is_known)
 {
 	expect_symbol("_Z3redPf11sycl_local_IfES0_I6float4E",
@@ -99,7 +98,7 @@ Test(cuda_symbol, others_are_refused)
 	}
 }
 
-/* Depth and number of what is inside are bounded; names that do not fit are cut off. */
+/* The depth and number of inner parts are bounded; names that do not fit are cut off. */
 Test(cuda_symbol, hostile_symbols_harm_nothing)
 {
 	static char symbol[70000];
@@ -118,7 +117,7 @@ Test(cuda_symbol, hostile_symbols_harm_nothing)
 	cr_assert_eq(cuda_symbol_parse(symbol, &parsed), 0);
 	cr_assert_lt(strlen(parsed->name), CUDA_SYMBOL_NAME_BYTES);
 	cuda_symbol_free(parsed);
-	/* All prefixes and one changed byte of one that has everything. */
+	/* All prefixes, and all changes of one byte, of a symbol that has every feature. */
 	static const char whole[] = "_ZN2ns5multiINS_1vELin3ELb0EEEvPT_PKS2_S1_PS1_S3_PFviPfEPA4_f";
 	for (size_t i = 0; i < sizeof(whole) * 8; i++) {
 		memcpy(symbol, whole, sizeof(whole));

@@ -1,5 +1,5 @@
-# Lanes of the CUDA backend against a driver of a few functions, whose streams move only when a test says so. The files are
-# compiled into the test: what they call of the rest of the backend is the test's own.
+# Lanes of the CUDA backend against a driver of a few functions, whose streams advance only when a test orders it. The files are compiled
+# into the test, which defines the functions that they call of the rest of the backend.
 if(TARGET sycl_cuda_headers)
   set(cuda_folder ${PROJECT_SOURCE_DIR}/daemon/backends/cuda)
   sycl_test(unit_cuda_lanes SOURCES

@@ -1,4 +1,4 @@
-/* What the lanes call of the rest of the backend. */
+/* The functions of the rest of the backend that the lanes call. */
 #include "cuda/lanes_driver.h"
 
 #include "cuda/clock/device_clock.h"
@@ -19,7 +19,7 @@ int cuda_enter(struct backend_device *device, struct backend_fault *fault_out)
 	return 0;
 }
 
-/* Its storage is all values here, and they are the same each time. */
+/* Its storage has only values here, which are the same each time. */
 void cuda_kernel_repeat(const struct backend_kernel *kernel, const struct backend_command *command,
 			size_t value_bytes_behind, const unsigned char *from,
 			void *const *from_parameters, unsigned char *to, void **to_parameters)

@@ -1,4 +1,4 @@
-/* Launches are collected and sent as chains; what cannot be in one goes by itself. */
+/* Launches are collected and sent as chains. Launches that cannot be in one are sent alone. */
 #include "cuda/lane/chain.h"
 #include "clock.h"
 #include "cuda/lanes_driver.h"
@@ -7,7 +7,7 @@
 
 #define TEMPLATES                                                                                  \
 	(2 * CUDA_LEVELS +                                                                         \
-	 1u) /* with a word of the client's and without, and that of a launch alone */
+	 1u) /* with a word of the client and without, and that of a single launch */
 
 TestSuite(cuda_lanes_chain, .timeout = 10);
 
@@ -51,7 +51,7 @@ Test(cuda_lanes_chain, templates_are_made_with_the_lane_and_never_by_a_launch)
 	lanes_device_free(device);
 }
 
-/* Making one may wait for what runs. */
+/* Making one may wait for running commands. */
 Test(cuda_lanes_chain, F8_templates_of_a_lane_that_comes_later_are_made_when_nothing_runs)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -83,7 +83,7 @@ Test(cuda_lanes_chain, F8_templates_of_a_lane_that_comes_later_are_made_when_not
 	cr_assert_eq(driver.counts.chains[2], 1);
 	cr_assert_eq(finish_all(device), 4);
 	expect_order(8);
-	/* A lane that ends before it has any command is not waited for. */
+	/* A lane that is freed before it has any command is not waited for. */
 	lanes_launch(busy, &kernels[0], 2);
 	cuda_flush(device);
 	cuda_lane_free(lanes_lane(device, BACKEND_LANE_LATENCY));
@@ -136,7 +136,7 @@ Test(cuda_lanes_chain, nothing_is_sent_before_flush_and_everything_after)
 	lanes_device_free(device);
 }
 
-/* How many nodes were set for one launch more. */
+/* Returns how many nodes were set for one more launch. */
 static uint32_t nodes_set(struct backend_lane *lane, struct backend_kernel *kernel)
 {
 	static uint64_t sequence;
@@ -167,14 +167,14 @@ Test(cuda_lanes_chain, a_node_that_has_it_all_is_not_set_again)
 	cr_expect_eq(nodes_set(lane, &kernel), 0);
 	cr_expect_eq(nodes_set(lane, &other), 1, "another function");
 	cr_expect_eq(nodes_set(lane, &kernel), 1);
-	/* A module may come to lie where one was that is gone: the name of its function is the
+	/* A module may be loaded where an unloaded one was. Then the handle of its function is the
 	 * same. */
 	kernel.code = &other_code;
 	cr_expect_eq(nodes_set(lane, &kernel), 1, "another module");
 	cr_expect_eq(nodes_set(lane, &kernel), 0);
 	cr_expect_eq(nodes_set(lane, &large), 1, "more arguments than are remembered");
 	cr_expect_eq(nodes_set(lane, &large), 1);
-	/* A node that could not be set is set anew. */
+	/* A node that could not be set is set again. */
 	kernel.argument = 8;
 	driver.set_parameters_result = CUDA_ERROR_INVALID_VALUE;
 	(void)nodes_set(lane, &kernel);
@@ -184,8 +184,8 @@ Test(cuda_lanes_chain, a_node_that_has_it_all_is_not_set_again)
 	lanes_device_free(device);
 }
 
-/* A launch that finds nothing before it writes the mark; what comes behind it writes the word, and
- * both count. */
+/* A launch that is alone on its lane writes the mark. A later one writes the word, and both
+ * count. */
 Test(cuda_lanes_chain, a_launch_alone_sets_no_word)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -384,7 +384,7 @@ Test(cuda_lanes_chain, a_direct_completion_ends_a_chain_and_is_written_before_th
 	cuda_flush(device);
 	cr_assert_eq(driver.counts.chains[1], 1);
 	cr_assert_eq(driver.counts.chains[0], 1);
-	/* Two kernels and the slot, but not the word. */
+	/* Two kernels and the slot have run, but not the word. */
 	cr_assert_eq(driver_run(lane, 3), 3);
 	cr_assert_eq(slots[1], 42);
 	cr_assert_eq(cuda_progress(device, &completion, 1), 0);
@@ -413,8 +413,8 @@ Test(cuda_lanes_chain, a_direct_completion_outside_of_its_memory_is_refused)
 	lanes_device_free(device);
 }
 
-/* Only the end of a chain is reported, so long kernels, and those without an estimate, go into
- * none. */
+/* Only the end of a chain is reported. So long kernels, and kernels without an estimate, are not in
+ * chains. */
 Test(cuda_lanes_chain, chains_end_soon_by_what_their_kernels_took_lately)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -431,21 +431,21 @@ Test(cuda_lanes_chain, chains_end_soon_by_what_their_kernels_took_lately)
 		lanes_launch(lane, &middling, i);
 	cuda_flush(device);
 	cr_assert_eq(driver.counts.chains[1],
-		     2); /* three would do, but there is no such template */
+		     2); /* three would be enough, but there is no such template */
 	for (uint64_t i = 9; i <= 12; i++)
 		lanes_launch(lane, &slow, i);
 	cuda_flush(device);
 	cr_assert_eq(driver.counts.chains[0], 8);
 	cr_assert_eq(finish_all(device), 12);
-	/* The present estimate counts next time. */
+	/* The present estimate is used next time. */
 	cr_assert_gt(fresh.pace.period_ns, 0);
-	cr_assert_neq(slow.pace.period_ns, 5000000); /* whatever they took here */
+	cr_assert_neq(slow.pace.period_ns,
+		      5000000); /* independent of the time that they took here */
 	lanes_device_free(device);
 }
 
-/* As if the pending commands from `from` on had been sent a second ago, and looked at without a
- * pause since.
- */
+/* Makes the pending commands from `from` on seem to have been sent a second ago, and polled without
+ * a pause since. */
 static void make_old(struct backend_device *device, const struct backend_lane *lane, size_t from)
 {
 	struct cuda_lane_state *state = lane->state;
@@ -462,15 +462,16 @@ static uint32_t chains_of_two(struct backend_device *device, struct backend_lane
 	const uint32_t before = driver.counts.chains[1];
 
 	for (uint32_t i = 0; i < 2; i++) {
-		kernels[i]->pace.period_ns = 1000; /* however long this test takes */
+		kernels[i]->pace.period_ns =
+			1000; /* independent of the time that this test takes */
 		lanes_launch(lane, kernels[i], ++*sequence);
 	}
 	cuda_flush(device);
 	return driver.counts.chains[1] - before;
 }
 
-/* A kernel that was short lately and is long now holds back those before it once, and then not for
- * many launches. */
+/* A kernel that was short before and is long now delays the kernels before it once, and then not
+ * for many launches. */
 Test(cuda_lanes_chain, B18_a_kernel_that_took_long_beside_others_goes_alone_for_a_while)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -493,7 +494,8 @@ Test(cuda_lanes_chain, B18_a_kernel_that_took_long_beside_others_goes_alone_for_
 	lanes_device_free(device);
 }
 
-/* A command that was not polled for a while was noticed late, and need not have taken long. */
+/* The end of a command that was not polled for a while was detected late. So the command need not
+ * have taken long. */
 Test(cuda_lanes_chain, B18_a_chain_that_was_seen_late_is_no_surprise)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -511,7 +513,7 @@ Test(cuda_lanes_chain, B18_a_chain_that_was_seen_late_is_no_surprise)
 	lanes_device_free(device);
 }
 
-/* For a larger range there is no estimate, whatever smaller ones took. */
+/* For a larger range there is no estimate, even if there is one for smaller ranges. */
 Test(cuda_lanes_chain, B18_a_launch_over_a_larger_range_than_any_goes_alone)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -534,7 +536,8 @@ Test(cuda_lanes_chain, B18_a_launch_over_a_larger_range_than_any_goes_alone)
 	lanes_device_free(device);
 }
 
-/* A node names the function that ran in it last: that one's code is kept, every other is let go. */
+/* A node refers to the function that last ran in it. The code of that function is kept; all other
+ * code is released. */
 Test(cuda_lanes_chain, templates_keep_the_code_of_what_ran_in_them_last)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -552,21 +555,22 @@ Test(cuda_lanes_chain, templates_keep_the_code_of_what_ran_in_them_last)
 	cr_assert_eq(first.kept, 4);
 	cr_assert_eq(second.kept, 3);
 	cr_assert_eq(finish_all(device), 10);
-	/* As long as somebody has it nothing changes; then only what nobody has is let go. */
+	/* As long as it has other users nothing changes; then the code without users is
+	 * released. */
 	device->on_abandoned(device);
 	cr_assert_eq(first.kept, 4);
 	first.holds--;
 	device->on_abandoned(device);
 	cr_assert_eq(first.holds, 0);
 	cr_assert_eq(second.kept, 3);
-	/* And all of it with the lane. */
+	/* All of it is released with the lane. */
 	cuda_lane_free(lane);
 	cr_assert_eq(second.kept, 0);
 	cr_assert_eq(second.holds, 1);
 	lanes_device_free(device);
 }
 
-/* A kernel that cannot be replaced in a node stays named there, and so it stays loaded. */
+/* A kernel that cannot be replaced in a node stays in it, and so stays loaded. */
 Test(cuda_lanes_chain, code_is_kept_while_the_driver_refuses_to_forget_it)
 {
 	struct backend_device *device = lanes_device(16, true);

@@ -1,4 +1,4 @@
-/* Small copies by a kernel of the backend's own: how they share chains and times with programs'
+/* Small copies by a kernel of the backend: how they share chains and times with programs'
  * kernels. */
 #include "clock.h"
 #include "cuda/lanes_driver.h"
@@ -43,7 +43,8 @@ static void copy(struct scene *scene, enum backend_command_kind kind)
 	lanes_submit(scene->lane, &command, ++scene->sequence);
 }
 
-/* As if all had been sent a second ago, and polled for without a pause since. How many ended. */
+/* Makes them seem to have been sent a second ago and polled without a pause since. Returns how many
+ * ended. */
 static uint32_t finish_after_a_second(struct scene *scene, struct backend_completion *ended)
 {
 	struct cuda_lane_state *state = scene->lane->state;
@@ -62,8 +63,8 @@ static uint64_t took(const struct backend_completion *ended)
 	return ended->end_ns - ended->start_ns;
 }
 
-/* Only the end of the chain is known: the copies have what such copies take, the kernel the rest.
- */
+/* Only the end of the chain is measured. The copies get the usual time of copies, and the kernel
+ * the rest. */
 Test(cuda_lanes_copy, H4_a_long_kernel_beside_copies_counts_in_full)
 {
 	struct scene scene;
@@ -85,7 +86,7 @@ Test(cuda_lanes_copy, H4_a_long_kernel_beside_copies_counts_in_full)
 	lanes_device_free(scene.device);
 }
 
-/* A kernel is alone in a chain with copies: nothing else was reported late with it. */
+/* A kernel is alone in a chain with copies: no other kernel was reported late with it. */
 Test(cuda_lanes_copy, B18_copies_beside_a_long_kernel_are_no_surprise)
 {
 	struct scene scene;
@@ -96,17 +97,17 @@ Test(cuda_lanes_copy, B18_copies_beside_a_long_kernel_are_no_surprise)
 		launch(&scene);
 		copy(&scene, BACKEND_COMMAND_READ);
 		cr_assert_eq(finish_after_a_second(&scene, ended), 2);
-		/* Also when the kernel is known to be long. */
+		/* This also holds if the estimate of the kernel is long. */
 		cr_assert_eq(driver.counts.chains[1], i);
 	}
 	cr_assert_eq(scene.kernel.pace.surprise.left, 0);
-	/* Two kernels that took a second together are one. */
+	/* Two kernels that together took a second count as one. */
 	scene.kernel.pace.period_ns = 1000;
 	launch(&scene);
 	launch(&scene);
 	cr_assert_eq(finish_after_a_second(&scene, ended), 2);
 	cr_assert_gt(scene.kernel.pace.surprise.left, 0);
-	/* While it goes alone, with copies behind it, launches pass. */
+	/* While it is sent alone, with copies behind it, launches count. */
 	const uint32_t left = scene.kernel.pace.surprise.left;
 	launch(&scene);
 	copy(&scene, BACKEND_COMMAND_READ);
@@ -146,7 +147,7 @@ Test(cuda_lanes_copy, TR4_the_option_switches_kernels_for_copies_off)
 	lanes_device_free(scene.device);
 }
 
-/* Without chains there is nothing that it could go with; it is a launch all the same. */
+/* Without chains there is none that it could join. It is a launch all the same. */
 Test(cuda_lanes_copy, a_copy_that_the_driver_takes_no_chain_of_is_launched)
 {
 	struct scene scene;

@@ -112,8 +112,7 @@ static CUresult stream_wait(CUstream stream, CUevent event, unsigned flags)
 		return driver.dead;
 	struct operation *operation = put_operation(stream, WAIT);
 	operation->event = event;
-	operation->generation =
-		event->recorded; /* what was recorded until now, whatever comes later */
+	operation->generation = event->recorded; /* the records up to now, whatever comes later */
 	return CUDA_SUCCESS;
 }
 
@@ -254,7 +253,8 @@ static CUresult graph_create(CUgraph *graph, unsigned flags)
 	return driver.dead;
 }
 
-/* The nodes go with it: whoever used the executable after that would use memory that is gone. */
+/* The nodes are destroyed with it. A later use of the executable graph would access freed
+ * memory. */
 static CUresult graph_destroy(CUgraph graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++)
@@ -416,7 +416,7 @@ static const struct cuda_library library = {
 	.cuGraphLaunch = graph_launch,
 };
 
-/* ----------------------- for what stands in for the rest of the backend ----------------- */
+/* -------------------- for the replacements of the rest of the backend ------------------ */
 
 void driver_put(CUstream stream, int id)
 {
@@ -542,7 +542,7 @@ void lanes_submit(struct backend_lane *lane, const struct backend_command *comma
 
 	cr_assert_eq(cuda_submit(lane, command, NULL, 0, sequence, NULL, &fault), 0, "%s",
 		     fault.text);
-	/* Another fault would say that this command will fail. */
+	/* Another status would mean that this command fails. */
 	cr_assert(fault.status == 0 || fault.device_lost, "%s", fault.text);
 }
 
@@ -551,7 +551,7 @@ void lanes_launch(struct backend_lane *lane, struct backend_kernel *kernel, uint
 	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH,
 						.launch = {.kernel = kernel}};
 
-	if (!kernel->is_new) { /* short, and without a surprise, however long this machine takes */
+	if (!kernel->is_new) { /* short, and as estimated, however long this machine takes */
 		kernel->pace.period_ns = 1000;
 		kernel->pace.surprise = (struct surprise){.left = 0};
 	}

@@ -1,7 +1,8 @@
 /*
  * A driver in a few functions for the tests of the CUDA backend's lanes. Streams are lists of
- * operations that run when the test orders it, one at a time, on its own thread. Everything is in
- * order and nothing is timed. Whatever the lanes must not call is not there: a call of it crashes.
+ * operations. They run when the test orders it, one at a time, on its own thread. Everything is in
+ * order and nothing is timed. Functions that the lanes must not call do not exist: such a call
+ * crashes.
  */
 #ifndef SYCL_TESTS_CUDA_LANES_DRIVER_H
 #define SYCL_TESTS_CUDA_LANES_DRIVER_H
@@ -26,12 +27,12 @@ struct driver {
 	int ran[RAN_MAX]; /* ids of kernels, in the order in which they ran */
 	uint32_t ran_count;
 	uint32_t finished; /* cuda_finish_run */
-	/* The failures to come. */
-	CUresult dead;                    /* every call from now on; CUDA_SUCCESS: none */
+	/* The failures that are set. */
+	CUresult dead;                    /* result of every call from now on; CUDA_SUCCESS: none */
 	CUresult instantiate_result;      /* cuGraphInstantiateWithFlags */
 	CUresult set_parameters_result;   /* cuGraphExecKernelNodeSetParams */
 	CUresult launch_result;           /* cuLaunchKernel */
-	uint32_t launches_before_failure; /* cuLaunchKernel works so often before */
+	uint32_t launches_before_failure; /* this many calls of cuLaunchKernel work before */
 	CUresult write_result;            /* cuStreamWriteValue32 */
 	CUresult clock_result;            /* cuda_clock_times: 0, or -EAGAIN and the like */
 	uint64_t clock_ns;                /* the clock reports 11 and 22 ns after this */
@@ -39,9 +40,9 @@ struct driver {
 
 extern struct driver driver;
 
-/* The function with a kernel's code; a test that does not need it sets none. */
+/* The function with a kernel's code. A test that does not need it sets none. */
 struct backend_program {
-	int holds, kept; /* references in all; those of templates */
+	int holds, kept; /* number of references; those of templates */
 };
 
 struct backend_kernel {
@@ -49,7 +50,7 @@ struct backend_kernel {
 	int holds;
 	struct backend_program *code;
 	uint32_t parameter_bytes;
-	int argument; /* what all of these bytes are */
+	int argument; /* the value of all of these bytes */
 	bool cooperative;
 	struct cuda_pace
 		pace;   /* period 0: lanes_launch sets a microsecond, which does not bound chains */
@@ -57,25 +58,25 @@ struct backend_kernel {
 	bool is_new;    /* lanes_launch leaves its pace alone */
 };
 
-/* A device with `chain_length`, nothing in flight. */
+/* Makes a device with `chain_length` and nothing in flight. */
 struct backend_device *lanes_device(uint32_t chain_length, bool has_graphs);
 void lanes_device_free(struct backend_device *device);
 struct backend_lane *lanes_lane(struct backend_device *device, enum backend_lane_kind kind);
 
-/* Run up to `most` operations of the lane's stream; how many ran. It stops at a wait that is not
- * over. */
+/* Runs up to `most` operations of the lane's stream. Returns how many ran. It stops at a wait that
+ * has not ended. */
 uint32_t driver_run(struct backend_lane *lane, uint32_t most);
-/* Run all streams until nothing moves any more. */
+/* Runs all streams until none can advance. */
 void driver_run_all(struct backend_device *device);
 /* Operations on the lane's stream that have not run. */
 uint32_t driver_pending(const struct backend_lane *lane);
-/* That the lane's stream has: 0 the lowest, -5 the highest. */
+/* Returns the priority of the lane's stream: 0 the lowest, -5 the highest. */
 int driver_priority(const struct backend_lane *lane);
 
-/* An operation on the stream that counts as a kernel with this id. */
+/* Adds an operation to the stream that counts as a kernel with this id. */
 void driver_put(CUstream stream, int id);
 
-/* Submits a launch, or something else; fails the test if it is refused. */
+/* The first submits a launch, the second another command; a refusal fails the test. */
 void lanes_launch(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence);
 void lanes_submit(struct backend_lane *lane, const struct backend_command *command,
 		  uint64_t sequence);

@@ -1,4 +1,5 @@
-/* Chains of lengths that are no powers of two: made in a quiet moment when they are seen often. */
+/* Chains whose lengths are no powers of two. They are made in a quiet moment if they occur
+ * often. */
 #include "cuda/lane/chain.h"
 #include "cuda/lanes_driver.h"
 
@@ -23,7 +24,7 @@ static void scene_open(struct scene *scene, bool has_exact)
 	scene->lane = lanes_lane(scene->device, BACKEND_LANE_COMPUTE);
 }
 
-/* Sends so many launches, and ends them; with how many launches of graphs. */
+/* Sends that many launches and ends them. Returns the number of graph launches. */
 static uint32_t send(struct scene *scene, uint32_t length)
 {
 	struct backend_completion completions[CUDA_CHAIN_LENGTH_MAX];
@@ -79,7 +80,7 @@ Test(cuda_lanes_exact, TR1_the_option_switches_them_off)
 	lanes_device_free(scene.device);
 }
 
-/* No launch makes one: it may wait for what runs (F8). */
+/* No launch makes one, because that may wait for running commands (F8). */
 Test(cuda_lanes_exact, F8_they_are_made_in_quiet_moments_alone)
 {
 	struct scene scene;
@@ -170,7 +171,7 @@ Test(cuda_lanes_exact, the_code_of_a_kernel_stays_while_a_node_names_it)
 
 	scene_open(&scene, true);
 	send_often(&scene, 5);
-	/* In the levels of 4 and 1, or lone, the kernel without code is the last. */
+	/* The kernel without code is the last: in the levels of 4 and 1, or alone. */
 	scene.kernel.code = &code;
 	cr_assert_eq(send(&scene, 5), 1);
 	cr_assert_eq(code.kept, 5);

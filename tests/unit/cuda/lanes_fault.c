@@ -51,7 +51,7 @@ void *__wrap_malloc(size_t bytes)
 	return fails ? NULL : __real_malloc(bytes);
 }
 
-/* The others are other sessions' as a rule: the device goes on. */
+/* The others usually belong to other sessions, so the device continues. */
 Test(cuda_lanes_fault, a_refused_launch_without_memory_for_its_fault_fails_alone)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -103,7 +103,7 @@ Test(cuda_lanes_fault, a_launch_by_itself_that_is_refused_was_not_sent)
 	cr_assert_eq(kernel.holds, 0);
 	driver_run_all(device);
 	cr_assert_eq(cuda_progress(device, &completion, 1), 0);
-	/* Its events are in the pool again: the next one makes none. */
+	/* Its events are in the pool again, so the next command makes none. */
 	uint32_t made = driver.counts.events_made;
 	driver.launch_result = CUDA_SUCCESS;
 	lanes_submit(lane, &command, 2);
@@ -124,8 +124,8 @@ Test(cuda_lanes_fault, a_copy_lane_launches_nothing)
 	lanes_device_free(device);
 }
 
-/* Lane a: one done, two of a chain begun, one chain behind. Lane b waits for a. Lane c runs.
- * Nothing else is a suspect. */
+/* Lane a has a complete command, a chain with two begun commands, and another chain behind. Lane b
+ * waits for a. Lane c runs. Nothing else is a suspect. */
 Test(cuda_lanes_fault, F12_a_lost_device_tells_everything_once_and_suspects_first)
 {
 	struct backend_device *device = lanes_device(2, true);
@@ -180,15 +180,15 @@ Test(cuda_lanes_fault, a_lost_device_takes_nothing_more)
 	cr_assert(fault.device_lost && fault.process_lost);
 	cr_assert_not_null(strstr(fault.text, "assertion"));
 	cr_assert_not_null(strstr(fault.text, "the driver's own words"));
-	/* The first is the one that counts. */
+	/* The first failure counts. */
 	driver.dead = CUDA_ERROR_UNKNOWN;
 	cr_assert_eq(cuda_submit(lane, &command, NULL, 0, 2, NULL, &fault), -5);
 	cr_assert_eq(fault.native_code, CUDA_ERROR_ASSERT);
 	lanes_device_free(device);
 }
 
-/* A command that is sent while others are in flight meets the failure first, and must not be taken
- * for its cause. */
+/* A command is sent while others are in flight. It is the first to get the failure and must not be
+ * reported as its cause. */
 Test(cuda_lanes_fault, F12_a_submit_that_meets_a_lost_device_is_told_after_the_suspects)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -201,7 +201,7 @@ Test(cuda_lanes_fault, F12_a_submit_that_meets_a_lost_device_is_told_after_the_s
 		lanes_launch(lane, &kernel, i);
 	cuda_flush(device);
 	driver.dead = CUDA_ERROR_ILLEGAL_ADDRESS;
-	lanes_launch(other, &cooperative, 1); /* finds out */
+	lanes_launch(other, &cooperative, 1); /* gets the failure first */
 	lanes_launch(other, &kernel, 2);      /* has the failure */
 	cuda_flush(device);
 	cr_assert_eq(progress_until(device, completions, 8, 6), 6);
@@ -215,7 +215,7 @@ Test(cuda_lanes_fault, F12_a_submit_that_meets_a_lost_device_is_told_after_the_s
 	lanes_device_free(device);
 }
 
-/* Not one of the results that are known to be sticky, but the stream is broken all the same. */
+/* This result is not sticky, but the stream is broken all the same. */
 Test(cuda_lanes_fault, a_stream_that_fails_in_any_way_loses_the_device)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -232,8 +232,8 @@ Test(cuda_lanes_fault, a_stream_that_fails_in_any_way_loses_the_device)
 	lanes_device_free(device);
 }
 
-/* The device died at rest; the launch that finds out was refused, so it is not the one that did it.
- */
+/* The device failed while it was idle. The launch that gets the failure was refused, so it is not
+ * the cause. */
 Test(cuda_lanes_fault, F12_a_launch_that_was_refused_is_no_suspect)
 {
 	struct backend_device *device = lanes_device(16, true);

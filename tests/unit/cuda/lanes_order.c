@@ -1,4 +1,4 @@
-/* Waits between lanes, and what goes back to the pools. */
+/* Waits between lanes, and objects that return to the pools. */
 #include "cuda/lanes_driver.h"
 
 #include <criterion/criterion.h>
@@ -54,10 +54,10 @@ Test(cuda_lanes_order, a_wait_for_what_is_complete_or_on_the_same_lane_costs_not
 	lanes_launch(first, &kernel, 5);
 	cuda_flush(device);
 	driver_run_all(device);
-	/* Complete, and not reported yet. */
+	/* The predecessor is complete and not reported yet. */
 	lanes_launch_after(second, &kernel, 1, first, 5);
 	cr_assert_eq(cuda_progress(device, &completion, 1), 1);
-	/* Reported. */
+	/* The predecessor was reported. */
 	lanes_launch_after(second, &kernel, 2, first, 5);
 	lanes_launch_after(second, &kernel, 3, first, 3);
 	lanes_launch_after(second, &kernel, 4, second, 1);
@@ -160,7 +160,8 @@ Test(cuda_lanes_order, a_lane_too_many_is_refused_and_one_given_back_can_be_had_
 	lanes_device_free(device);
 }
 
-/* A word is used again and goes on where it stood, so that nothing old is taken for new. */
+/* A word is used again and continues from its last value, so that an old value is not mistaken for
+ * a new one. */
 Test(cuda_lanes_order, a_new_lane_on_an_old_word_begins_with_nothing_complete)
 {
 	struct backend_device *device = lanes_device(16, true);

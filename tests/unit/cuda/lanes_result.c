@@ -1,4 +1,4 @@
-/* The reports of progress() on commands that ended well. */
+/* The reports of progress() on commands that succeeded. */
 #include "cuda/lanes_driver.h"
 
 #include "clock.h"
@@ -7,7 +7,7 @@
 
 TestSuite(cuda_lanes_result, .timeout = 10);
 
-#define LATER_NS ((uint64_t)1 << 60) /* than anything was sent */
+#define LATER_NS ((uint64_t)1 << 60) /* later than anything was sent */
 
 Test(cuda_lanes_result, completions_come_in_order_each_once_whatever_the_capacity)
 {
@@ -32,7 +32,7 @@ Test(cuda_lanes_result, completions_come_in_order_each_once_whatever_the_capacit
 	lanes_device_free(device);
 }
 
-/* A lane that always has more does not keep the others from being reported. */
+/* A lane that always has more commands does not delay the reports of the others. */
 Test(cuda_lanes_result, lanes_are_told_in_turns)
 {
 	struct backend_device *device = lanes_device(16, true);
@@ -111,8 +111,8 @@ Test(cuda_lanes_result, H3_a_timed_command_is_bracketed_by_events_of_the_pool)
 			cr_assert(!completions[k].estimated);
 		cr_assert_eq(completions[0].start_ns, driver.clock_ns + 11);
 		cr_assert_eq(completions[0].end_ns, driver.clock_ns + 22);
-		/* The driver reports the same for both: one behind the other on a stream begins
-		 * when that has ended. */
+		/* The driver reports the same for both: of two on a stream, the second begins when
+		 * the first has ended. */
 		cr_assert_eq(completions[1].start_ns, driver.clock_ns + 22);
 		cr_assert_eq(completions[1].end_ns, driver.clock_ns + 22);
 	}
@@ -151,7 +151,7 @@ Test(cuda_lanes_result, H5_the_beginning_of_a_timed_command_is_known_while_it_ru
 	driver.clock_ns = LATER_NS;
 	lanes_submit(lane, &launch, 1);
 	cr_assert(cuda_begun(lane, 1, &begun_ns), "as far as is known");
-	driver.clock_result = CUDA_ERROR_NOT_READY; /* of the event in front */
+	driver.clock_result = CUDA_ERROR_NOT_READY; /* of the event before the command */
 	cr_assert_eq(cuda_progress(device, &completion, 1), 0);
 	(void)cuda_begun(lane, 1, &begun_ns);
 	cr_assert_eq(begun_ns, 0);
@@ -185,7 +185,7 @@ Test(cuda_lanes_result, nothing_begins_before_the_one_before_it_on_its_stream_ha
 	lanes_device_free(device);
 }
 
-/* By a clock that is late, it began before it was sent: nothing does. */
+/* By a late clock it began before it was sent, which cannot be. */
 Test(cuda_lanes_result, H4_nothing_begins_before_it_was_sent)
 {
 	struct backend_device *device = lanes_device(16, true);

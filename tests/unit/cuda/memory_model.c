@@ -1,8 +1,8 @@
 /*
- * NVRTC's code for the prelude's orders, scopes and fences. It has the instructions for memory of
- * each row of the three tables of the CUDA backend's specification. This holds for
- * architectures that this compiler has (each of them with SYCLD_LONG), and for those before 7.0,
- * which have no `fence`.
+ * NVRTC's code for the prelude's orders, scopes and fences. It must have the memory instructions of
+ * each row of the three tables in the CUDA backend's specification. The architectures are those
+ * that this compiler supports (all of them with SYCLD_LONG), and those before 7.0, which have no
+ * `fence`.
  */
 #include "../backends/prelude/portable_prelude.h"
 #include "cuda/program/compile.h"
@@ -28,18 +28,18 @@ static const char *const order_names[ORDERS] = {"RELAXED", "ACQUIRE", "RELEASE",
 						"SEQ_CST"};
 static const char *const scope_names[SCOPES] = {"WORK_ITEM", "SUB_GROUP", "WORK_GROUP", "DEVICE",
 						"SYSTEM"};
-/* The table of scopes. An atomic that nobody else needs to see may be a plain access: the group's
- * is no less. */
+/* The table of scopes. An atomic that no other work-item observes may be a plain access: the
+ * group's scope is the smallest. */
 static const char *const ptx_scopes[SCOPES] = {"cta", "cta", "cta", "gpu", "sys"};
-/* Before `fence`, the scope's word is another. */
+/* Before `fence`, the word of the scope was another one. */
 static const char *const old_scopes[SCOPES] = {"cta", "cta", "cta", "gl", "sys"};
 /* The table of fences. */
 static const char *const ptx_fences[ORDERS] = {"", "acq_rel", "acq_rel", "acq_rel", "sc"};
 static const char *const type_names[TYPES] = {"int", "uint", "long", "ulong", "float", "double"};
 
-/* One kernel each, and the instructions for memory that it must have. */
+/* One kernel and the memory instructions that it must have. */
 struct row {
-	char source[256]; /* in words that a failure shows */
+	char source[256]; /* text for a failure */
 	char expected[EXPECTED_BYTES];
 };
 
@@ -61,7 +61,7 @@ __attribute__((format(printf, 2, 3))) static void expect_ptx(struct model *model
 	va_end(list);
 }
 
-/* Behind what is there. */
+/* Appends to the text. */
 __attribute__((format(printf, 2, 3))) static void instruct(struct model *model, const char *format,
 							   ...)
 {
@@ -134,8 +134,8 @@ static void expect_barriers(struct model *model)
 	}
 }
 
-/* Operations that change memory: a relaxed atomic, a fence before it that releases, one behind it
- * that acquires. */
+/* Operations that change memory: a relaxed atomic, a releasing fence before it, an acquiring fence
+ * behind it. */
 static void expect_change(struct model *model, const char *where, unsigned type, const char *word,
 			  const char *instruction, bool tries, bool takes_two, enum order order,
 			  enum scope scope)
@@ -148,7 +148,7 @@ static void expect_change(struct model *model, const char *where, unsigned type,
 	if (order != ACQUIRE)
 		instruct_fence(model, order, scope);
 	if (tries)
-		instruct(model, "ld.volatile "); /* a first guess, which the exchange judges */
+		instruct(model, "ld.volatile "); /* a first guess, which the exchange checks */
 	instruct(model, "atom.relaxed.%s.%s ", ptx_scopes[scope], instruction);
 	if (order != RELEASE)
 		instruct_fence(model, order, scope);
@@ -183,7 +183,7 @@ static void expect_changes(struct model *model, const char *where, unsigned type
 	}
 }
 
-/* They have their order themselves; a machine that has no such instructions has fences. */
+/* The accesses have their own order. An architecture without such instructions has fences. */
 static void expect_accesses(struct model *model, const char *where, unsigned type, enum order order,
 			    enum scope scope)
 {
@@ -215,7 +215,7 @@ static void expect_accesses(struct model *model, const char *where, unsigned typ
 	model->count++;
 }
 
-/* Sequentially consistent atomics are undefined by the specification and no information offers
+/* The specification does not define sequentially consistent atomics, and no information offers
  * them: no row. */
 static void expect_atomics(struct model *model, const char *where, unsigned types)
 {
@@ -228,7 +228,7 @@ static void expect_atomics(struct model *model, const char *where, unsigned type
 			}
 }
 
-/* Nothing said: relaxed, at the device's scope. */
+/* The defaults are relaxed, at the device's scope. */
 static void expect_defaults(struct model *model)
 {
 	expect_ptx(model, "sycl_atomic_add((SYCL_GLOBAL(int))p, v)");
@@ -247,7 +247,7 @@ static void expect_defaults(struct model *model)
 
 /* -------------------------------------- compiling --------------------------------------- */
 
-/* The text with each `from` made `to`; the caller frees it. */
+/* Replaces each `from` in the text by `to`; the caller frees the result. */
 static char *replace(const char *text, const char *from, const char *to)
 {
 	char *result = NULL;
@@ -263,7 +263,7 @@ static char *replace(const char *text, const char *from, const char *to)
 	return result;
 }
 
-/* The result has the type of the memory: local memory is where the kernel's own array is. */
+/* The result has the type of the memory. Local memory is the kernel's own array. */
 static char *write_source(const struct model *model)
 {
 	char *source = NULL;
@@ -326,8 +326,8 @@ static bool is_type(const char *word)
 	       strspn(word + 1, "0123456789") == strlen(word + 1);
 }
 
-/* The instruction in the tables' words: no space of memory, no type, and an atomic with the order
- * and scope that it has by default. */
+/* Prints the instruction in the words of the tables: no memory space, no type, and an atomic with
+ * its default order and scope. */
 static void put_instruction(char *opcode, char *text)
 {
 	static const char *const spaces[] = {"global", "shared", NULL};
@@ -356,7 +356,7 @@ static void put_instruction(char *opcode, char *text)
 			       strcmp(name, "barrier") == 0 ? "bar" : name, rest);
 }
 
-/* Collects the body's instructions for memory, without plain loads and stores. */
+/* Collects the memory instructions of the body, without plain loads and stores. */
 static void read_body(const char *at, const char *end, char text[512])
 {
 	static const char *const starts[] = {"fence.", "membar.", "atom.", "red.",
@@ -394,8 +394,8 @@ static void check_ptx(const struct model *model, const char *ptx, int architectu
 	}
 }
 
-/* The oldest, 9.0 and the newest, and each with SYCLD_LONG: NVRTC takes seconds for one. The
- * prelude's text is the same from 7.0 on, and another from 9.0 on. */
+/* The oldest, 9.0 and the newest, and all with SYCLD_LONG: NVRTC takes seconds for each. The
+ * prelude's text is the same from 7.0 on, and differs from 9.0 on. */
 static bool is_compiled_for(const int *architectures, int count, int i)
 {
 	int oldest = 0;
@@ -417,8 +417,8 @@ static void compile_and_check(const struct model *model)
 	cr_assert(count > 0 && count <= 128);
 	cr_assert_eq(nvrtc.GetSupportedArchs(architectures), 0);
 	char *source = write_source(model);
-	/* As on a machine before 7.0, which this compiler may not have: what the prelude queries of
-	 * the compiler is undefined. */
+	/* Imitates an architecture before 7.0, which this compiler may not support: the macro that
+	 * the prelude tests is undefined. */
 	char *prelude = model->has_fence ? strdup(portable_prelude_cuda)
 					 : replace(portable_prelude_cuda, "__CUDA_ARCH__ >= 700",
 						   "__CUDA_ARCH__ >= 70000");
@@ -489,7 +489,7 @@ Test(cuda_memory_model, G8_scopes_of_atomics_before_7_0_are_the_tables)
 	check_rows(false, put_global);
 }
 
-/* A wider scope contains the group's: local memory is ordered by the same instructions. */
+/* A wider scope contains the group's: the same instructions order local memory. */
 Test(cuda_memory_model, G11_atomics_of_a_wider_scope_on_local_memory_are_the_groups_at_least)
 {
 	check_rows(true, put_local);

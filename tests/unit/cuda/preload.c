@@ -1,5 +1,5 @@
-/* Preparation ahead of any user, on the double of the driver: contexts that the device's opener
- * finds; and refusals. */
+/* Preparation before there is a user, on the double of the driver: contexts that are used when the
+ * device is opened; and refusals. */
 #include "cuda/device/device.h"
 #include "fake_cuda.h"
 #include "status.h"
@@ -36,7 +36,7 @@ static void ignore_wake(void *token)
 	(void)token;
 }
 
-/* As an engine does it later in the same process. */
+/* Opens it as an engine does later in the same process. */
 static void open_device(uint32_t index)
 {
 	const struct backend_settings settings = {.options = options};
@@ -68,8 +68,8 @@ Test(cuda_preload, the_context_is_there_for_who_opens_the_device)
 	cr_assert_eq(fake->count("misuse"), 0);
 }
 
-/* Objects that take time are made there too, used when the device is opened, and given back with
- * the device. */
+/* Objects that take time are made there, too. They are used when the device is opened, and released
+ * with the device. */
 Test(cuda_preload, what_a_device_needs_first_is_there_and_is_not_made_again)
 {
 	struct backend_fault fault = {0};
@@ -86,7 +86,7 @@ Test(cuda_preload, what_a_device_needs_first_is_there_and_is_not_made_again)
 	cr_expect_eq(fake->count("call cuMemHostAlloc"), 2 * pins);
 	cr_expect_eq(fake->count("modules"), 0);
 	cr_expect_eq(fake->count("host_allocations"), 0);
-	/* Once: the next one that opens it makes its own. */
+	/* They are used once: the next one that opens the device makes its own. */
 	open_device(1);
 	cr_expect_eq(fake->count("call cuModuleLoadDataEx"), 3 * loads);
 	cr_expect_eq(fake->count("call cuMemHostAlloc"), 3 * pins);
@@ -139,7 +139,7 @@ Test(cuda_preload, without_memory_for_a_context_it_says_so)
 	load_double("fail cuDevicePrimaryCtxRetain 1 2");
 	cr_assert_lt(backend_cuda_ops.preload(&for_own, 1, &fault), 0);
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION, "%s", fault.text);
-	/* And can be queried again. */
+	/* It can be queried again. */
 	cr_assert_eq(backend_cuda_ops.preload(&for_own, 1, &fault), 0, "%s", fault.text);
 }
 
@@ -152,7 +152,7 @@ Test(cuda_preload, one_GPU_without_memory_does_not_keep_the_others_from_it)
 	cr_assert_eq(fake->count("contexts"), 2);
 }
 
-/* MPS has a server for each user, and checks who somebody is only once. */
+/* MPS has a server for each user, and checks the user only once. */
 Test(cuda_preload, under_MPS_nothing_is_prepared)
 {
 	struct backend_fault fault = {0};

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As a library calls it that was compiled with assertions. */
+/* The call of a library that was compiled with assertions. */
 void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function);
 
 TestSuite(engine_abort, .timeout = 30);
@@ -59,7 +59,8 @@ Test(engine_abort, a_device_that_has_failed_before_stays_the_reason)
 	(void)munmap(page, sizeof(*page));
 }
 
-/* As a library finds it that was loaded at run time: by its name, behind the program's own. */
+/* Finds the function as a library does that was loaded at run time: by its name, behind the
+ * program's own. */
 static void abort_as_a_library(void)
 {
 	void *found = dlsym(RTLD_DEFAULT, "abort");

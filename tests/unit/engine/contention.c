@@ -1,4 +1,4 @@
-/* Contention: which user is alone, and which is not. */
+/* Contention: which user is alone on a resource. */
 #include "base/contention.h"
 
 #include <criterion/criterion.h>
@@ -39,7 +39,7 @@ Test(contention, of_three_the_latest_other_one_counts)
 	contention_note(&contention, &one, CONTENTION_REMEMBERED_NS + 1);
 	cr_expect(contention_has_others(&contention, &one, 2 * CONTENTION_REMEMBERED_NS - 1));
 	cr_expect(not(contention_has_others(&contention, &one, 2 * CONTENTION_REMEMBERED_NS)));
-	/* A user that comes back is not its own rival. */
+	/* A user that returns does not contend with itself. */
 	contention_note(&contention, &three, CONTENTION_REMEMBERED_NS + 2);
 	contention_note(&contention, &one, CONTENTION_REMEMBERED_NS + 3);
 	contention_note(&contention, &one, 4 * CONTENTION_REMEMBERED_NS);

@@ -1,4 +1,4 @@
-# The engine's pure parts: tables, ranges, numbers.
+# The engine's parts without side effects: tables, ranges, numbers.
 sycl_test(unit_engine SOURCES
   engine/failures.c
   engine/graph_order.c
@@ -16,21 +16,22 @@ sycl_test(unit_engine SOURCES
   engine/usm_table.c
   LIBS sycl_engine_core)
 
-# The check that main.c makes before anything else: not in the library.
+# The check that main.c makes before anything else. It is not in the library.
 sycl_test(unit_engine_process SOURCES engine/mps.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/mps.c
   engine/filter.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/filter.c LIBS sycl_shared Threads::Threads)
 if(TARGET unit_engine_process)
   target_include_directories(unit_engine_process PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
 endif()
 
-# How an engine becomes its tenant, with threads about: the program's own files, not the library's.
+# How an engine becomes its tenant in a process with threads: files of the program, not of the
+# library.
 sycl_test(unit_engine_privileges SOURCES engine/privileges.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/privileges.c
   ${PROJECT_SOURCE_DIR}/daemon/engine/process/privileges_check.c LIBS sycl_shared Threads::Threads)
 if(TARGET unit_engine_privileges)
   target_include_directories(unit_engine_privileges PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
 endif()
 
-# This program has an __assert_fail of its own, as sycl-engine has.
+# This program has its own __assert_fail, as sycl-engine has.
 sycl_test(engine_abort SOURCES engine/abort.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/abort.c
   LIBS sycl_shared)
 if(TARGET engine_abort)

@@ -1,4 +1,4 @@
-/* When large transfers will be over, and how a thread that must request that rests. */
+/* When large transfers are expected to end, and how a thread that polls for them sleeps. */
 #include "base/expect.h"
 
 #include <criterion/criterion.h>
@@ -27,7 +27,7 @@ Test(sched_expect, what_was_seen_is_expected_by_size)
 	cr_assert(le(u64, end, 1000000 + 2500000));
 }
 
-/* A launch that waited for a kernel is no slower. */
+/* A launch that waited for a kernel does not count as slower. */
 Test(sched_expect, a_slow_one_counts_little)
 {
 	struct sched_expect expect = {{0}};
@@ -50,7 +50,7 @@ Test(sched_expect, it_sleeps_until_shortly_before_and_asks_until_shortly_after)
 	cr_assert(eq(u64, sched_expect_sleep_ns(250000, end + 2 * margin, end, true), 250000));
 }
 
-/* A small kernel beside the transfer is looked for as often as without it. */
+/* A small kernel beside the transfer is polled as often as without it. */
 Test(sched_expect, nothing_else_in_flight_is_told_later_for_it)
 {
 	for (uint64_t rest = 0; rest <= 1000000; rest += 20000)

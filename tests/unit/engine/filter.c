@@ -1,5 +1,5 @@
-/* Which system calls an engine's process has, once it serves. In children, as there is no way back.
- */
+/* The system calls of an engine's process once it serves. The tests run in children, because the
+ * filter cannot be removed. */
 #include "process/filter.h"
 
 #include <criterion/criterion.h>
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* AddressSanitizer finds leaks as a tracer. */
+/* AddressSanitizer's leak checker is a tracer. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define FINDS_LEAKS
@@ -31,7 +31,7 @@
 
 TestSuite(engine_filter, .timeout = 20);
 
-/* Runs `child` in a process of its own, and returns its result. */
+/* Runs `child` in a separate process and returns its result. */
 static int in_child(int (*child)(void))
 {
 	int status = 0;
@@ -52,7 +52,7 @@ static void install(void)
 
 enum { NO_CLOCK = 9999 };
 
-/* All that the filter refuses. Each is called in a way that changes nothing where it is allowed. */
+/* All calls that the filter refuses. Each one changes nothing if it is allowed. */
 static const struct call {
 	const char *name;
 	long number, arguments[4];
@@ -123,7 +123,7 @@ static int errno_of(const struct call *call)
 	return syscall(call->number, a[0], a[1], a[2], a[3], 0) < 0 ? errno : 0;
 }
 
-/* The first that is not refused, from 1 on. */
+/* Returns the first call that is not refused, from 1 on. */
 static int call_all(void)
 {
 	install();
@@ -145,7 +145,7 @@ Test(engine_filter, what_no_engine_needs_is_refused)
 {
 	int i = in_child(call_all);
 	cr_assert(eq(int, i, 0), "%s", i > 0 && i <= CALLS ? calls[i - 1].name : "no filter");
-	/* Many say something else otherwise: also where this user has no rights. */
+	/* Without the filter many give another error, also if this user has no rights. */
 	cr_assert(gt(int, in_child(call_all_without), CALLS / 3));
 }
 
@@ -194,7 +194,7 @@ static void *wait_and_see(void *context)
 	return NULL;
 }
 
-/* As a standby has them, of a driver's. */
+/* A standby has such threads of a driver. */
 static int with_an_early_thread(void)
 {
 	struct early early = {.gate = PTHREAD_MUTEX_INITIALIZER, .seen = 0};
@@ -263,7 +263,7 @@ static int no_processes(void)
 		return 4;
 	if (syscall(SYS_execveat, -1, "none", words, words, 0) == 0 || errno != EPERM)
 		return 5;
-	/* The first filter is in force still. */
+	/* The first filter is still in force. */
 	return errno_of(&calls[0]) == EPERM && syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS
 		       ? 0
 		       : 6;
@@ -274,7 +274,7 @@ Test(engine_filter, the_stricter_one_leaves_threads_and_no_processes)
 	cr_assert(eq(int, in_child(no_processes), 0));
 }
 
-/* A thread that was there before, as a driver's. */
+/* A thread that existed before, like a driver's. */
 static void *wait_and_fork(void *context)
 {
 	struct early *early = context;

@@ -1,4 +1,4 @@
-/* The requirements of a graph as a whole, and which node waits for which. */
+/* The requirements of a graph as a whole, and the order of its nodes. */
 #include "graph/order.h"
 
 #include "access_mode.h"
@@ -115,7 +115,7 @@ Test(graph_order, R4_a_condition_stands_for_its_body)
 	graph_order_fini(&order);
 }
 
-/* Perhaps it is not written. */
+/* The body may not run, so the write may not happen. */
 Test(graph_order, R4_what_a_body_writes_anew_is_needed_all_the_same)
 {
 	const struct task_requirement anew = whole(ACCESS_MODE_WRITE_NO_INIT);
@@ -146,14 +146,14 @@ Test(graph_order, C6_what_is_written_anew_first_is_not_needed)
 	cr_assert(zero(int, add_graph_node(&order, 0, part(ACCESS_MODE_READ_WRITE, 6, 2))));
 	cr_assert(eq(u32, order.need_count, 1));
 	cr_assert(not(access_mode_needs_contents(order.needs[0].requirement.mode)));
-	/* A part of it was there before. */
+	/* A part of it existed before. */
 	cr_assert(zero(int, add_graph_node(&order, 0, part(ACCESS_MODE_READ, 8, 8))));
 	cr_assert(eq(u32, order.need_count, 2));
 	cr_assert(access_mode_needs_contents(order.needs[1].requirement.mode));
 	graph_order_fini(&order);
 }
 
-/* In one node modes are united, whichever comes first. */
+/* The modes of one node are united, in either order. */
 Test(graph_order, C1_C2_a_node_that_also_reads_needs_the_contents)
 {
 	const struct task_requirement both[] = {whole(ACCESS_MODE_WRITE_NO_INIT),
@@ -213,7 +213,7 @@ Test(graph_order, L1_more_parts_than_there_may_be_are_refused)
 	graph_order_fini(&order);
 }
 
-/* ------------------ against what follows from the rules, byte by byte ------------------- */
+/* ------------------ against the rules, byte by byte ------------------- */
 
 struct model {
 	struct task_requirement requirements[NODES][PER_NODE];
@@ -242,7 +242,7 @@ static struct task_requirement drawn(void)
 	if (draw_random(3) == 0)
 		return whole(mode);
 	struct task_requirement requirement = part(mode, begin, bytes);
-	if (draw_random(2) == 0) /* a ranged accessor orders as the whole buffer */
+	if (draw_random(2) == 0) /* a ranged accessor orders like the whole buffer */
 		requirement.order_offset_bytes = requirement.order_size_bytes = 0;
 	return requirement;
 }

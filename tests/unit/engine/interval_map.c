@@ -81,7 +81,7 @@ static void set(uint64_t from, uint64_t to, int value)
 	interval_map_join(&map, interval_map_run(&map, &range), &ops, NULL);
 }
 
-/* All of them, as begin, end, value, begin, end, value ... */
+/* Compares all of them, as begin, end, value, begin, end, value ... */
 static void expect_intervals(uint32_t count, const uint64_t (*expected)[3])
 {
 	cr_assert(eq(u32, map.count, count));

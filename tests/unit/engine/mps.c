@@ -55,7 +55,7 @@ Test(engine_mps, a_folder_of_another_user_is_not_joined)
 	cr_assert(is_kept_away());
 }
 
-/* Anybody can make it a moment later. */
+/* Another user could make it a moment later. */
 Test(engine_mps, a_folder_that_is_not_there_yet_is_not_joined)
 {
 	cr_assert(is_kept_away());

@@ -1,4 +1,4 @@
-/* How a device's thread rests: pure times. */
+/* How a device's thread sleeps: times only. */
 #include "base/pace.h"
 
 #include "spin_pace.h"
@@ -64,7 +64,7 @@ Test(pace_spinning, with_nothing_in_flight_it_ends_in_sleep)
 	cr_expect(eq(u64, sched_pace_sleep_ns(&pace, START + SPIN_PACE_MAX_NS, false), UINT64_MAX));
 }
 
-/* One wait of this length: how long it was spun for. */
+/* Makes one wait of this length. Returns how long the thread spun. */
 static uint64_t wait_for(uint64_t now, uint64_t length, bool in_flight)
 {
 	uint64_t spun = 0;
@@ -86,7 +86,7 @@ Test(pace_spinning, long_waits_make_spins_short_and_short_ones_bring_them_back)
 	}
 	cr_expect(lt(u64, last, first / 10));
 	cr_expect(le(u64, last, SPIN_PACE_MIN_NS));
-	/* 20 us are within reach of a spin: the next wait of that length is spun through. */
+	/* A spin can cover 20 us: the next wait of that length is spun through. */
 	now += 2000000;
 	(void)wait_for(now, 20000, true);
 	now += 2000000;
@@ -111,11 +111,11 @@ Test(pace_spinning,
 	for (uint32_t i = 0; i < 4; i++, now += 2000000)
 		(void)wait_for(now, 300000, true);
 	cr_expect(ge(u64, wait_for(now, 300000, true), 299000));
-	/* A wait that is out of reach even so costs next to nothing after a while, */
+	/* A wait that is too long even for that costs almost nothing after a while, */
 	for (uint32_t i = 0; i < 12; i++, now += 4000000)
 		(void)wait_for(now, 3000000, true);
 	cr_expect(le(u64, wait_for(now, 3000000, true), SPIN_PACE_AMPLE_MIN_NS));
-	/* and when that class has gone, the estimate for it is dropped. */
+	/* and when there are no such waits any more, their estimate is dropped. */
 	for (uint32_t i = 0; i < 4; i++, now += 2000000)
 		(void)wait_for(now, 300000, true);
 	pace.most_ns = SPIN_PACE_MAX_NS;
@@ -135,7 +135,7 @@ Test(spin_pace, longer_for_the_latency_class_and_where_there_are_processors_for_
 		     SPIN_PACE_AMPLE_MAX_NS));
 }
 
-/* One wait in a hundred is long: those behind it are still spun through. */
+/* One wait in a hundred is long. The thread still spins through those behind it. */
 Test(spin_pace, TR1_long_waits_leave_a_spin_for_short_ones_where_there_are_processors)
 {
 	uint64_t spin_ns = SPIN_PACE_AMPLE_MAX_NS;

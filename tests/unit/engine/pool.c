@@ -1,4 +1,4 @@
-/* Memory that is kept for the next one: as much as was needed lately, and no more for long. */
+/* Memory that is kept for later use: as much as was needed recently, and no more for long. */
 #include "base/pool.h"
 
 #include <criterion/criterion.h>
@@ -60,7 +60,7 @@ Test(pool, TC4_a_few_are_kept_in_any_case)
 	rest(SECOND);
 	cr_expect(eq(u32, pool.spare, FEW));
 	cr_expect(not(pool_is_large(&pool)));
-	/* The one that came back last is the one that is taken first: it is in the cache. */
+	/* The block that was returned last is taken first, because it is in the cache. */
 	void *last = taken[FEW - 1];
 	cr_expect(eq(ptr, pool_take(&pool), last));
 	pool_give(&pool, last);
@@ -147,7 +147,7 @@ Test(pool, TC7_it_falls_at_once_after_a_long_silence)
 Test(pool, TC7_it_falls_without_any_rest)
 {
 	burst(BURST);
-	/* Never idle, and never more than a few at a time. */
+	/* The pool is never idle, and there are never more than a few at a time. */
 	for (uint32_t i = 0; i < 2 * POOL_WINDOW_RETURNS + BURST; i++)
 		burst(1);
 	/* Chunks are freed one after the other, as blocks come back. */
@@ -205,7 +205,7 @@ Test(pool, what_was_reserved_and_not_taken_goes)
 	cr_expect(eq(u32, pool.spare, BURST_LARGE));
 	pool_trim(&pool);
 	cr_expect(eq(u32, pool.spare, POOL_RESERVE_FACTOR * FEW));
-	/* Reserved again and again it stays. */
+	/* If it is reserved repeatedly, it stays. */
 	for (uint64_t i = 1; i <= 3; i++) {
 		cr_assert(eq(int, pool_reserve(&pool, 2 * FEW), 0));
 		pool_trim(&pool);

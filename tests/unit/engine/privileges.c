@@ -1,5 +1,5 @@
-/* Has a process that had threads and open files become a user altogether? In children, because
- * there is no way back. */
+/* Has a process with threads and open files become a user completely? The tests run in children,
+ * because there is no way back. */
 #include "process/privileges.h"
 
 #include "cleanup.h"
@@ -28,7 +28,7 @@ static void needs_root(void)
 		cr_skip_test("SKIPPED: only root can become another user");
 }
 
-/* Runs `child` in a process of its own, and returns its result. */
+/* Runs `child` in a separate process and returns its result. */
 static int in_child(int (*child)(void))
 {
 	int status = 0;
@@ -60,11 +60,11 @@ static int become(void)
 	int r = engine_privileges_drop(SOME_UID, SOME_UID);
 	if (r == 0)
 		r = engine_privileges_check(SOME_UID, SOME_UID, what);
-	/* The error names the obstacle: here it can only be a device. */
+	/* The error names the obstacle, which can only be a device here. */
 	return r == -EACCES && strncmp(what, "/dev/", 5) != 0 ? -EINVAL : r;
 }
 
-/* As a standby does it. */
+/* Does this as a standby does. */
 static int with_threads(void)
 {
 	int r = engine_privileges_standby(true);
@@ -104,7 +104,7 @@ Test(engine_privileges, another_user_is_noticed, .init = needs_root)
 	cr_assert_eq(in_child(as_somebody_else), -EPERM);
 }
 
-/* The first device file that root alone may open; -1: there is none. */
+/* Returns the first device file that only root may open; -1: there is none. */
 static int open_private_device(void)
 {
 	static const char *const devices[] = {"/dev/fuse", "/dev/net/tun", "/dev/loop-control",
@@ -152,7 +152,7 @@ static char devices[] = "/tmp/sycld-unit-devices-XXXXXX";
 
 enum { CANNOT_SET = -200, BEFORE_MIB = 64 };
 
-/* Less the MiB that can be locked then. */
+/* Returns the MiB that can be locked then, subtracted from the base. */
 static int locked_mib(void)
 {
 	struct rlimit limit = {(rlim_t)BEFORE_MIB << 20, (rlim_t)BEFORE_MIB << 20};

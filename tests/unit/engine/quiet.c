@@ -1,5 +1,5 @@
-/* When a device is kept quiet for a load: soon where it can be, and never at the cost of others
- * where it cannot. */
+/* When a device is kept quiet for a load: soon if that is possible, and never at the cost of other
+ * sessions if it is not. */
 #include "base/quiet.h"
 
 #include <criterion/criterion.h>
@@ -48,7 +48,7 @@ Test(sched_quiet, F11_nobody_is_held_back_behind_a_long_kernel)
 	cr_assert(sched_quiet_step(&quiet, now, 0, 0), "it has ended");
 }
 
-/* Short when the holding began, and then it does not end: everybody is let go again. */
+/* It was short when the holding began, and then it does not end: all others may continue. */
 Test(sched_quiet, F11_holding_ends_when_what_runs_turns_out_to_be_long)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
@@ -62,8 +62,8 @@ Test(sched_quiet, F11_holding_ends_when_what_runs_turns_out_to_be_long)
 	cr_assert(le(u64, held, SCHED_QUIET_HOLD_NS + MS));
 }
 
-/* Kernels of 100 ms, of two sessions, without a gap: each ends when it has run for so long, another
- * one follows if it may. */
+/* Kernels of 100 ms, of two sessions, without a gap. Each ends when it has run for that long, and
+ * another one follows if it may. */
 Test(sched_quiet, F11_a_load_is_not_put_off_for_ever)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
@@ -88,8 +88,8 @@ Test(sched_quiet, F11_a_load_is_not_put_off_for_ever)
 	cr_assert(granted);
 }
 
-/* The kernel has no end at all. A load never holds up other sessions, because that would not help
- * it. */
+/* The kernel has no end at all. A load never delays other sessions for it, because that would not
+ * help. */
 Test(sched_quiet, F8_F11_a_kernel_without_end_stops_nobody)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
@@ -100,7 +100,7 @@ Test(sched_quiet, F8_F11_a_kernel_without_end_stops_nobody)
 	}
 }
 
-/* The same kernels, for a command that waits for memory: not half a minute, but a moment. */
+/* The same kernels, and a command that waits for memory: it waits a moment, not half a minute. */
 Test(sched_quiet, F11_what_is_urgent_holds_back_medium_kernels_soon)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO, .is_urgent = true};
@@ -118,7 +118,7 @@ Test(sched_quiet, F11_what_is_urgent_holds_back_medium_kernels_soon)
 	cr_assert(granted);
 }
 
-/* And it lets others go in between, should what is in flight wait for them. */
+/* It lets others run in between, because the commands in flight might wait for them. */
 Test(sched_quiet, F8_F11_what_is_urgent_holds_back_for_half_of_the_time)
 {
 	struct sched_quiet quiet = {.state = SCHED_QUIET_NO, .is_urgent = true};

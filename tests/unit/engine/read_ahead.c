@@ -1,4 +1,4 @@
-/* How far a session is read ahead of its devices: pure, with times of the test's own (TC8). */
+/* How far a session is read ahead of its devices, with invented times (TC8). */
 #include "base/read_ahead.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-/* A decoded group and the records that are written into it. */
+/* A decoded group, and the records that are applied to it. */
 #include "base/shape.h"
 
 #include "protocol_limits.h"
@@ -100,7 +100,7 @@ Test(engine_shape, a_record_changes_what_is_new_and_nothing_else)
 	make_sample(&s);
 	struct shape *shape = NULL;
 	cr_assert(eq(int, shape_create(&s.group, &shape), 0));
-	make_sample(&s); /* the message is gone after its record */
+	make_sample(&s); /* the message is freed after its record */
 	memset(s.values, 0xee, sizeof(s.values));
 	s.global[0] = 0;
 	struct record record = record_of();
@@ -140,7 +140,7 @@ Test(engine_shape, a_record_changes_what_is_new_and_nothing_else)
 	cr_assert(eq(ptr, shape_free(shape), NULL));
 }
 
-/* The result has the same bytes as the message would have. */
+/* The result has the bytes that the message would have. */
 Test(engine_shape, the_group_is_the_message_that_was_not_sent)
 {
 	static struct sample s;
@@ -184,7 +184,7 @@ Test(engine_shape, a_record_of_another_length_generation_or_flag_is_refused)
 		cr_assert(eq(int, shape_apply(shape, bytes, count, &group),
 			     count == sizeof(good) ? 0 : -EPROTO),
 			  "%zu", count);
-		/* Also where the head says that this is its length. */
+		/* This also holds if the head gives this as its length. */
 		uint32_t rest = (uint32_t)(count - sizeof(good.head));
 		memcpy(bytes + offsetof(struct resubmit_record, rest_bytes), &rest, sizeof(rest));
 		cr_assert(eq(int, shape_apply(shape, bytes, count, &group),
@@ -226,7 +226,7 @@ Test(engine_shape, what_is_more_than_a_shape_may_have_is_refused)
 	s.group.n_depends_on = SHAPE_EVENTS_MAX;
 	s.launch.n_global = s.launch.n_local = s.launch.n_offset = s.launch.n_cluster = 3;
 	s.launch.n_arguments =
-		SHAPE_ARGUMENTS_MAX; /* the others are not set, which is the group's own fault */
+		SHAPE_ARGUMENTS_MAX; /* the others are not set, which is an error of the group */
 	s.arguments[0].bytes.len = SHAPE_VALUE_BYTES_MAX - 3;
 	cr_assert(eq(int, try(&s), 0));
 	size_t *counts[] = {&s.group.n_requirements, &s.group.n_depends_on,
@@ -381,7 +381,7 @@ Test(engine_shape, D20_B15_a_record_of_a_copy_changes_the_address_of_its_usm)
 	make_copy(&s);
 	cr_assert(eq(int, shape_create(&s.base.group, &shape), 0));
 	cr_assert(not(shape_makes_bursts(shape)));
-	memset(&s.source, 0xee, sizeof(s.source)); /* the message is gone */
+	memset(&s.source, 0xee, sizeof(s.source)); /* the message is freed */
 	s.box.rows = 1;
 	cr_assert(eq(int, shape_apply(shape, &record, bytes, &group), 0));
 	cr_assert(eq(int, (int)group->action_case, SYCL__V1__COMMAND_GROUP__ACTION_COPY));

@@ -1,4 +1,4 @@
-/* Memory and events that sessions share, found by their names outside. */
+/* Memory and events that sessions share, found by their external names. */
 #include "cleanup.h"
 #include "session/engine_state.h"
 #include "session/objects.h"

@@ -1,4 +1,4 @@
-/* Which memory of a full device is spilled first: the order alone, without a device. */
+/* Which memory of a full device is spilled first. This tests only the order, without a device. */
 #include "base/spill_order.h"
 
 #include <criterion/criterion.h>
@@ -48,7 +48,7 @@ Test(spill, TG15_of_one_holder_the_least_recently_used)
 	static const int expected[] = {3, 7, 5, 0, 1, 2, 4, 6, -1};
 	for (uint32_t i = 0; i < sizeof(used) / sizeof(used[0]); i++)
 		use_entry(&world, used[i]);
-	world.order.clock += 1000; /* none of them is expected any more */
+	world.order.clock += 1000; /* none of them is expected to be used again */
 	for (uint32_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		int chosen = choose(&world, 1, &waits);
 		cr_assert(eq(int, chosen, expected[i]));
@@ -70,28 +70,29 @@ Test(spill, TG15_first_of_those_with_more_than_their_part_then_ones_own_then_any
 	use_entry(&world, 1);
 	use_entry(&world, 2);
 	world.order.clock += 1000;
-	/* 40 is a part: the second has more, though the first's was used before. */
+	/* The part is 40. The second session has more, though the first's memory was unused for
+	 * longer. */
 	cr_expect(eq(int, choose(&world, 1, &waits), 1));
 	spill_order_leave(&world.order, &world.entries[1]);
-	/* 30 each: one's own. */
+	/* Each has 30, so a session spills its own memory. */
 	cr_expect(eq(int, choose(&world, 2, &waits), 2));
 	cr_expect(eq(int, choose(&world, 1, &waits), 0));
-	/* That is in use: it is waited for, and nobody else has to give. */
+	/* That memory is in use: it is waited for, and no other session has to give memory. */
 	spill_order_unmark(&world.order);
 	spill_order_mark_in_use(&world.order, &world.entries[0]);
 	cr_expect(eq(int, choose(&world, 1, &waits), -1));
 	cr_expect(waits);
-	/* No memory will become free, so that of any session is taken. */
+	/* No memory will become free, so memory of any session is taken. */
 	spill_order_mark_kept(&world.order, &world.entries[0]);
 	cr_expect(eq(int, choose(&world, 1, &waits), 2));
-	/* A third one has a part, too. */
+	/* A third session has a part, too. */
 	spill_order_unmark(&world.order);
 	cr_expect(eq(int, choose(&world, 3, &waits), 0));
 	clear(&world);
 }
 
-/* Three of them again and again, in one order: what was used just now is needed last. One that was
- * used once goes before. */
+/* Three are used repeatedly, in one order: the one that was used last is needed last. One that was
+ * used only once is spilled before. */
 Test(spill, TG15_what_is_used_again_and_again_goes_when_it_is_needed_last)
 {
 	struct world world = {.entries = {{.bytes = 0}}};
@@ -106,8 +107,8 @@ Test(spill, TG15_what_is_used_again_and_again_goes_when_it_is_needed_last)
 	cr_expect(eq(int, choose(&world, 1, &waits), 2));
 	use_entry(&world, 0);
 	cr_expect(eq(int, choose(&world, 1, &waits), 0));
-	/* The memory was not used for so long that no use is expected any more: as if it had been
-	 * used once. */
+	/* The memory was unused for so long that no use is expected any more: it counts as used
+	 * once. */
 	for (uint32_t i = 0; i < 20; i++)
 		use_entry(&world, 1 + i % 2);
 	cr_expect(eq(int, choose(&world, 1, &waits), 0));
@@ -131,10 +132,10 @@ Test(spill, TG15_what_stands_in_line_goes_last_and_nobodys_ahead_of_those_who_ne
 		  "the fifth is the last that is needed first");
 	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)1, 4), &world.entries[1]));
 	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)1, 5), NULL));
-	/* A new line: the least recently used, of all. */
+	/* In a new line the least recently used of all is spilled. */
 	spill_order_line(&world.order);
 	cr_expect(eq(int, choose(&world, 1, &waits), 0));
-	/* Memory of a session within its part does not leave ahead of time for another. */
+	/* Memory of a session within its part is not spilled ahead of time for another session. */
 	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)2, 1), &world.entries[0]),
 		  "40 is more than 20");
 	enter(&world, 4, 2, 40);

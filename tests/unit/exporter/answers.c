@@ -75,7 +75,7 @@ static void make_device(void)
 	sycl__v1__known_device__init(&a.device);
 	sycl__v1__device_facts__init(&a.facts);
 	a.facts.name = (char *)(uintptr_t)HOSTILE_NAME;
-	a.facts.device = 3; /* the first one of its backend all the same */
+	a.facts.device = 3; /* it is the first device of its backend all the same */
 	a.facts.available = true;
 	a.facts.global_mem_bytes = 1ull << 30;
 	a.device.facts = &a.facts;

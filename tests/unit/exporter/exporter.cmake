@@ -6,7 +6,7 @@ if(TARGET exporter_parts)
     target_compile_definitions(unit_exporter PRIVATE MONITORING_FOLDER="${PROJECT_SOURCE_DIR}/docs/monitoring")
   endif()
 endif()
-# The page's script, where there is a program to run it.
+# The page's script, if there is a program to run it.
 find_program(NODE_PROGRAM node)
 if(TARGET exporter_parts AND NODE_PROGRAM)
   add_test(NAME unit_exporter_page COMMAND ${NODE_PROGRAM} ${CMAKE_CURRENT_SOURCE_DIR}/exporter/page.js ${PROJECT_SOURCE_DIR}/client/exporter/page/page.js)

@@ -1,4 +1,4 @@
-/* What the page plots. */
+/* The values that the page plots. */
 #include "exporter/answers.h"
 #include "history.h"
 
@@ -94,7 +94,7 @@ enum { CROWD = USES_MOST };
 static Sycl__V1__AccountRow crowd_rows[CROWD], *crowd_list[CROWD];
 static Sycl__V1__DeviceUsage crowd_used[CROWD];
 
-/* As many users' counters, of which none has grown yet. */
+/* The counters of that many users; none has grown yet. */
 static void make_crowd(Sycl__V1__AdminReply *reply, unsigned count)
 {
 	for (unsigned i = 0; i < CROWD; i++) {
@@ -124,7 +124,8 @@ Test(exporter_history, idle_users_take_no_row_of_a_point, .init = begin, .fini =
 	cr_expect(eq(u64, point->rows[0].busy_ns, SECOND_NS));
 }
 
-/* The row of a user that had no place before: what it used before is not of this point. */
+/* A user had no place before and gets this row. The user's earlier use is not part of this
+ * point. */
 Test(exporter_history, a_counter_that_had_no_room_begins_where_it_is, .init = begin, .fini = end)
 {
 	struct sample *sample = answers_sample();

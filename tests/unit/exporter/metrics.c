@@ -1,4 +1,4 @@
-/* What Prometheus reads. */
+/* The values that Prometheus reads. */
 #include "exporter/answers.h"
 #include "metrics.h"
 #include "view.h"
@@ -50,7 +50,7 @@ Test(exporter_metrics, labels_are_not_long)
 	char *text = label(value);
 	cr_expect(eq(sz, strlen(text), 128));
 	free(text);
-	/* No half a character at the end. */
+	/* No character is cut at the end. */
 	for (size_t i = 0; i + 2 < sizeof(value); i += 3)
 		memcpy(&value[i], "\xe2\x82\xac", 3);
 	text = label(value);
@@ -123,7 +123,7 @@ Test(exporter_metrics, users_beyond_the_bound_are_one_row)
 	free(text);
 }
 
-/* A user keeps a row as long as it is there, whoever comes before it in an answer. */
+/* A user keeps a row as long as it exists, whichever users precede it in an answer. */
 Test(exporter_metrics, who_has_a_row_keeps_it)
 {
 	struct tally_users known = {.most = 1};
@@ -143,7 +143,7 @@ Test(exporter_metrics, who_has_a_row_keeps_it)
 
 /* ---------------------------- the alert rules and the dashboard ---------------------------- */
 
-/* Is that the name of a sample or a family in `text`? */
+/* Returns true if that is the name of a sample or a family in `text`. */
 static bool is_metric(const char *text, const char *name, size_t length)
 {
 	for (const char *at = text; (at = strstr(at, name)); at++)
@@ -236,8 +236,8 @@ static const struct tally_device *device_named(const struct tally *tally, const 
 	return NULL;
 }
 
-/* Bob's engines invent devices, which come first. Alice has one device for herself, and one that
- * Bob's engines know, too. */
+/* Bob's engines invent devices, which come first. Alice has one device that only her engines
+ * report, and one that Bob's engines report, too. */
 Test(exporter_metrics, made_up_devices_take_no_row_of_others)
 {
 	enum { MADE_UP = 512, ALL = MADE_UP + 2 };

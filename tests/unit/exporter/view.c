@@ -1,4 +1,4 @@
-/* Who sees what. */
+/* The data that each user can read. */
 #include "exporter/answers.h"
 #include "json_view.h"
 #include "user_list.h"
@@ -34,7 +34,7 @@ Test(exporter_view, a_user_sees_rows_of_this_user_only)
 	cr_expect(eq(u32, view->reply.service->standby_pid, 0));
 	cr_expect(view->reply.service->filtered);
 	reply_view_free(view);
-	/* The sample is as it was. */
+	/* The sample is unchanged. */
 	cr_expect(eq(sz, sample->status.reply->n_sessions, 2));
 	cr_expect(eq(sz, sample->status.reply->devices[0]->n_uids, 2));
 }
@@ -72,7 +72,7 @@ static char *now_as_text(const struct viewer *viewer)
 	return text;
 }
 
-/* No part of what the page reads names another user. */
+/* No part of the page's data names another user. */
 Test(exporter_view, no_json_has_another_user)
 {
 	char *text = now_as_text(&bob);
@@ -98,7 +98,7 @@ Test(exporter_view, only_who_sees_users_makes_samples_more_frequent)
 
 static int database_error;
 
-/* In place of the C library's: a user database that may fail. */
+/* Replaces the function of the C library: a user database that may fail. */
 int getpwuid_r(uid_t uid, struct passwd *entry, char *text, size_t bytes, struct passwd **found)
 {
 	(void)uid;

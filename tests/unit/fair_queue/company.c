@@ -1,7 +1,7 @@
 /*
- * Groups that each fill the device, in company: what the device says of one is with what others had
- * of it meanwhile. Shares hold all the same, what it costs to find out is little, and it is not
- * done where somebody must not wait.
+ * Groups that each fill the device, beside others: the reported time of one includes the time of
+ * the others meanwhile. Shares hold all the same. Measuring the true time costs little, and does
+ * not delay sessions that must not wait.
  */
 #include "fair_queue/world.h"
 
@@ -26,7 +26,7 @@ struct load {
 	uint32_t weights[4], us[4];
 };
 
-/* Each one's part of a second, when all have been there for a while, is its weight's. */
+/* Each client's part of a second, after a while, is that of its weight. */
 static void expect_shares(const struct load *load)
 {
 	struct world *world = whole_world();
@@ -112,7 +112,7 @@ Test(gate_company, one_whose_kernels_become_longer_pays_for_that)
 	cr_expect(le(u32, world_part(world, two), 520), "%u", world_part(world, two));
 }
 
-/* ------------------------------------ what it costs ------------------------------------- */
+/* ------------------------------------ the cost ------------------------------------- */
 
 static uint64_t probes_ns;
 static const struct fair_queue_group *last_probe;
@@ -152,7 +152,7 @@ static void check_that_none_is_made(const struct world *world)
 	cr_assert(eq(int, (int)world->queue.probe.state, (int)FAIR_QUEUE_PROBE_NONE));
 }
 
-/* As small kernels are: beside each other, each as long as alone. */
+/* Small kernels behave like this: beside each other each takes as long as alone. */
 Test(gate_company, TG4_nothing_is_held_back_for_it_where_all_are_short)
 {
 	struct fair_queue_config config;
@@ -174,7 +174,7 @@ enum { COMERS = 6, COMERS_AT_ONCE = 2 };
 static struct world_client *comers[COMERS];
 static uint32_t last_comer;
 
-/* Whenever fewer than two groups of theirs are there, the next one of them sends one. */
+/* Whenever the device has fewer than two groups of theirs, the next client sends one. */
 static void let_one_come(const struct world *world)
 {
 	uint32_t open = 0;
@@ -189,7 +189,7 @@ static void let_one_come(const struct world *world)
 	}
 }
 
-/* A session that came while the device was drained for another one goes first; then the device is
+/* A session that came while the device was drained for another one goes first. Then the device is
  * not drained again at once. */
 Test(gate_company, who_come_and_go_keep_the_device_from_nobody)
 {

@@ -1,5 +1,5 @@
-/* The estimated time of groups of a shape: the mean moves, the device's clock decides, old shapes
- * make room. */
+/* The estimated time of groups of a shape: the mean follows, the device's clock decides, old shapes
+ * are replaced. */
 #include "fair_queue/estimate.h"
 
 #include <criterion/criterion.h>
@@ -82,11 +82,11 @@ Test(gate_estimate, what_had_the_device_to_itself_counts_more_than_what_had_comp
 	fair_queue_estimate_update(&estimates, 7, 9000, FAIR_QUEUE_EXACT);
 	fair_queue_estimate_update(&estimates, 7, 9000, FAIR_QUEUE_SEEN_ALONE);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 1000));
-	/* The mean of all, while they are few. */
+	/* While there are few, the mean is that of all. */
 	fair_queue_estimate_note(&estimates, 7, 1200, FAIR_QUEUE_EXACT_ALONE, 3);
 	fair_queue_estimate_note(&estimates, 7, 1400, FAIR_QUEUE_EXACT_ALONE, 4);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 1200));
-	/* An estimate that is far off begins anew. */
+	/* An estimate with a large error begins anew. */
 	fair_queue_estimate_note(&estimates, 7, 11200, FAIR_QUEUE_EXACT_ALONE, 5);
 	cr_expect(eq(u64, fair_queue_estimate_ns(&estimates, 7), 11200));
 	cr_expect(fair_queue_estimate_is_alone(&estimates, 7));

@@ -1,4 +1,4 @@
-/* Fair queueing, with a fake clock: shares, lending, classes, windows, what is overdue. */
+/* Fair queueing, with a fake clock: shares, lending, classes, windows, overdue groups. */
 #include "fair_queue/world.h"
 
 #include <criterion/criterion.h>
@@ -61,7 +61,7 @@ Test(queue, TG11_shares_hold_beside_each_other_on_the_device)
 	small->lane = 20;
 	world_run(world, 1000 * WORLD_MS);
 	cr_expect(is_near(world_part(world, large), 750), "%u", world_part(world, large));
-	/* Eight at a time: each was charged an eighth of what it took. */
+	/* Eight run at a time: each was charged an eighth of the time that it took. */
 	cr_expect(lt(u32, world->queue.overlap.part, 140), "%u", world->queue.overlap.part);
 	uint64_t charged = world->clients[0].session.used_ns + world->clients[1].session.used_ns;
 	cr_expect(gt(u64, charged, 900 * WORLD_MS));
@@ -108,15 +108,16 @@ Test(queue, TG9_a_latency_command_waits_for_no_deep_queue)
 	world_run(world, 100 * WORLD_MS);
 	world_forget(world);
 	world_run(world, 1100 * WORLD_MS);
-	/* Its own time, the narrow window, and the one that began before that was full. */
+	/* Its own time, the narrow window, and the group that began before, when the window was
+	 * full. */
 	cr_expect(le(u64, quick->longest_ns, (50 + 100 + 60) * WORLD_US), "%lu", quick->longest_ns);
 	cr_expect(ge(u64, quick->count, 900));
 	cr_expect(ge(u64, flood->ran_ns, 940 * WORLD_MS), "and the device is never idle: %lu",
 		  flood->ran_ns);
 }
 
-/* Four long groups fill a window; in the narrow one there is room for a second when the first draws
- * to its end. */
+/* Four long groups fill a window. The narrow one has room for a second when the first is about to
+ * end. */
 Test(queue, TG9_where_the_latency_class_is_apart_the_others_fill_their_windows)
 {
 	struct world *world = plain_world();
@@ -171,7 +172,7 @@ Test(queue, TG10_below_it_nothing_is_sent_while_it_keeps_the_device_busy)
 	world_run(world, 100 * WORLD_MS);
 	world_forget(world);
 	world_run(world, 2100 * WORLD_MS);
-	/* Sessions whose lanes take turns on the device: every group there runs. */
+	/* The lanes of the sessions take turns on the device: every group on it runs. */
 	cr_expect(ge(u32, world_part(world, quick), 970), "%u", world_part(world, quick));
 	cr_expect(ge(u32, world_part(world, flood), 15), "%u", world_part(world, flood));
 	quick->until_ns = 2200 * WORLD_MS;
@@ -224,7 +225,7 @@ Test(queue, what_is_overdue_holds_up_nobody_for_ever)
 	struct world_client *stuck = world_client(world, FAIR_QUEUE_NORMAL, 100, 50 * WORLD_US, 1);
 	struct world_client *other = world_client(world, FAIR_QUEUE_NORMAL, 100, 50 * WORLD_US, 4);
 	world_run(world, 10 * WORLD_MS);
-	/* A group that was expected to take 50 us takes ten seconds. The groups behind it fill its
+	/* A group with an estimate of 50 us takes ten seconds. The groups behind it fill its
 	 * session's window and more. */
 	stuck->takes_ns = 10000 * WORLD_MS;
 	stuck->depth = 100;
@@ -242,8 +243,8 @@ Test(queue, who_took_longer_than_predicted_pays_for_it)
 		world_client(world, FAIR_QUEUE_NORMAL, 100, 100 * WORLD_US, 256);
 	world_run(world, 100 * WORLD_MS);
 	sly->takes_ns = 2 * WORLD_MS;
-	/* The groups that were sent because they seemed short run, 200 of them. Then the other
-	 * session has as much. */
+	/* The groups that were sent because of their short estimate run, 200 of them. Then the
+	 * other session gets as much. */
 	world_run(world, 1500 * WORLD_MS);
 	cr_expect(ge(u64, other->ran_ns, 600 * WORLD_MS), "%lu", other->ran_ns);
 	world_forget(world);
@@ -256,7 +257,7 @@ Test(queue, what_was_saved_for_a_long_group_is_not_spent_on_others)
 	struct world *world = plain_world();
 	struct world_client *one = world_client(world, FAIR_QUEUE_NORMAL, 100, 100 * WORLD_US, 64);
 	struct world_client *two = world_client(world, FAIR_QUEUE_NORMAL, 100, 100 * WORLD_US, 64);
-	/* It seems to take half a second, and does not. */
+	/* Its estimate is half a second, which is wrong. */
 	fair_queue_estimate_update(&world->queue.estimates, two->shape, 500 * WORLD_MS, true);
 	world_run(world, 1500 * WORLD_MS);
 	world_forget(world);
@@ -330,7 +331,7 @@ Test(queue, what_is_given_up_is_never_decided)
 	fair_queue_step(&world->queue, 10, &decisions);
 	cr_expect(eq(u32, decisions.count, 1));
 	cr_expect(eq(ptr, decided[0], &groups[0]));
-	/* The first of the line, one behind it, and then what stood in line behind both. */
+	/* The first of the line, one behind it, and then the first that was behind both. */
 	fair_queue_cancel(&groups[1]);
 	fair_queue_cancel(&groups[2]);
 	fair_queue_step(&world->queue, 20, &decisions);
@@ -414,7 +415,7 @@ Test(queue, a_lane_or_a_configuration_that_is_none_is_refused)
 	cr_expect(eq(int, fair_queue_init(&queue, &config), -EINVAL));
 }
 
-/* ---------------------- one group at a time, as of queues in order ---------------------- */
+/* ---------------------- one group at a time, as in in-order queues ---------------------- */
 
 enum { SHORT_NS = 20 * WORLD_US };
 
@@ -433,7 +434,7 @@ static void one_gate_setup(uint32_t first_weight, uint32_t second_weight)
 						    second_weight)));
 }
 
-/* NULL: nobody may go. */
+/* NULL: no group may go. */
 static struct fair_queue_group *next_one(uint64_t now_ns)
 {
 	struct fair_queue_group *group = NULL;
@@ -496,8 +497,8 @@ Test(queue, TC8_who_has_had_no_turn_goes_beside_a_full_window)
 	cr_expect(eq(ptr, next_one(now_ns), NULL), "and the flood does not");
 }
 
-/* Somebody whose turn it was has nothing waiting any more, and nobody has called since: it is in
- * nobody's way. */
+/* A session whose turn it was has no waiting groups any more, and there was no call since. It does
+ * not delay others. */
 Test(queue, TC8_who_goes_beside_does_not_wait_for_one_who_has_left)
 {
 	static struct fair_queue_group flood[300], left, asked;

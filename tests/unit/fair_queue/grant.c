@@ -1,4 +1,4 @@
-/* The limit for all sessions of a fair queue together, with long commands: it holds however long a
+/* The limit for all sessions of a fair queue together, with long commands. It holds however long a
  * command is. */
 #include "fair_queue/world.h"
 
@@ -61,7 +61,7 @@ static uint64_t run_decided(struct fair_queue_group **groups, uint32_t count, ui
 	return count * takes_ns;
 }
 
-/* A session of its own for each round of groups of which nothing is known. */
+/* Each round has a new session with groups that have no estimate. */
 static void expect_a_tenth_of_fresh_sessions(uint64_t takes_ns)
 {
 	static struct fair_queue_group groups[ROUND];
@@ -71,8 +71,8 @@ static void expect_a_tenth_of_fresh_sessions(uint64_t takes_ns)
 	uint64_t now_ns = 0, ran_ns = 0;
 	for (int round = 0; round < 10; round++) {
 		uint32_t ran = 0;
-		/* A debt of a second is paid, and the most saved that may be: enough for all of
-		 * them, as long as no estimate exists. */
+		/* A debt of a second is paid, and the largest credit is saved: enough for all of
+		 * them, as long as there is no estimate. */
 		now_ns += 10020 * WORLD_MS;
 		cr_assert(zero(int, fair_queue_session_init(&world->queue, &session,
 							    FAIR_QUEUE_NORMAL, FAIR_QUEUE_WEIGHT)));
@@ -90,7 +90,7 @@ static void expect_a_tenth_of_fresh_sessions(uint64_t takes_ns)
 		}
 		fair_queue_session_fini(&session);
 	}
-	/* The next groups are sent when all that is paid, so the last round is too many. */
+	/* The next groups are sent when the debt is paid, so the last round is too many. */
 	cr_expect(le(u64, ran_ns - ROUND * takes_ns, now_ns * 11 / 100), "%lu of %lu", ran_ns,
 		  now_ns);
 }
@@ -116,7 +116,7 @@ Test(fair_queue_grant, a_group_that_runs_longer_than_predicted_is_paid_for_while
 	shorter->from_ns = 1000 * WORLD_MS;
 	world_run(world, 15000 * WORLD_MS);
 	cr_expect(zero(u64, longer->count));
-	/* The long group may wait for it, so one is admitted now and then. */
+	/* The long group may delay it, so one is admitted from time to time. */
 	cr_expect(ge(u64, shorter->count, 10), "%lu", shorter->count);
 	cr_expect(le(u64, shorter->count, 16), "%lu", shorter->count);
 }
@@ -137,7 +137,7 @@ Test(fair_queue_grant, what_ran_before_there_was_a_limit_is_nobodys_debt)
 	cr_expect(eq(u64, client->count, 1));
 }
 
-/* Times that a device invents, and others that passed while a hundred short ones went side by side
+/* Times that a device invents, and times that passed while a hundred short groups ran side by side
  * before. */
 Test(fair_queue_grant, a_device_that_tells_of_a_year_costs_what_has_passed)
 {

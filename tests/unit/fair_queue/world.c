@@ -74,7 +74,7 @@ static void world_send(struct world *world, struct world_group *group)
 	world->last = group;
 }
 
-/* `whole`: the one that has been its lane's first for longest begins, if none runs. */
+/* `whole`: if no group runs, the one that has been first of its lane for longest begins. */
 static void begin_whole(struct world *world)
 {
 	struct world_group *next = NULL;
@@ -95,7 +95,7 @@ static void begin_whole(struct world *world)
 	world->running++;
 }
 
-/* The first that wait begin while there is room, each behind those of its lane. */
+/* The first waiting groups begin while there is room, each behind those of its lane. */
 static void world_begin(struct world *world)
 {
 	uint64_t taken = 0;

@@ -1,4 +1,4 @@
-/* The fake backend by itself: what tests of other parts rely on. */
+/* The fake backend by itself: the behaviour that tests of other parts rely on. */
 #include "fake_control.h"
 
 #include "clock.h"
@@ -380,7 +380,7 @@ Test(fake, a_lost_process_runs_nothing_more_on_its_other_devices)
 	submit_and_flush(0, &launch, 2);
 	submit_and_flush(1, &launch, 1);
 	cr_assert(eq(u32, ops->progress(device, &completion, 1), 0));
-	cr_assert(fake_wait_started(1, 2, 0)); /* the first of each lane is held by the gate */
+	cr_assert(fake_wait_started(1, 2, 0)); /* the gate holds the first of each lane */
 
 	cr_assert(eq(int, fake_lose_process(FAKE_LANE_CREATE, 0, 0, "an illegal address"), 0));
 	cr_assert(lt(int, ops->lane_create(other, BACKEND_LANE_COMPUTE, &lane, &fault), 0));

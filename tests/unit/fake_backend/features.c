@@ -1,4 +1,4 @@
-/* Features that the fake backend has if a test switches them on, and refuses otherwise. */
+/* Features that the fake backend supports if a test switches them on, and refuses otherwise. */
 #include "fake_control.h"
 
 #include "status.h"
@@ -68,7 +68,7 @@ static void close_fake_devices(void)
 TestSuite(fake_features, .timeout = 10, .init = with_all, .fini = close_fake_devices);
 TestSuite(fake_without, .timeout = 10, .init = with_none, .fini = close_fake_devices);
 
-/* One command to its end. */
+/* Runs one command to its end. */
 static void run_command(uint32_t device, const struct backend_command *command)
 {
 	struct backend_completion completion;
@@ -126,14 +126,14 @@ static void share(enum backend_export_kind kind)
 	transfer(BACKEND_COMMAND_WRITE, 1, imported, out);
 	transfer(BACKEND_COMMAND_READ, 0, memory, in);
 	cr_expect(eq(int, memcmp(in, out, BYTES), 0));
-	/* More than there is. */
+	/* More than exists. */
 	struct backend_memory *large = NULL;
 	cr_expect(
 		eq(int,
 		   ops->memory_import(devices[1], &shared, FAKE_GRANULE_BYTES + 1, &large, &fault),
 		   -EINVAL));
 	cr_expect(large == NULL);
-	/* The exporter goes, the importer's memory stays. */
+	/* The exporter frees its memory; the importer's stays. */
 	ops->memory_free(memory);
 	memset(in, 0, sizeof(in));
 	transfer(BACKEND_COMMAND_READ, 1, imported, in);
@@ -193,7 +193,7 @@ Test(fake_features, a_wait_is_for_the_latest_record_before_it)
 	const struct backend_command record = {.kind = BACKEND_COMMAND_EVENT_RECORD,
 					       .event = again};
 	const struct backend_command wait = {.kind = BACKEND_COMMAND_EVENT_WAIT, .event = event};
-	run_command(0, &wait); /* for nothing: nobody has recorded */
+	run_command(0, &wait); /* waits for nothing: there is no record */
 	run_command(1, &record);
 	cr_expect(eq(u64, fake_event_happened(handle), 1));
 	run_command(0, &wait);

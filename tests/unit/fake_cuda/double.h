@@ -1,5 +1,4 @@
-/* The double of the driver, looked at from close by: its functions without the backend around them.
- */
+/* The double of the driver itself: its functions without the backend around them. */
 #ifndef SYCL_TESTS_UNIT_CUDA_DOUBLE_H
 #define SYCL_TESTS_UNIT_CUDA_DOUBLE_H
 
@@ -85,14 +84,14 @@ struct driver {
 	struct functions cu;
 	find_function *find; /* cuGetProcAddress */
 	const struct fake_cuda_control *control;
-	CUcontext context; /* of device 0, current */
+	CUcontext context; /* of device 0, the current one */
 	CUstream stream;
 };
 
 #define OK(call) cr_assert_eq((call), CUDA_SUCCESS)
 
 void driver_command(struct driver *driver, const char *line);
-/* Initialised, the first device's context current, one stream. */
+/* Initialises it, makes the first device's context current, and makes one stream. */
 void driver_open(struct driver *driver);
 CUmodule driver_load(struct driver *driver, const char *ptx);
 CUfunction driver_function(struct driver *driver, CUmodule module, const char *name);

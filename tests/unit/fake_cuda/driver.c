@@ -1,4 +1,4 @@
-/* The double of the driver: order, memory, faults and waits as the real one's. */
+/* The double of the driver: its order, memory, faults and waits are those of the real one. */
 #include "fake_cuda/double.h"
 
 #include <pthread.h>
@@ -95,7 +95,8 @@ Test(cuda_double, B9_events_order_streams_and_keep_what_was_recorded)
 	OK(scene.driver.cu.cuEventRecord(event, scene.other));
 	OK(scene.driver.cu.cuStreamWaitEvent(scene.driver.stream, event, 0));
 	OK(launch_increment(&scene, scene.driver.stream));
-	/* Recorded again, on a stream that is idle: a wait that has begun is for the first. */
+	/* The event is recorded again, on an idle stream. A wait that has begun is for the first
+	 * record. */
 	OK(scene.driver.cu.cuEventRecord(event, scene.driver.stream));
 	cr_assert_eq(scene.driver.cu.cuEventQuery(event), CUDA_ERROR_NOT_READY);
 	driver_command(&scene.driver, "gate open fill_u32");
@@ -189,7 +190,7 @@ Test(cuda_double, updates_of_a_graph_touch_later_launches_only)
 	OK(scene.driver.cu.cuGraphDestroy(graph));
 }
 
-/* Every wrong call is answered, counted, and harms nobody. */
+/* Every wrong call is answered and counted, and affects nothing else. */
 /* Unordered commands run in one order or the other; ordered commands never run in the wrong one. */
 Test(cuda_double, B9_lazy_streams_keep_what_is_promised_and_nothing_else)
 {
@@ -221,8 +222,7 @@ Test(cuda_double, B9_lazy_streams_keep_what_is_promised_and_nothing_else)
 	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
 }
 
-/* The driver looks at a node's function when the node is changed: what a node names must be there.
- */
+/* The driver accesses a node's function when the node is changed, so that function must exist. */
 Test(cuda_double, a_module_that_a_graph_names_must_not_be_unloaded)
 {
 	struct scene scene;
@@ -246,7 +246,7 @@ Test(cuda_double, a_module_that_a_graph_names_must_not_be_unloaded)
 	OK(scene.driver.cu.cuGraphCreate(&graph, 0));
 	OK(scene.driver.cu.cuGraphAddKernelNode(&node, graph, NULL, 0, &kernel));
 	OK(scene.driver.cu.cuGraphInstantiateWithFlags(&executable, graph, 0));
-	/* The executable names another one now, the graph still this one. */
+	/* The executable graph has another function now; the graph still has this one. */
 	kernel.func = driver_function(&scene.driver, other, "increment_u32");
 	OK(scene.driver.cu.cuGraphExecKernelNodeSetParams(executable, node, &kernel));
 	OK(scene.driver.cu.cuModuleUnload(module));
@@ -308,7 +308,7 @@ Test(cuda_double, F4_an_event_of_another_device_is_refused)
 	CUcontext second;
 	CUevent event;
 
-	driver_open(&driver); /* the number of devices is fixed by then */
+	driver_open(&driver); /* the number of devices cannot change from then on */
 	cr_assert_eq(driver.cu.cuDevicePrimaryCtxRetain(&second, 1), CUDA_ERROR_INVALID_DEVICE);
 	OK(driver.cu.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
 	OK(driver.cu.cuEventRecord(event, driver.stream));
@@ -336,7 +336,7 @@ Test(cuda_double, out_of_memory_by_size_and_by_count)
 	cr_assert_eq(address % 1024, 512);
 }
 
-/* As measured: after one illegal address every call fails, also of another device's context. */
+/* As measured: after one illegal address every call fails, also for another device's context. */
 Test(cuda_double, a_fault_is_for_ever_and_for_all)
 {
 	struct scene scene;
@@ -375,7 +375,7 @@ static void *free_plain(void *argument)
 	return NULL;
 }
 
-/* As measured: cuMemFree waits for a kernel that runs, and what makes memory does not. */
+/* As measured: cuMemFree waits for a running kernel, and calls that allocate memory do not. */
 Test(cuda_double, F8_calls_that_wait_do_and_others_do_not)
 {
 	struct scene scene;
@@ -399,7 +399,7 @@ Test(cuda_double, F8_calls_that_wait_do_and_others_do_not)
 	cr_assert(waiter.done);
 }
 
-/* Not a sanitizer's business: the child is to die. */
+/* A sanitizer must not report this: the child is expected to die. */
 Test(cuda_double, a_host_that_uses_a_device_address_dies)
 {
 	struct scene scene;
@@ -423,7 +423,7 @@ Test(cuda_double, versions_are_those_of_the_interface)
 	void *function = NULL;
 
 	driver_open(&driver);
-	/* Before 12.2 the function had another interface, which is not here. */
+	/* Before 12.2 the function had another interface, which the double does not have. */
 	OK(driver.find("cuMemAdvise", &function, 12020, 0, &status));
 	cr_assert_not_null(function);
 	OK(driver.find("cuMemAdvise", &function, 8000, 0, &status));

@@ -1,4 +1,4 @@
-# The double of the driver itself: tests on it are only worth what it is.
+# The double of the driver itself. A test with it is only as reliable as the double.
 if(TARGET fake_cuda AND SYCL_HAS_CUDA)
   sycl_test(unit_cuda_double SOURCES fake_cuda/memory.c fake_cuda/driver.c fake_cuda/graphs.c fake_cuda/green.c fake_cuda/instant.c fake_cuda/ptx.c fake_cuda/remote.c
     LIBS sycl_cuda_headers Threads::Threads ${CMAKE_DL_LIBS} m TIMEOUT 120 LABELS cuda)

@@ -69,8 +69,8 @@ static uint32_t run_executable(struct scene *scene, CUgraphExec executable, CUde
 	return word;
 }
 
-/* Copies to one place, of which the last one to run stays: with an edge the second, without the
- * first, which was added first. */
+/* Copies to one place, of which the last one to run counts. With an edge that is the second;
+ * without one the first, which was added first. */
 Test(cuda_double_graphs, B9_only_edges_order_nodes)
 {
 	struct scene scene;
@@ -99,7 +99,7 @@ Test(cuda_double_graphs, B9_only_edges_order_nodes)
 	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
 }
 
-/* As measured: a row of the same memories to another row, and nothing else. */
+/* As measured: a row of the same memories can become another row, and nothing else. */
 Test(cuda_double_graphs, executables_change_rows_alone)
 {
 	struct scene scene;
@@ -151,7 +151,8 @@ Test(cuda_double_graphs, L14_a_child_is_a_copy)
 	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
 }
 
-/* Nothing of it happens until it is launched, and what no capture takes breaks it. */
+/* None of the captured operations runs until the graph is launched. An operation that cannot be
+ * captured breaks the capture. */
 Test(cuda_double_graphs, K20_captures_become_nodes)
 {
 	struct scene scene;
@@ -234,8 +235,8 @@ Test(cuda_double_graphs, K20_a_global_capture_forbids_others_what_may_wait)
 
 /* ----------------------------------- memory of graphs ----------------------------------- */
 
-/* A node that allocates, one that copies from `from` there and one from there to `to`, and one that
- * frees. */
+/* Adds a node that allocates, one that copies from `from` there, one from there to `to`, and one
+ * that frees. */
 static CUdeviceptr hand_on(struct scene *scene, CUgraph graph, size_t bytes, bool frees)
 {
 	CUgraph before = scene->graph;
@@ -280,18 +281,18 @@ Test(cuda_double_graphs, memory_of_a_graph_is_there_between_its_nodes)
 	for (int i = 0; i < 3; i++)
 		cr_assert_eq(run_executable(&scene, executable, scene.to), 4);
 	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
-	/* Freed once, and what no node has allocated not at all. */
+	/* Memory is freed once. Memory that no node has allocated cannot be freed. */
 	cr_assert_eq(scene.driver.cu.cuGraphAddMemFreeNode(&node, scene.graph, NULL, 0, memory),
 		     CUDA_ERROR_INVALID_VALUE);
 	cr_assert_eq(scene.driver.cu.cuGraphAddMemFreeNode(&node, scene.graph, NULL, 0, scene.to),
 		     CUDA_ERROR_INVALID_VALUE);
-	/* One executable at a time. */
+	/* Only one executable graph at a time. */
 	CUgraphExec second = NULL;
 	cr_assert_eq(scene.driver.cu.cuGraphInstantiateWithFlags(&second, scene.graph, 0),
 		     CUDA_ERROR_NOT_SUPPORTED);
 	OK(scene.driver.cu.cuGraphExecDestroy(executable));
 	executable = instantiate(&scene, scene.graph);
-	/* No child. */
+	/* It cannot be a child. */
 	CUgraph outer = NULL;
 	OK(scene.driver.cu.cuGraphCreate(&outer, 0));
 	cr_assert_eq(scene.driver.cu.cuGraphAddChildGraphNode(&node, outer, NULL, 0, scene.graph),
@@ -300,7 +301,7 @@ Test(cuda_double_graphs, memory_of_a_graph_is_there_between_its_nodes)
 	OK(scene.driver.cu.cuGraphExecDestroy(executable));
 	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
 	cr_assert_eq(driver_count(&scene.driver, "graph_memories"), 0);
-	/* Outside of a launch there is nothing. */
+	/* Outside of a launch there is no memory. */
 	cr_assert_neq(scene.driver.cu.cuMemsetD32Async(memory, 1, 4, scene.driver.stream),
 		      CUDA_SUCCESS);
 }

@@ -1,4 +1,4 @@
-/* Green contexts of the double: what it splits, what it refuses, where kernels run. */
+/* Green contexts of the double: which splits it makes and refuses, and where kernels run. */
 #include "fake_cuda/double.h"
 
 #include <string.h>
@@ -94,7 +94,7 @@ Test(cuda_double_green, kernels_run_on_the_multiprocessors_of_their_stream)
 	CUdeviceptr memory = driver_memory(&driver, sizeof(where));
 	void *parameters[] = {&memory};
 	OK(driver.cu.cuStreamSynchronize(
-		driver.stream)); /* other streams have the memory from here on */
+		driver.stream)); /* from here on other streams have the memory */
 	OK(split(&driver, 16, &parts[0], &parts[1], &groups));
 	for (unsigned i = 0; i < 2; i++) {
 		OK(driver.cu.cuDevResourceGenerateDesc(&description, &parts[i], 1));

@@ -1,4 +1,4 @@
-/* `set instant`: what is sent is done when the call returns, and kernels are not run. */
+/* `set instant`: an operation is complete when its call returns, and kernels are not run. */
 #include "fake_cuda/double.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static void fill(struct scene *scene, uint32_t value)
 					   parameters, NULL));
 }
 
-/* Without waiting for it. */
+/* Copies without waiting. */
 static uint32_t copied_word(struct scene *scene)
 {
 	*scene->host = 0;

@@ -1,5 +1,5 @@
-/* The double's interpreter: what instructions of PTX give. Expected values are the language's, not
- * the double's. */
+/* The double's interpreter: the results of PTX instructions. The expected values come from the
+ * language's manual, not from the double. */
 #include "fake_cuda/double.h"
 
 #include <criterion/parameterized.h>
@@ -12,8 +12,8 @@ TestSuite(cuda_double_ptx, .timeout = 30);
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
 
 struct operation {
-	char text[80]; /* with %a %b %c for what comes in and %d for what goes out; of 32 bits, %A
-			  .. of 64, %fa, %ga */
+	char text[80]; /* %a %b %c stand for inputs and %d for the output; of 32 bits, %A .. of 64,
+			  %fa, %ga */
 	uint64_t a, b, c; /* bits */
 	uint64_t expected;
 };
@@ -34,7 +34,7 @@ static uint64_t D(double value)
 	return bits;
 }
 
-/* Everything in and out through memory; the text shows in which register the result is. */
+/* All inputs and outputs are in memory. The text determines in which register the result is. */
 static void make_text(const struct operation *operation, char *text, size_t bytes)
 {
 	const char *result = strstr(operation->text, "%gd")   ? "st.f64 [%out], %gd;"
@@ -179,8 +179,8 @@ ParameterizedTest(struct operation *operation, cuda_double_ptx, one_instruction)
 	cr_assert_eq(driver_count(&driver, "misuse"), 0);
 }
 
-/* All threads write a word of shared memory and read their neighbour's behind a barrier; the first
- * half ends early. */
+/* All threads write a word of shared memory and read their neighbour's word behind a barrier. The
+ * first half ends early. */
 static const char barrier_text[] = HEAD
 	".extern .shared .align 16 .b8 dynamic[];\n"
 	".visible .entry turn(.param .u64 out)\n{\n"
@@ -211,7 +211,7 @@ Test(cuda_double_ptx, threads_meet_at_barriers)
 		cr_assert_eq(words[i], (i + 1) % 64);
 	cr_assert_eq(words[3], 0xf5f5f5f5,
 		     "those that ended wrote nothing, and new memory is poisoned");
-	/* Beyond what the launch requested there is no shared memory. */
+	/* There is no shared memory beyond the size that the launch requested. */
 	cr_assert_eq(driver_run(&driver, turn, 64, 32 * 4, parameters), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
@@ -286,8 +286,8 @@ Test(cuda_double_ptx, F12_functions_call_functions_until_the_stack_ends)
 	cr_assert_eq(driver_run(&driver, run, 1, 0, parameters), CUDA_ERROR_LAUNCH_FAILED);
 }
 
-/* Many blocks add to one word; then each waits until all have come, which no block could do alone.
- */
+/* Many blocks add to one word. Then each waits until all have added, which no block could do
+ * alone. */
 static const char grid_text[] = HEAD
 	".visible .entry grid(.param .u64 out)\n{\n"
 	".reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p1;\n"

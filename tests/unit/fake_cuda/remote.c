@@ -1,5 +1,5 @@
-/* Controls of a double in a process whose environment is not the test's: a file and a socket in the
- * library's folder. */
+/* Controls of a double in a process with another environment: a file and a socket in the library's
+ * folder. */
 #include "fake_cuda/double.h"
 
 #include <dlfcn.h>
@@ -57,7 +57,7 @@ static int connect_to(pid_t process)
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	cr_assert_geq(fd, 0);
-	/* A name of the kernel's choice, so that an answer can come. */
+	/* The kernel chooses the name, so that an answer can come. */
 	cr_assert_eq(bind(fd, (const struct sockaddr *)&own, sizeof(own.sun_family)), 0);
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%d.socket", folder,
 		       (int)process);

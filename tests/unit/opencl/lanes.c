@@ -1,5 +1,5 @@
-/* Lanes of the OpenCL backend against a driver of a few functions, whose commands end exactly when
- * a test says so. */
+/* Lanes of the OpenCL backend against a driver of a few functions. Its commands end exactly when a
+ * test orders it. */
 #include "opencl/lane/lane.h"
 
 #include "clock.h"
@@ -11,22 +11,22 @@
 TestSuite(opencl_lanes, .timeout = 10);
 
 struct driver_event {
-	unsigned unknown; /* so many questions for its times are answered with "not yet" */
+	unsigned unknown; /* this many queries for its times are answered with "not yet" */
 	cl_int state;
 	cl_ulong start, end;
 };
 
 static struct driver_event events[8];
 static int wakes, flushes;
-/* The latest callback that was requested; the driver makes none before a test says so. */
+/* The latest callback that was requested. The driver makes none until a test orders it. */
 static struct {
-	bool is_taken; /* else the driver refuses them, and the lane looks by itself */
+	bool is_taken; /* otherwise the driver refuses callbacks, and the lane polls */
 	cl_event event;
 	void(CL_CALLBACK *call)(cl_event, cl_int, void *);
 	void *data;
 } asked;
 
-/* The backend's, of which this test has none. */
+/* Functions of the backend that this test does not use. */
 void opencl_kernel_drop(struct backend_kernel *kernel)
 {
 	cr_assert(eq(ptr, kernel, NULL));
@@ -172,8 +172,8 @@ Test(opencl_lanes, H3_what_has_not_ended_is_not_told_of)
 	opencl_lane_free(lane);
 }
 
-/* The command is complete and never has times: 0, which is "not known", and no time of another
- * command. */
+/* The command is complete and never has times. They are 0, which means unknown, and not those of
+ * another command. */
 Test(opencl_lanes, H3_times_that_are_not_told_are_not_known)
 {
 	struct backend_lane *lane = open_lane();
@@ -190,7 +190,7 @@ Test(opencl_lanes, H3_times_that_are_not_told_are_not_known)
 	opencl_lane_free(lane);
 }
 
-/* What was sent of it may still use the memory that it names, so its end is waited for. */
+/* The part that was sent may still use the memory, so its end is waited for. */
 Test(opencl_lanes, F8_M9_a_command_that_was_sent_in_part_fails_when_that_part_has_ended)
 {
 	struct backend_lane *lane = open_lane();
@@ -218,8 +218,8 @@ Test(opencl_lanes, F8_M9_a_command_that_was_sent_in_part_fails_when_that_part_ha
 	opencl_lane_free(lane);
 }
 
-/* A driver whose clock is set back while commands are in flight: each lies where it can, and they
- * stay in order. */
+/* The clock of the driver is set back while commands are in flight. Each time is corrected as far
+ * as possible, and the commands stay in order. */
 Test(opencl_lanes, H4_times_of_a_lane_stay_in_order_whatever_the_driver_says)
 {
 	static const cl_ulong starts[] = {1000000, 1020000, 500, 20500, 3000000000000ull, 7, 0, 0};
@@ -243,7 +243,7 @@ Test(opencl_lanes, H4_times_of_a_lane_stay_in_order_whatever_the_driver_says)
 	opencl_lane_free(lane);
 }
 
-/* So long each of them is taken to be; which of them is the lane to be woken for? */
+/* The estimated time of each command. Returns the command at whose end the lane is woken. */
 static unsigned woken_for(const uint64_t *periods_ns, unsigned count)
 {
 	struct backend_lane *lane = open_lane();
@@ -262,8 +262,8 @@ static unsigned woken_for(const uint64_t *periods_ns, unsigned count)
 	return place;
 }
 
-/* One callback for several commands. But none is reported late because of a command behind it that
- * is long, or may be. */
+/* There is one callback for several commands. But no report is late because a command behind it is
+ * long, or may be. */
 Test(opencl_lanes, B18_the_driver_is_to_wake_for_what_is_short_without_what_is_long_behind_it)
 {
 	const uint64_t most_ns = OPENCL_WINDOW_NS, part_ns = OPENCL_WINDOW_NS / 4;
@@ -281,7 +281,7 @@ Test(opencl_lanes, B18_the_driver_is_to_wake_for_what_is_short_without_what_is_l
 		  "all of them are short");
 }
 
-/* A command of another queue may wait for what was flushed only. */
+/* A command of another queue may only wait for commands that were flushed. */
 Test(opencl_lanes, B9_B19_a_queue_is_flushed_before_another_one_waits_for_it_and_once)
 {
 	struct backend_lane *lane = open_lane();

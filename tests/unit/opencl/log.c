@@ -1,4 +1,4 @@
-/* M6: lines of a build log as the user counts them, whatever a compiler counts. */
+/* M6: lines of a build log are numbered as in the user's source, whatever a compiler counts. */
 #include "opencl/driver/log.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-# The OpenCL backend's clock and lanes: arithmetic that needs no OpenCL at all, and a driver of a few functions.
+# The OpenCL backend's clock and lanes. The clock is arithmetic without OpenCL; the lanes use a driver of a few functions.
 set(opencl_folder ${PROJECT_SOURCE_DIR}/daemon/backends/opencl)
 sycl_test(unit_opencl_timeline SOURCES opencl/timeline.c ${opencl_folder}/driver/timeline.c LIBS m)
 sycl_test(unit_opencl_lanes SOURCES opencl/lanes.c ${opencl_folder}/lane/lane.c ${opencl_folder}/driver/pending.c ${opencl_folder}/driver/device_clock.c

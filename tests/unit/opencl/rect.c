@@ -1,5 +1,5 @@
-/* Boxes of the OpenCL backend against a driver of a few functions: what is sent, what is waited
- * for after a refusal, and how much goes row by row. */
+/* Boxes of the OpenCL backend against a driver of a few functions: what is sent, what is waited for
+ * after a refusal, and when rows are sent one by one. */
 #include "opencl/driver/leaving.h"
 #include "opencl/driver/rect.h"
 #include "opencl/lane/lane.h"
@@ -10,9 +10,9 @@
 TestSuite(opencl_rect, .timeout = 10);
 
 static struct {
-	cl_int box; /* what boxes are refused with */
+	cl_int box; /* result for boxes */
 	unsigned rows, rows_before_failure, finishes, releases;
-	cl_event last; /* of a row; its number stands for it */
+	cl_event last; /* of a row; the event is its number */
 } driver;
 
 static cl_int CL_API_CALL finish(cl_command_queue queue)
@@ -68,7 +68,7 @@ static cl_int CL_API_CALL write_box(cl_command_queue queue, cl_mem buffer, cl_bo
 	return driver.box;
 }
 
-/* The backend's, of which this test has none: no memory lies between two copies. */
+/* Functions of the backend that this test does not use: no memory is between two copies. */
 int opencl_leaving_check(struct backend_device *device, struct backend_fault *fault_out)
 {
 	(void)device;
@@ -116,7 +116,7 @@ static int submit_box(enum backend_command_kind kind, uint64_t rows, cl_event *e
 	return opencl_rect(&lane, &command, 0, NULL, event_out, fault);
 }
 
-/* Waiting here would be waiting for all that the lane has to do. */
+/* A wait here would be for all work of the lane. */
 static void expect_refused(enum backend_command_kind kind, unsigned sent)
 {
 	struct backend_fault fault = {.status = 0};

@@ -1,7 +1,7 @@
 /*
- * The times of commands, derived only from when they were submitted and when their ends were read
- * (H3, H4), on a simulated device. Its clock counts from anywhere, by a crystal that is off, and is
- * read in steps.
+ * The times of commands on a simulated device (H3, H4). They are derived only from the time of
+ * submission and from when the end was read. Its clock begins anywhere, runs by a crystal with an
+ * error, and is read in steps.
  */
 #include "opencl/driver/timeline.h"
 
@@ -23,7 +23,7 @@ struct machine {
 	uint64_t since_ns, since_device; /* the device's clock at one moment of the host's */
 	double drift;                    /* from then on, ns per ns */
 	uint64_t tick_ns;
-	uint64_t lane_free_ns[LANES]; /* when what a lane has been given is done */
+	uint64_t lane_free_ns[LANES]; /* when a lane has finished its work */
 	unsigned contradictions;
 	/* Converted minus true, for all times since the last clear_errors(). */
 	double error_min_ns, error_max_ns, duration_error_ns;
@@ -41,7 +41,7 @@ static double part(struct machine *machine)
 	return (double)(machine->random >> 11) / 9007199254740992.0;
 }
 
-/* At least so long, mostly not much longer, sometimes a lot. */
+/* At least this long, mostly not much longer, sometimes a lot. */
 static uint64_t jitter(struct machine *machine, double least_ns)
 {
 	double ns = least_ns * (1 - 0.3 * log(1.0 - part(machine)));
@@ -82,7 +82,7 @@ static void open_machine(struct machine *machine, uint64_t epoch, double drift, 
 	clear_errors(machine);
 }
 
-/* Sent now; it begins behind what its lane has, no sooner than the device can have it. */
+/* Sends it now. It begins behind the lane's work, and not before the device can have it. */
 static struct command submit_timed(struct machine *machine, unsigned lane, uint64_t duration_ns)
 {
 	struct command command = {.lane = lane, .submit_ns = machine->now_ns};
@@ -109,7 +109,7 @@ static void judge(struct machine *machine, const struct command *command)
 	machine->duration_error_ns = fmax(machine->duration_error_ns, fabs(end - start));
 }
 
-/* Read as complete now, or as soon as it is. */
+/* Reads it as complete now, or as soon as it is. */
 static void see(struct machine *machine, struct command *command)
 {
 	if (machine->now_ns < command->end_ns)
@@ -120,7 +120,7 @@ static void see(struct machine *machine, struct command *command)
 	machine->contradictions += !opencl_timeline_update(&machine->timeline, &stamps);
 	uint64_t start = opencl_timeline_host(&machine->timeline, stamps.start);
 	uint64_t end = opencl_timeline_host(&machine->timeline, stamps.end);
-	/* As the backend reports them. */
+	/* Reports the times as the backend does. */
 	command->converted_start_ns = clamp(start, command->submit_ns, machine->now_ns);
 	command->converted_end_ns = clamp(end, command->converted_start_ns, machine->now_ns);
 	judge(machine, command);
@@ -156,8 +156,8 @@ static const struct {
 	{500 * SECOND, -2e-6, 1000},
 };
 
-/* The way there takes 4 us at least and the way back 3. So an end is known only to lie between
- * these two bounds. */
+/* The way there takes at least 4 us and the way back 3. So an end is only known to be between these
+ * two bounds. */
 Test(opencl_timeline, H3_H4_any_clock_is_told_as_well_as_the_quickest_way_there_allows)
 {
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -170,14 +170,14 @@ Test(opencl_timeline, H3_H4_any_clock_is_told_as_well_as_the_quickest_way_there_
 		run_machine(&machine, 2000, 20000, 20 * MS);
 		expect_within(&machine, 7000 + 2.0 * (double)kinds[i].tick_ns, "in use");
 		cr_assert(eq(uint, machine.contradictions, 0), "kind %u", i);
-		/* Corrections are spread. */
+		/* Corrections are distributed. */
 		cr_assert(le(dbl, machine.duration_error_ns,
 			     20000 / 16.0 + 20000 * 2e-4 + 2.0 * (double)kinds[i].tick_ns));
 	}
 }
 
-/* Half of a queue's commands wait for long, and their ends are read late: their bounds are loose,
- * and move nothing. */
+/* Half of a queue's commands wait long, and their ends are read late. Their bounds are wide, and
+ * change no estimate. */
 Test(opencl_timeline, H3_deep_queues_do_not_move_the_clock)
 {
 	struct machine machine;
@@ -196,15 +196,14 @@ Test(opencl_timeline, H3_deep_queues_do_not_move_the_clock)
 	cr_assert(eq(uint, machine.contradictions, 0));
 }
 
-/* The converted times of three lanes are in the true order, in whatever order the ends are
- * noticed. */
+/* The converted times of three lanes are in the true order, in whatever order the ends are read. */
 Test(opencl_timeline, H4_lanes_go_together)
 {
 	enum { COUNT = 900 };
 	struct machine machine;
 	static struct command commands[COUNT];
 	open_machine(&machine, 1ull << 40, -6e-5, 1);
-	/* No calibration before: corrections happen on the way. */
+	/* There was no calibration before: corrections happen meanwhile. */
 	for (unsigned i = 0; i < COUNT; i += 9) {
 		for (unsigned k = 0; k < 9; k++)
 			commands[i + k] = submit_timed(&machine, k % LANES, (1 + k) * 10 * US);
@@ -223,13 +222,14 @@ Test(opencl_timeline, H4_lanes_go_together)
 	cr_assert(eq(uint, machine.contradictions, 0));
 }
 
-/* Nothing runs for minutes; the crystals part meanwhile by what was not known of them. */
+/* Nothing runs for minutes. The crystals drift apart by the unknown part of their rates. */
 Test(opencl_timeline, H3_a_pause_is_bridged_by_the_rate)
 {
 	struct machine machine;
 	open_machine(&machine, 5 * SECOND, 6e-5, 32);
-	run_machine(&machine, 3000, 20000,
-		    10 * MS); /* half a minute: the rate is known to a millionth or so */
+	run_machine(
+		&machine, 3000, 20000,
+		10 * MS); /* half a minute: by then the error of the rate is about a millionth */
 	for (uint64_t pause = SECOND; pause <= 128 * SECOND; pause *= 2) {
 		machine.now_ns += pause;
 		clear_errors(&machine);
@@ -241,7 +241,7 @@ Test(opencl_timeline, H3_a_pause_is_bridged_by_the_rate)
 	}
 }
 
-/* The host's clock is slewed: nothing that was known of the rate holds. */
+/* The host's clock is slewed, so the estimated rate is wrong. */
 Test(opencl_timeline, H3_a_rate_that_changes_is_followed)
 {
 	struct machine machine;
@@ -250,7 +250,7 @@ Test(opencl_timeline, H3_a_rate_that_changes_is_followed)
 	set_device(&machine, device_time(&machine, machine.now_ns), 3e-4);
 	clear_errors(&machine);
 	run_machine(&machine, 2000, 20000, 10 * MS);
-	/* Until there was no room left, the drift could not be distinguished from the delay. */
+	/* Until the bounds had no room left, drift could not be distinguished from delay. */
 	expect_within(&machine, 20000, "while it changes");
 	cr_assert(ge(uint, machine.contradictions, 1));
 	cr_assert(le(uint, machine.contradictions, 10));
@@ -279,7 +279,7 @@ Test(opencl_timeline, H3_a_clock_that_was_set_is_followed_at_once)
 	}
 }
 
-/* A reading of the device's clock itself between two of the host's (a driver that uses a host's
+/* The device's clock is read between two readings of the host's (a driver that uses a host's
  * clock): 50 ns are 50 ns. */
 Test(opencl_timeline, H4_close_readings_make_close_times)
 {
@@ -313,8 +313,8 @@ Test(opencl_timeline, H3_nonsense_of_a_driver_is_not_believed)
 	cr_assert(eq(uint, machine.contradictions, 0));
 }
 
-/* A caller with proof that a command ended in time need not read the clock for it; another caller
- * must. */
+/* A caller that can prove that a command ended in time need not read the clock for it; another
+ * caller must. */
 Test(opencl_timeline, what_is_seen_late_tells_nothing_new)
 {
 	struct machine machine;
@@ -328,8 +328,8 @@ Test(opencl_timeline, what_is_seen_late_tells_nothing_new)
 	cr_assert(not(opencl_timeline_covers(&machine.timeline, device_ns, machine.now_ns)));
 }
 
-/* The end of the first command that a driver runs is read late; the estimate after a closer
- * measurement holds for the first reported time. */
+/* The end of a driver's first command is read late. The first reported time uses the estimate of a
+ * later and better measurement. */
 Test(opencl_timeline, H4_the_first_times_are_told_by_all_that_is_known)
 {
 	enum { DEVICE = 1000000000, AHEAD = 100000000, LATE = 800000, CLOSE = 100 };
