@@ -1,4 +1,4 @@
-/* The engine's memory that a client's open tasks may hold: a few bytes of a request can need
+/* The engine's memory that a client's open tasks may use: a few bytes of a request can need
  * megabytes (N4, N6). */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
@@ -32,7 +32,7 @@ static void open_account(uint64_t most_bytes)
 	cr_assert(zero(int, sched_account_create(most_bytes, &h.account)));
 }
 
-/* Everything is over, and nobody holds anything. */
+/* Everything has ended, and no account is charged for anything. */
 static void finish_account(void)
 {
 	fake_gate_open(1);
@@ -43,14 +43,14 @@ static void finish_account(void)
 	harness_expect_stopped(&h);
 }
 
-/* A kernel that waits for the fair queue and has the buffer. */
+/* Submits a kernel that waits for the gate and has the buffer. */
 static void hold_words(uint32_t mode, struct probe *probe)
 {
 	struct use use = {.words = &x, .mode = mode};
 	(void)harness_hold(&h, 0, 1, &use, 1, probe);
 }
 
-/* A barrier that names the whole buffer `count` times. */
+/* Submits a barrier that names the whole buffer `count` times. */
 static int submit_repeated(uint32_t mode, uint32_t count, struct probe *probe)
 {
 	static struct task_requirement requirements[REQUIREMENTS_MAX];
@@ -121,7 +121,7 @@ Test(account, N6_a_reader_needs_no_room_for_the_readers_before_it)
 	hold_words(ACCESS_MODE_READ_WRITE, &holder);
 	for (uint32_t i = 0; i < READERS; i++)
 		hold_words(ACCESS_MODE_READ, &readers[i]);
-	/* Enough for one more, but not for an edge from each. */
+	/* This is enough for one more, but not for an edge from each. */
 	sched_account_change(h.account, sched_account_bytes(h.account) + (8u << 10));
 	hold_words(ACCESS_MODE_READ, &last);
 	fake_gate_open(1);
@@ -154,7 +154,7 @@ Test(account, D6_N6_a_host_access_released_early_counts_until_its_turn)
 	finish_account();
 }
 
-/* The buffer in PARTS parts, each written by a task of its own. */
+/* Divides the buffer into PARTS parts; a separate task writes each. */
 static void cut_buffer(struct probe *probes)
 {
 	for (uint32_t i = 0; i < PARTS; i++) {
@@ -184,7 +184,7 @@ Test(account, C8_too_many_parts_in_one_task_are_refused)
 	finish_account();
 }
 
-/* All of a task's accesses count before any of them is entered. */
+/* All of a task's accesses are counted before any of them is entered. */
 Test(account, C8_links_of_one_task_are_limited_together)
 {
 	static struct probe writers[PARTS], reader;
@@ -192,14 +192,14 @@ Test(account, C8_links_of_one_task_are_limited_together)
 	cut_buffer(writers);
 	uint64_t before = sched_account_bytes(h.account);
 	cr_assert(zero(int, submit_repeated(ACCESS_MODE_READ, 200, &reader)));
-	/* Not 200 times 600 links, and not one of each part for each time. */
+	/* The links are not 200 times 600, and not one of each part for each time. */
 	cr_expect(lt(u64, sched_account_bytes(h.account) - before, 4u << 20));
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &reader));
 	finish_account();
 }
 
-/* A fill of the buffer on the device, which must have memory for it. */
+/* Submits a fill of the buffer on the device, which needs memory for it. */
 static int submit_fill_on(uint32_t device, const struct words *words, struct probe *probe)
 {
 	const uint32_t pattern = 5;
@@ -263,8 +263,8 @@ Test(account, N4_N6_memory_on_devices_is_counted_by_account_and_together_until_i
 	cr_expect(eq(u64, all.peak_bytes, 2 * bytes), "what it was at most is known");
 }
 
-/* Memory that is ordered to leave counts as room behind that order, and nowhere else. A kernel
- * without an end would keep it there for ever. */
+/* Memory that is ordered to leave counts as room for commands behind that order, and for no others.
+ * A kernel without an end would keep it there for ever. */
 Test(account_devices, N4_N6_what_a_device_has_not_given_back_yet_is_no_room_on_another_one,
      .timeout = 60)
 {
@@ -285,7 +285,8 @@ Test(account_devices, N4_N6_what_a_device_has_not_given_back_yet_is_no_room_on_a
 	cr_assert(zero(int, submit_fill_on(0, &y, &probe)));
 	cr_assert(harness_settle(&h));
 
-	/* The command is on its way from here on, and not back before this thread polls. */
+	/* From here on the command is in flight, and it does not return before this thread
+	 * polls. */
 	sched_buffer_release(y.buffer);
 	cr_expect(eq(int, submit_fill_on(1, &x, &probe), -ENOSPC), "of its own");
 	cr_expect(not(sched_quota_allows(own, NULL, bytes)),

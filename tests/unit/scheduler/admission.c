@@ -1,7 +1,6 @@
 /*
  * The order of sessions' commands to a device: classes, weights and the fair queue in the
- * scheduler. Time is the fake device's: its clock goes by what its commands take, and by nothing
- * else.
+ * scheduler. The time is the fake device's clock: only the durations of its commands advance it.
  */
 #include "scheduler/harness.h"
 
@@ -56,7 +55,7 @@ static void finish_admission(void)
 	cr_assert(left == NULL, "%s", left);
 }
 
-/* A command of that session that takes so long. Those of one length are of one shape. */
+/* Submits a command of that session that takes so long. Commands of one duration have one shape. */
 static struct task *submit_after(struct sched_account *session, uint32_t us, struct task *after,
 				 struct probe *probe)
 {
@@ -86,7 +85,7 @@ static void submit_many(struct sched_account *session, uint32_t us, uint32_t cou
 		submit_for(session, us, &probes[i]);
 }
 
-/* As of an in-order queue: each behind the one before it. */
+/* As in an in-order queue, each comes behind the one before. */
 static void submit_chain(struct sched_account *session, uint32_t us, uint32_t count,
 			 struct probe *probes)
 {
@@ -95,7 +94,7 @@ static void submit_chain(struct sched_account *session, uint32_t us, uint32_t co
 		last = submit_after(session, us, last, &probes[i]);
 }
 
-/* Both have been there, and what they send is known to take so long. */
+/* Both sessions have used the device, and their commands have estimates. */
 static void meet(uint32_t first_us, uint32_t second_us)
 {
 	for (uint32_t i = 0; i < 8; i++) {
@@ -133,8 +132,8 @@ static void expect_all(const struct probe *probes, uint32_t count, int32_t statu
 	}
 }
 
-/* Device time that the second had while the first had its own, all of which it wanted: in permille
- * of the first's. */
+/* Returns the device time that the second session had while the first had its own, in permille of
+ * the first's. The second wanted all of it. */
 static uint32_t part_of_second(uint32_t first_us, uint32_t first_count, uint32_t second_us,
 			       uint32_t second_count)
 {
@@ -186,8 +185,8 @@ Test(admission, TG11_equal_weights_are_equal_times_whatever_the_commands_take)
 	finish_admission();
 }
 
-/* The next one of an in-order queue can be sent, and comes to the fair queue, when the one before
- * it has been. */
+/* The next command of an in-order queue can be sent, and enters the fair queue, when the one before
+ * it has been sent. */
 Test(admission, TG11_shares_hold_for_queues_in_order_of_which_one_command_waits_at_a_time)
 {
 	cr_assert(zero(int, sched_account_rank(first, FAIR_QUEUE_NORMAL, 300)));
@@ -204,8 +203,8 @@ Test(admission, TG11_shares_hold_for_queues_in_order_of_which_one_command_waits_
 	finish_admission();
 }
 
-/* Long after the other one's last command: as much as lanes hold would keep it waiting when it
- * comes back. */
+/* This is long after the other session's last command. With full lanes it would wait for all of
+ * them when it returns. */
 Test(admission, TG11_who_is_alone_for_now_has_no_more_ahead_than_a_window)
 {
 	meet(200, 500);
@@ -247,7 +246,7 @@ Test(admission, TG9_a_latency_command_finds_a_narrow_window_of_others_before_it)
 	meet(50, 50);
 	fake_device_gate_close(0);
 	submit_many(first, 50, 500, firsts);
-	/* 100 us, and none that begins beyond that. */
+	/* Commands of 100 us together, and none that begins beyond that. */
 	cr_expect(eq(u32, count_sent(), 2));
 	submit_for(second, 50, &asked);
 	cr_expect(eq(u32, count_sent(), 3));
@@ -257,7 +256,7 @@ Test(admission, TG9_a_latency_command_finds_a_narrow_window_of_others_before_it)
 	finish_admission();
 }
 
-/* Nothing of it has been there for long, and it comes without a warning. */
+/* No command of that session was there for long, and it comes without warning. */
 Test(admission, TG9_others_leave_room_for_a_latency_session_that_is_silent)
 {
 	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 100)));
@@ -284,7 +283,7 @@ Test(admission, classes_below_have_their_least_part)
 	finish_admission();
 }
 
-/* A session of its own class. A flood of short commands is in front of it with twenty, not with all
+/* A session of the same class. It waits for twenty commands of a flood of short ones, not for all
  * that fit a window. */
 Test(admission, TC8_a_quiet_sessions_command_does_not_wait_until_a_flood_is_over)
 {
@@ -315,13 +314,13 @@ Test(admission, a_class_and_a_weight_change_for_what_waits)
 		     -EINVAL));
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
-	/* The commands that were on the device already, and their least part. */
+	/* The commands that were on the device already, and their smallest part. */
 	cr_expect(le(u32, count_before(firsts, 500, seconds[499].order), WINDOW_US / 50 + 500 / 8));
 	expect_all(firsts, 500, STATUS_SUCCESS);
 	finish_admission();
 }
 
-/* Failing is no way to more than one's share. */
+/* Failing does not give a session more than its share. */
 Test(admission, TG11_what_ran_and_failed_is_charged)
 {
 	meet(50, 50);
@@ -388,7 +387,7 @@ Test(admission, a_lost_device_is_told_to_each_that_waits_at_its_gate_once)
 	finish_admission();
 }
 
-/* The submitted commands of its session run; nothing of the account is left then. */
+/* The session's submitted commands run. After that the account has nothing left. */
 Test(admission, a_session_may_end_while_its_groups_wait)
 {
 	meet(50, 50);
@@ -403,8 +402,8 @@ Test(admission, a_session_may_end_while_its_groups_wait)
 	finish_admission();
 }
 
-/* Nothing comes back: what is on the device waits for something that is nobody's here. Others have
- * their turn after a while. */
+/* No command ends: those on the device wait for something outside. Others have their turn after a
+ * while. */
 Test(admission, what_is_overdue_holds_up_others_for_a_moment_only)
 {
 	meet(50, 50);

@@ -32,7 +32,7 @@ Test(arrival, TR3_nothing_is_expected_before_pauses_were_alike)
 	cr_expect(not(note_same(&arrival, 10 * MS, ARRIVAL_REGULAR)));
 }
 
-/* The thread is awake before and after that time, an eighth of the pause at most. */
+/* The thread is awake before and after that time, for an eighth of the pause at most. */
 Test(arrival, TR3_after_pauses_that_are_alike_another_one_is_expected)
 {
 	struct arrival arrival = {.pause_ns = 0};
@@ -55,7 +55,7 @@ Test(arrival, TR3_a_new_rhythm_is_learned_anew)
 	cr_expect(gt(u64, from_ns, 17 * MS));
 }
 
-/* A program that sends by chance costs no time awake. */
+/* For a program that sends at random times, no time is spent awake. */
 Test(arrival, TR3_pauses_that_differ_are_not_expected)
 {
 	struct arrival arrival = {.pause_ns = 0};
@@ -67,7 +67,7 @@ Test(arrival, TR3_pauses_that_differ_are_not_expected)
 	}
 }
 
-/* Where the time awake would be a large part of the pause, and after long pauses. */
+/* It sleeps if the time awake would be a large part of the pause, and after long pauses. */
 Test(arrival, TR3_short_and_long_pauses_are_slept_through)
 {
 	struct arrival arrival = {.pause_ns = 0};

@@ -1,5 +1,5 @@
-/* Launches that are one task: each with its values, in order; what fails, and what depends on one
- * of them. */
+/* Launches that are one task: each has its values, in order. Failures, and tasks that depend on one
+ * of the launches. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -17,7 +17,7 @@
 
 static struct harness h;
 
-/* Device 0 sends them one by one, device 1 in one piece. */
+/* Device 0 sends them one by one, device 1 as one command. */
 static void setup_burst(void)
 {
 	fake_device_options(1, (struct fake_device_options){.bursts = true});
@@ -159,7 +159,7 @@ Test(burst, M9_launches_that_need_nothing_of_each_other_fail_by_themselves)
 	finish_burst();
 }
 
-/* Eight words; the third command from now on is refused (a move counts), and no command runs until
+/* Eight words. The third command from now on is refused (a move counts), and no command runs until
  * the device's gate is opened. */
 static void refuse_one(struct words *x)
 {
@@ -173,8 +173,8 @@ static void refuse_one(struct words *x)
 	fake_device_gate_close(0);
 }
 
-/* If one launch cannot be sent, the others are, where they do not need it. A task that waits for
- * the end of all waits for them. */
+/* If one launch cannot be sent, the others are, unless they need it. A task that waits for the end
+ * of all waits for them. */
 Test(burst, M9_a_launch_that_is_not_sent_fails_alone)
 {
 	struct words x;
@@ -204,7 +204,8 @@ Test(burst, M9_a_launch_that_is_not_sent_fails_alone)
 	finish_burst();
 }
 
-/* The end of a burst is not sent. Commands on other lanes still wait for the launches that were. */
+/* The end of a burst is not sent. Commands on other lanes still wait for the launches that were
+ * sent. */
 Test(burst, M9_others_wait_for_what_was_sent_of_a_burst_whose_end_was_not)
 {
 	struct words x;
@@ -233,8 +234,8 @@ Test(burst, M9_others_wait_for_what_was_sent_of_a_burst_whose_end_was_not)
 	finish_burst();
 }
 
-/* A task that depends on the event of one launch fails if that launch does, whether its failure was
- * reported yet or not. */
+/* A task that depends on the event of one launch fails if that launch does, whether or not the
+ * failure was reported before. */
 Test(burst, M6_an_event_is_that_of_one_launch)
 {
 	for (uint32_t device = 0; device < 2; device++) {
@@ -314,7 +315,7 @@ Test(burst, TG1_a_kernel_goes_alone_until_it_is_known_to_be_short)
 		     {40000, 2, SCHED_BURST_MAX - 1},
 		     {5000000, 1, 1}};
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-		/* The device's clock goes on by so much between a command's start and its end. */
+		/* The device's clock advances by this between a command's start and its end. */
 		fake_clock(1000000000ull * (i + 1), steps[i].took_ns);
 		for (uint32_t k = 0; k < 12; k++) {
 			(void)fill_burst(0, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2}, 1,
@@ -329,8 +330,8 @@ Test(burst, TG1_a_kernel_goes_alone_until_it_is_known_to_be_short)
 	finish_burst();
 }
 
-/* Only the end of a burst is reported: after one that took long the kernel's launches are taken one
- * by one for a while. */
+/* Only the end of a burst is reported. After a burst that took long, the kernel's launches are
+ * taken one by one for a while. */
 Test(burst, B18_a_kernel_whose_burst_took_long_goes_without_for_a_while)
 {
 	struct sched_kernel *kernel = calloc(1, sizeof(*kernel));

@@ -1,5 +1,5 @@
-/* Lanes of the latency class: which commands go there, when they are made, and what a change of a
- * session's class does. */
+/* Lanes of the latency class: which commands go there, when they are made, and the effect of a
+ * change of a session's class. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -89,7 +89,7 @@ static struct task *submit_as(struct sched_account *session, const struct launch
 	return task;
 }
 
-/* A command that ends when the fair queue is opened. */
+/* A command that ends when the gate is opened. */
 static struct task *hold_gate(struct sched_account *session, uint32_t gate, uint32_t home_lane,
 			      struct probe *probe)
 {
@@ -116,7 +116,7 @@ static uint32_t lanes_made(void)
 	return counters.lanes;
 }
 
-/* Commands of that function that ended on lanes of that kind. */
+/* Returns how many commands of that function ended on lanes of that kind. */
 static uint32_t count_on(const char *what, enum backend_lane_kind kind)
 {
 	uint32_t count = 0, all = fake_log_read(entries, LOG);
@@ -147,7 +147,7 @@ Test(class_lanes, without_a_latency_session_there_are_no_more_lanes)
 	finish_class();
 }
 
-/* Whatever the class was when its session came. */
+/* The class of the session at its beginning does not matter. */
 Test(class_many_processors, TG9_threads_look_for_longer_while_somebody_is_of_the_latency_class)
 {
 	scheduler_set_clients(h.scheduler, 100);
@@ -230,8 +230,8 @@ Test(class_one_lane, what_is_not_sent_yet_goes_by_the_new_class)
 	finish_class();
 }
 
-/* An in-order queue's commands, each behind the one before it, whatever becomes of the session's
- * class meanwhile. */
+/* An in-order queue's commands come behind each other, however the session's class changes
+ * meanwhile. */
 Test(class_lanes, F1_a_queue_keeps_its_order_while_the_class_changes)
 {
 	struct task *last = NULL;
@@ -252,8 +252,8 @@ Test(class_lanes, F1_a_queue_keeps_its_order_while_the_class_changes)
 		cr_assert(zero(i32, probes[i].fault.status), "%s", probes[i].fault.text);
 		cr_assert(i == 0 || probes[i - 1].order < probes[i].order);
 	}
-	/* The log is in the order of ends: as there is one queue, each started when all before had
-	 * ended. */
+	/* The log has the order of ends. There is one queue, so each command started when all
+	 * before had ended. */
 	uint32_t count = fake_log_read(entries, LOG), latency = 0;
 	cr_assert(eq(u32, count, MANY));
 	for (uint32_t i = 0; i < count; i++) {
@@ -265,7 +265,7 @@ Test(class_lanes, F1_a_queue_keeps_its_order_while_the_class_changes)
 	finish_class();
 }
 
-/* A lane that others send to, too, is no other lane, whatever the class. */
+/* A lane that the application also uses is not replaced by another one, whatever the class is. */
 Test(class_lanes, J4_a_lane_that_the_application_was_told_of_is_kept)
 {
 	rank(quick, FAIR_QUEUE_LATENCY);
@@ -344,7 +344,7 @@ Test(class_told, a_device_is_told_of_the_latency_class_and_a_while_after_it_has_
 	scheduler_counters(h.scheduler, &counters);
 	cr_expect(eq(u32, counters.latency_units, FAKE_LATENCY_UNITS));
 
-	/* The session comes and goes: the device is not notified, as long as the session is away
+	/* The session ends and returns. The device is not notified, as long as the session is away
 	 * for a short time. */
 	for (int i = 0; i < 5; i++) {
 		rank(quick, FAIR_QUEUE_NORMAL);
@@ -387,7 +387,7 @@ Test(class_told, F8_it_is_done_when_nothing_runs)
 	finish_class();
 }
 
-/* Once the lane is made and the kernel was seen, the front sends by itself. */
+/* Once the lane is made and the kernel was used before, the front thread sends by itself. */
 Test(class_inline, launches_of_the_latency_class_are_sent_by_the_front)
 {
 	rank(quick, FAIR_QUEUE_LATENCY);

@@ -1,6 +1,6 @@
 /*
  * A session that ends with work to be sent (N4): commands on a device end there, and no other
- * begins. Sessions that share anything with it get the failure as of any failed command. No test
+ * begins. Sessions that share anything with it get the failure as for any failed command. No test
  * measures time.
  */
 #include "scheduler/drop_support.h"
@@ -24,8 +24,8 @@ static uint32_t count_status(uint32_t count, int32_t status)
 
 /* --------------------------------- a queue full of work --------------------------------- */
 
-/* A thousand commands of one lane, of which the device has some; `chained`: each behind the one
- * before, as of an in-order queue. */
+/* A thousand commands of one lane; some are on the device. `chained`: each comes behind the one
+ * before, as in an in-order queue. */
 static void end_of_a_thousand(bool chained)
 {
 	struct task *last = NULL;
@@ -46,7 +46,7 @@ static void end_of_a_thousand(bool chained)
 	cr_assert(le(u32, sent, DEPTH));
 	cr_expect(eq(u32, drop_victim(SCHEDULER_DROP_ALL), DROP_MANY));
 	cr_expect(zero(u32, drop_victim(SCHEDULER_DROP_ALL)), "a second time");
-	/* The other one goes on at once, beside what runs. */
+	/* The other session continues at once, beside the running commands. */
 	(void)drop_submit_as(drop_test.other,
 			     &(struct launch){.device = 0, .kernel = "noop", .home_lane = 2},
 			     &drop_test.asked[0]);
@@ -212,7 +212,7 @@ Test(drop, N4_host_tasks_and_barriers_are_over_in_their_turn)
 	drop_finish();
 }
 
-/* The command had run when it came back, so it is reported as such. */
+/* The command had run when it returned, so it is reported as complete. */
 Test(drop, N4_what_has_run_is_not_said_to_have_failed)
 {
 	struct words words;
@@ -239,8 +239,8 @@ static uint64_t its_clock(void)
 	return atomic_load(&its_time);
 }
 
-/* The device is full of what runs, and time stands still: nothing happens that would have them
- * looked at once more. */
+/* The running commands fill the device, and time stands still. Nothing happens that would cause
+ * another try. */
 Test(drop_set_up, N4_TG15_what_is_set_aside_for_want_of_room_is_skipped)
 {
 	enum { ROOM = 2, ASIDE = 10 };
@@ -302,8 +302,8 @@ static void send_on_lane(struct sched_account *account, const char *kernel, cons
 
 /*
  * A skipped command has not begun, and the command that it was to follow may run. So a later
- * command waits for that one. A reader runs. The victim was to write behind it, and has no room.
- * A new writer comes behind the victim alone.
+ * command waits for that one. A reader runs. The victim was to write behind it, and has no room. A
+ * new writer comes behind the victim only.
  */
 Test(drop_set_up, N4_who_comes_behind_what_is_skipped_comes_behind_what_that_waited_for)
 {

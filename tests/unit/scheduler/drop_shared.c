@@ -1,7 +1,7 @@
-/* A session that ends (N4), and what other sessions or processes see of it. */
+/* A session that ends (N4), and the effects on other sessions or processes. */
 #include "scheduler/drop_support.h"
 
-/* ------------------------------ what others share with it ------------------------------- */
+/* ------------------------------ objects that others share ------------------------------- */
 
 Test(drop, N4_M9_who_needs_what_it_was_to_write_fails_until_it_is_written_anew)
 {
@@ -32,7 +32,8 @@ Test(drop, N4_M9_who_needs_what_it_was_to_write_fails_until_it_is_written_anew)
 	drop_finish();
 }
 
-/* A task that only comes behind a reader of it, or reads the same contents, is not affected. */
+/* A task that only comes behind a reader of that session, or reads the same contents, is not
+ * affected. */
 Test(drop, N4_readers_leave_the_contents_as_they_are)
 {
 	struct words words;
@@ -57,7 +58,7 @@ Test(drop, N4_readers_leave_the_contents_as_they_are)
 	drop_finish();
 }
 
-/* Its buffer on another device: contents that come there for it, and for somebody else. */
+/* Its buffer moves to another device, for its own task and for one of another session. */
 Test(drop, N4_a_move_that_was_made_for_it_is_made_for_whoever_needs_it)
 {
 	struct words words, own;
@@ -110,7 +111,7 @@ Test(drop, N4_a_move_that_nobody_else_needs_is_not_made_and_the_next_one_makes_i
 	drop_finish();
 }
 
-/* ------------------------- what nobody else can find out about -------------------------- */
+/* ------------------------ effects that no other session observes ------------------------ */
 
 Test(drop, N4_F10_what_another_process_may_see_runs_with_all_that_comes_before_it)
 {
@@ -119,8 +120,8 @@ Test(drop, N4_F10_what_another_process_may_see_runs_with_all_that_comes_before_i
 	harness_words(&drop_test.h, &own, DROP_WORDS, true, 0);
 	harness_words(&drop_test.h, &after, DROP_WORDS, true, 0);
 	(void)drop_hold_as(drop_test.victim, 0, &shared, ACCESS_MODE_READ, &drop_test.held);
-	/* By addresses nothing is ordered: what the second leaves for the third is known to nobody
-	 * but its queue. */
+	/* Addresses order nothing. Only the queue determines that the second command writes what
+	 * the third one reads. */
 	struct task *last = drop_test.held.task;
 	(void)drop_run_as(drop_test.victim, 0, "increment_u32", &own, ACCESS_MODE_READ_WRITE,
 			  &drop_test.probes[0]);
@@ -182,7 +183,7 @@ Test(drop, N4_F10_an_event_that_another_process_waits_for_is_recorded)
 	drop_finish();
 }
 
-/* First its process ends, then an operator has it stop altogether. */
+/* First its process ends, and then an operator stops it completely. */
 Test(drop, N4_less_of_it_may_run_later_on)
 {
 	struct words shared;

@@ -33,7 +33,7 @@ extern struct drop_test drop_test;
 void drop_setup_with(const struct scheduler_config *config,
 		     const struct fake_device_options *options);
 void drop_setup(void);
-/* Everything of both has come back. */
+/* Expects that all tasks of both were reported. */
 void drop_expect_settled(void);
 void drop_finish(void);
 uint32_t drop_victim(enum scheduler_drop what);

@@ -1,5 +1,5 @@
-/* Host tasks with an early event: reported when all that they wait for is on its way on their
- * device, held until they have ended. */
+/* Host tasks with an early event. They are reported when all their predecessors are in flight on
+ * their device, and are held until those have ended. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -75,8 +75,8 @@ static struct task *fill_words(struct words *words, uint32_t value, struct probe
 	return harness_launch(&h, &launch, probe);
 }
 
-/* A command of its own has come back from that device: what could be sent there before it has been.
- */
+/* Waits for a command of its own on that device: commands that could be sent there before have been
+ * sent. */
 static void await_device_turn(uint32_t device)
 {
 	struct probe probe;
@@ -173,8 +173,8 @@ Test(sched_early, K8_behind_what_runs_elsewhere_it_waits_until_that_is_over)
 	cr_assert(harness_wait(&h, &task));
 	cr_expect(task_held(held));
 	cr_expect(eq(u32, task.early, 0));
-	/* Behind the held one there is a kernel, and behind that another task: reported when the
-	 * kernel has been sent. */
+	/* A kernel is behind the held task, and another task is behind that: it is reported when
+	 * the kernel has been sent. */
 	struct probe running, second;
 	struct task *launched = harness_hold(
 		&h, 0, 3, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1, &running);
@@ -228,7 +228,7 @@ Test(sched_early, K6_an_event_is_for_one_of_them_at_a_time)
 	finish_early();
 }
 
-/* The task ran on garbage: it fails with the cause, when its client has finished with the
+/* The task ran on undefined contents. It fails with the cause when its client has finished with the
  * memory. */
 Test(sched_early, M9_what_it_depends_on_fails_after_it_was_told)
 {

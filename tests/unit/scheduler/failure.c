@@ -19,7 +19,7 @@ static void setup_failure(void)
 }
 
 TestSuite(failure, .timeout = 20, .init = setup_failure);
-/* Scripted before anything is opened. */
+/* The failures are set before anything is opened. */
 TestSuite(failure_at_start, .timeout = 20);
 
 static void expect_status(const struct probe *probe, int32_t status, const char *text)
@@ -52,7 +52,7 @@ static uint64_t launches(void)
 	return counters.launches;
 }
 
-/* The first of a chain fails; the others are on the devices given, and are sent before or submitted
+/* The first task of a chain fails. The others are on the given devices, and are submitted before or
  * after that. */
 static void chain(uint32_t second, uint32_t third, bool late)
 {
@@ -137,7 +137,7 @@ Test(failure, M9_what_fails_of_the_garbage_that_it_ran_on_tells_the_first_cause)
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	fake_gate_open(1);
-	/* Both are with the front before it looks. */
+	/* Both have returned to the front thread before it handles them. */
 	cr_assert(fake_wait_ended(0, 3, HARNESS_TIMEOUT_NS));
 	expect_status(&b, STATUS_DEPENDENCY_FAILED, "first");
 	expect_status(&a, STATUS_RUNTIME, "first");
@@ -161,7 +161,7 @@ Test(failure, M9_those_that_wait_for_room_in_a_lane_fail_too_when_nothing_is_lef
 			&waiting[i]);
 	scheduler_flush(h.scheduler);
 	fake_device_gate_open(0);
-	/* Every lane is empty before the front looks. */
+	/* Every lane is empty before the front thread handles them. */
 	cr_assert(fake_wait_ended(0, 768, HARNESS_TIMEOUT_NS));
 	cr_assert(harness_settle(&h));
 	for (uint32_t i = 0; i < 1000; i++)
@@ -281,7 +281,7 @@ Test(failure, M6_a_move_that_fails_fails_its_reader_and_the_next_one_moves_again
 	expect_status(&a, STATUS_RUNTIME, "bus error");
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &b);
 	expect_status(&b, 0, NULL);
-	/* And back: the access is refused, the contents are still on the device. */
+	/* The move back fails: the access is refused, and the contents are still on the device. */
 	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "bus error"),
 		     0));
 	(void)harness_host(&h, &x, ACCESS_MODE_READ, &host);
@@ -383,7 +383,7 @@ Test(failure, M9_a_lost_device_fails_each_of_its_tasks_once_and_no_other)
 	}
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &late);
 	expect_status(&late, STATUS_DEVICE_LOST, "lost");
-	/* The contents were on the lost device only. */
+	/* Only the lost device had the contents. */
 	kernel_on(1, "increment_u32", &x, ACCESS_MODE_READ, &reader);
 	expect_status(&reader, STATUS_DEVICE_LOST, "lost");
 	harness_words_free(&h, &x);
@@ -435,7 +435,7 @@ Test(failure_at_start, M6_a_device_is_opened_when_memory_is_short_for_a_moment)
 	harness_expect_stopped(&h);
 }
 
-/* The program on a device has failed to load there. */
+/* A program on a device has failed to load there. */
 static void forget_program(uint32_t device)
 {
 	for (int i = 0; i < 16 && h.kernels[device][i].kernel; i++) {
@@ -446,8 +446,8 @@ static void forget_program(uint32_t device)
 	h.programs[device] = NULL;
 }
 
-/* For longer: then what was sent has failed, and the device is there when memory is, also for
- * programs, which the loader loads. */
+/* The shortage lasts longer. Then the sent commands have failed, and the device works once there is
+ * memory. That includes programs, which the loader loads. */
 Test(failure_at_start, M6_a_device_that_could_not_be_opened_for_memory_is_opened_later)
 {
 	enum { AT_ONCE = 7 };
@@ -474,13 +474,13 @@ Test(failure_at_start, M6_a_device_that_could_not_be_opened_for_memory_is_opened
 		(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &later);
 		cr_assert(harness_wait(&h, &later));
 	} while (later.fault.status ==
-		 STATUS_MEMORY_ALLOCATION); /* it is opened, and about to be said so */
+		 STATUS_MEMORY_ALLOCATION); /* it is opened, and the report follows */
 	expect_status(&later, 0, NULL);
 	harness_expect_stopped(&h);
 }
 
-/* The first fails while the device cannot be opened; the second is sent when it can be, before the
- * front thread has that failure. */
+/* The first command fails while the device cannot be opened. The second one is sent when it can be,
+ * before the front thread has that failure. */
 Test(failure_at_start, M9_what_failed_before_a_device_was_opened_stops_what_comes_behind_it)
 {
 	enum { AT_ONCE = 7, BYTES = 32 };
@@ -534,7 +534,8 @@ Test(failure_at_start, M9_what_failed_before_a_device_was_opened_stops_what_come
 	harness_expect_stopped(&h);
 }
 
-/* Host memory that could not be registered meanwhile is, so that transfers are as fast as ever. */
+/* Host memory that could not be registered before is registered now, so transfers have their usual
+ * speed. */
 Test(failure_at_start, M6_a_device_that_is_opened_later_registers_what_is_there)
 {
 	enum { AT_ONCE = 7, BYTES = 4096 };
@@ -559,7 +560,7 @@ Test(failure_at_start, M6_a_device_that_is_opened_later_registers_what_is_there)
 		scheduler_devices_opened(h.scheduler, 1);
 		cr_assert(harness_settle(&h));
 		fake_counters(0, &counters);
-	} while (counters.hosts == 0); /* it is opened, and about to be said so */
+	} while (counters.hosts == 0); /* it is opened, and the report follows */
 	scheduler_devices_opened(h.scheduler, 1);
 	cr_assert(harness_settle(&h));
 	fake_counters(0, &counters);
@@ -568,7 +569,7 @@ Test(failure_at_start, M6_a_device_that_is_opened_later_registers_what_is_there)
 	harness_expect_stopped(&h);
 }
 
-/* Nobody waits for what will not come. */
+/* No command waits for memory that will not be available. */
 Test(failure_at_start, M6_a_device_that_cannot_be_opened_for_another_reason_is_not_tried_again)
 {
 	struct probe task;
@@ -631,8 +632,8 @@ Test(failure_at_start, A4_nor_one_that_cannot_be_enumerated)
 	expect_unavailable(FAKE_ENUMERATE);
 }
 
-/* A command that cannot be sent never begins, and the command that it was to follow runs on. A
- * command behind the unsent one alone waits for that. */
+/* A command that cannot be sent never begins, and its predecessor continues. A command that follows
+ * only the unsent one waits for that predecessor. */
 Test(failure, M9_who_comes_behind_what_never_began_comes_behind_what_that_waited_for)
 {
 	struct words x;

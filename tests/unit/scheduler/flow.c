@@ -1,5 +1,5 @@
-/* The commands that one session may have on a device beside others, and the order of turns (TC8).
- * No test measures time. */
+/* The number of commands that one session may have on a device beside others, and the order of
+ * turns (TC8). No test measures time. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As in internal.h, which is not for tests. */
+/* As in internal.h, which tests do not include. */
 enum { WINDOW = 16, LANE_LEAST = 2, LANE_DEPTH = 96, LANES = 4, MANY = 2000 };
 
-/* Gates: the flood's, its first command's, the quiet session's. */
+/* Gates: of the flood, of its first command, of the quiet session. */
 enum { GATE_FLOOD = 1, GATE_FIRST = 2, GATE_QUIET = 3 };
 
 static struct harness h;
@@ -30,7 +30,7 @@ static void setup_flow_with(uint32_t lanes, const struct scheduler_config *confi
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &flood)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &quiet)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &third)));
-	/* Made before it is used: its launches need no turn of the front. */
+	/* It is made before it is used, so its launches need no turn of the front thread. */
 	(void)harness_kernel(&h, 0, "hold");
 	cr_assert(harness_settle(&h));
 }
@@ -67,7 +67,7 @@ static void finish_flow(void)
 	harness_expect_stopped(&h);
 }
 
-/* A command of that session that ends when the fair queue is opened. `home_lane` 0: any. */
+/* Submits a command of that session that ends when the gate is opened. `home_lane` 0: any. */
 static void submit_gated(struct sched_account *session, uint32_t gate, uint32_t home_lane,
 			 struct probe *probe)
 {
@@ -88,7 +88,7 @@ static void submit_flood(uint32_t count, uint32_t home_lane)
 		submit_gated(flood, GATE_FLOOD, home_lane, &probes[i]);
 }
 
-/* Commands that are on the device, by the front thread's count. */
+/* Returns how many commands are on the device, by the front thread's count. */
 static uint32_t count_sent(void)
 {
 	char *text = scheduler_dump(h.scheduler);
@@ -126,8 +126,8 @@ Test(flow, a_session_that_is_alone_fills_its_lanes)
 	finish_flow();
 }
 
-/* Where commands in one lane hold up no other lane, and many cost little more than one, a window
- * would only cost. */
+/* Commands in one lane delay no other lane here, and many cost little more than one. So a window
+ * would have no benefit. */
 Test(flow_one_lane, a_device_whose_lanes_go_side_by_side_has_no_windows)
 {
 	harness_expect_stopped(&h);
@@ -152,7 +152,7 @@ Test(flow, TC8_beside_another_session_a_flood_has_a_window_on_the_device)
 	cr_expect(ge(u32, count_sent(), 1 + WINDOW));
 	cr_expect(le(u32, count_sent(), 1 + WINDOW + 2 * LANE_LEAST));
 
-	/* The next one goes at once, and is reported before the flood's are. */
+	/* The next one is sent at once, and is reported before those of the flood. */
 	uint32_t before = count_sent();
 	submit_gated(quiet, GATE_QUIET, 4, &asked);
 	cr_expect(eq(u32, count_sent(), before + 1));
@@ -173,8 +173,7 @@ Test(flow, TC8_a_flood_that_goes_to_any_lane_has_the_window_too)
 	finish_flow();
 }
 
-/* A launch that the front thread has sent is one of the session's commands on the device like any
- * other. */
+/* A launch that the front thread has sent counts as one of the session's commands on the device. */
 Test(flow, TC8_what_the_front_has_sent_itself_is_part_of_the_window)
 {
 	struct scheduler_counters counters;
@@ -223,8 +222,8 @@ Test(flow_one_lane, TC8_a_quiet_sessions_command_has_no_more_than_a_window_befor
 	submit_gated(quiet, GATE_QUIET, 1, &asked);
 	fake_gate_open(GATE_QUIET);
 	cr_assert(harness_wait(&h, &asked));
-	/* Those before it, and those that came back in the same turn and had followed it meanwhile.
-	 */
+	/* The commands before it, and those that returned in the same turn or followed
+	 * meanwhile. */
 	for (uint32_t i = WINDOW; i < MANY; i++)
 		if (probes[i].done)
 			cr_assert(gt(u64, probes[i].order, asked.order),
@@ -238,7 +237,7 @@ Test(flow_one_lane, TC8_room_in_a_full_lane_is_the_quiet_sessions_first)
 	submit_gated(flood, GATE_FIRST, 1, &held);
 	submit_flood(MANY, 1);
 	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
-	/* Far more of the flood's waited first. */
+	/* Far more commands of the flood waited before it. */
 	submit_gated(quiet, GATE_QUIET, 1, &asked);
 	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
 	fake_gate_open(GATE_FIRST);
@@ -265,8 +264,8 @@ Test(flow_one_lane, TC8_sessions_that_wait_for_room_get_it_in_turn)
 		submit_gated(third, GATE_FLOOD, 1, &others[1][i]);
 	fake_gate_open(GATE_FLOOD);
 	cr_assert(harness_settle(&h));
-	/* The sessions take turns, though all commands of the former came before those of the
-	 * latter. */
+	/* The sessions take turns, though all commands of the one came before those of the
+	 * other. */
 	for (uint32_t i = 0; i + 1 < 4; i++) {
 		cr_expect(gt(u64, others[1][i].order, others[0][i].order), "%u", i);
 		cr_expect(gt(u64, others[0][i + 1].order, others[1][i].order), "%u", i);
@@ -278,7 +277,7 @@ Test(flow_one_lane, TC8_sessions_that_wait_for_room_get_it_in_turn)
 	finish_flow();
 }
 
-/* A user that floods with many sessions has as many turns, and takes none from another user's. */
+/* A user with a flood from many sessions has as many turns, and takes none from another user. */
 Test(flow_one_lane, TC8_hundreds_of_sessions_that_wait_get_room_in_turn)
 {
 	enum { SESSIONS = 300, EACH = 6 };
@@ -295,7 +294,8 @@ Test(flow_one_lane, TC8_hundreds_of_sessions_that_wait_get_room_in_turn)
 	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
 	open_gates();
 	cr_assert(harness_settle(&h));
-	/* All that were sent before anybody had to wait, and then one of each session in turn. */
+	/* First the commands that were sent before any had to wait, and then one of each session in
+	 * turn. */
 	for (uint32_t k = 0; k < EACH; k++) {
 		uint32_t before = 0;
 		for (uint32_t i = 0; i < SESSIONS; i++)
@@ -317,7 +317,7 @@ Test(flow, F8_a_lane_that_stands_still_does_not_keep_a_session_from_its_others)
 	submit_gated(quiet, GATE_QUIET, 4, &held);
 	submit_flood(2 * WINDOW, 1);
 	cr_expect(eq(u32, count_sent(), 1 + WINDOW));
-	/* Nothing of it comes back, and beyond the window it still goes on in another lane. */
+	/* None of its commands ends. Beyond the window it still continues in another lane. */
 	submit_gated(flood, GATE_FIRST, 2, &asked);
 	cr_expect(eq(u32, count_sent(), 2 + WINDOW));
 	fake_gate_open(GATE_FIRST);

@@ -1,7 +1,7 @@
 /*
  * A scheduler whose devices' time is divided among users: the commands that it sends, and its
- * claims. Time is the fake device's: its clock goes by what its commands take, and by what the test
- * adds.
+ * claims. The time is the fake device's clock: the durations of its commands and the test advance
+ * it.
  */
 #include "scheduler/harness.h"
 
@@ -75,8 +75,8 @@ static void submit_takes(uint32_t us, uint32_t count)
 	scheduler_flush(h.scheduler);
 }
 
-/* Until all has run. While nothing does, the clock goes on to where something may; how long all
- * took. */
+/* Runs until all commands have ended. While none can run, the clock advances to the time when one
+ * may. Returns how long all took. */
 static uint64_t run_until_idle(void)
 {
 	uint64_t begun_ns = fake_clock_now_ns();
@@ -123,8 +123,8 @@ Test(sched_grant, what_is_used_and_wanted_is_claimed)
 	uint64_t used_ns = atomic_load(&claim()->used_ns), busy_ns = atomic_load(&claim()->busy_ns);
 	cr_expect(ge(u64, used_ns, 1900ull * US), "%lu", used_ns);
 	cr_expect(le(u64, used_ns, 2100ull * US), "%lu", used_ns);
-	/* By the clock of the front thread's turns: the device may have done the last part of it
-	 * since the last one began. */
+	/* The clock of the front thread's turns is used. The device may have done the last part of
+	 * it since the last turn began. */
 	cr_expect(ge(u64, busy_ns, 900ull * US), "%lu", busy_ns);
 	cr_expect(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
 	finish_grant();
@@ -167,7 +167,7 @@ Test(sched_grant, somebody_is_asked_to_look_once_each_time)
 	finish_grant();
 }
 
-/* `watch`: even, nobody answers; odd, nobody looks any more. */
+/* `watch`: even: there are no answers; odd: the supervisor does not read any more. */
 static void expect_free_in_the_end(uint32_t watch)
 {
 	atomic_store(&grants.watch, watch);
@@ -208,8 +208,8 @@ Test(sched_grant, without_pages_all_is_as_it_was)
 	finish_grant();
 }
 
-/* A part has what its whole is granted; what it uses is claimed for the whole, by the compute units
- * that it has. */
+/* A part has the grant of its whole device. Its use is claimed for the whole, by the number of its
+ * compute units. */
 Test(sched_grant, J2_a_sub_device_is_granted_and_claims_as_a_part_of_the_whole)
 {
 	struct scheduler_device *part = NULL;

@@ -1,5 +1,5 @@
-/* Graphs of the backend's as the scheduler has them: made in the background, launched as one task,
- * changed, moved, ended. */
+/* Graphs of the backend in the scheduler: made in the background, launched as one task, changed,
+ * moved, ended. */
 #include "scheduler/state/buffer.h"
 #include "scheduler/state/device.h"
 #include "scheduler/state/graph.h"
@@ -173,14 +173,14 @@ Test(sched_graphs, L13_changes_of_a_launch_that_never_ran_are_left_undone)
 	cr_assert(eq(i32, probe.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
 	cr_assert(eq(u64, sched_graph_launches(graph), 1));
 	cr_assert(eq(u64, sched_graph_ran(graph), 0));
-	/* Another kernel than before: it is made anew, and ordered as it is said. */
+	/* The kernel differs from before: the graph is made anew, in the given order. */
 	changes = NULL;
 	cr_assert(zero(int, sched_graph_change(graph, 0, &made.request, NULL, 0, &changes)));
 	struct words other;
 	harness_words(&h, &other, WORDS, true, 0);
 	launch_with(graph, 0, &words, changes, NULL, &probe);
 	cr_assert(harness_wait(&h, &probe));
-	/* The contents that the first one was to write are lost. */
+	/* The contents that the first launch was to write are lost. */
 	cr_assert(eq(i32, probe.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
 	cr_assert(eq(u64, sched_graph_ran(graph), 0));
 	harness_words_free(&h, &other);
@@ -202,7 +202,7 @@ Test(sched_graphs, L13_a_change_that_the_backend_does_not_make_has_the_graph_mad
 		expect_built(&built);
 		launch_graph(graph, device, &words);
 		uint64_t before = fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE];
-		/* Another kernel; on the second device nothing can be changed at all. */
+		/* Another kernel. On the second device nothing can be changed at all. */
 		(void)make_step(&made, device, device ? "increment_u32" : "fill_u32", &words,
 				device ? NULL : &value);
 		cr_assert(zero(int,
@@ -225,7 +225,7 @@ Test(sched_graphs, L13_a_change_that_the_backend_does_not_make_has_the_graph_mad
 	harness_expect_stopped(&h);
 }
 
-/* The contents stay; where they lie is for the driver to say. */
+/* The contents stay; the driver determines where they are. */
 static void move_memory(struct words *words)
 {
 	struct scheduler_device *device = h.devices[0];
@@ -250,7 +250,7 @@ Test(sched_graphs, L9_a_memory_that_has_moved_has_the_graph_made_anew)
 	expect_built(&built);
 	launch_graph(graph, 0, &words);
 	expect_words(&words, 3);
-	/* All of it is written by the host, so that nothing is lost with the memory. */
+	/* The host writes all of it, so nothing is lost with the memory. */
 	struct probe probe;
 	struct task *task = harness_host(&h, &words, ACCESS_MODE_READ_WRITE, &probe);
 	cr_assert(harness_wait(&h, &probe));
@@ -316,8 +316,8 @@ static int count_call(void *context, const struct backend_native_scope *scope)
 	return 0;
 }
 
-/* The instance is made once. A change that the backend refuses fails its launch, and the graph is
- * as good as before. */
+/* The instance is made once. A change that the backend refuses fails its launch, and the graph
+ * still works. */
 Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_is_refused)
 {
 	const uint32_t first = 0, values[] = {70, 71};
@@ -359,7 +359,8 @@ Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_
 	harness_expect_stopped(&h);
 }
 
-/* Inline launches after some more of one graph, and the words after all of them. */
+/* Returns how many launches were sent inline after some more of one graph, and checks the words
+ * after all of them. */
 static uint64_t launches_by_front(uint32_t nodes, uint32_t launches)
 {
 	struct words words;
@@ -392,7 +393,7 @@ Test(inline_graphs, TR2_one_that_has_run_is_sent_by_the_front)
 	cr_expect(gt(u64, launches_by_front(5, 200), 0));
 }
 
-/* The front serves all sessions: what takes the driver long is not for it. */
+/* The front thread serves all sessions, so it does not make calls that take the driver long. */
 Test(inline_graphs, one_of_many_nodes_is_the_threads)
 {
 	cr_expect(eq(u64, launches_by_front(NODES, 200), 0));

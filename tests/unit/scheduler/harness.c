@@ -111,7 +111,7 @@ static void on_buffer_exported(void *context, void *owner,
 static void on_buffer_imported(void *context, void *owner, struct sched_buffer *buffer,
 			       const struct backend_fault *fault)
 {
-	/* The end is reported to the owner, too: this has a place of its own. */
+	/* The end is reported to the owner, too: this has its own place. */
 	struct harness *harness = context;
 	(void)owner;
 	(void)buffer;
@@ -315,7 +315,8 @@ void harness_turn(struct harness *harness)
 	scheduler_progress(harness->scheduler);
 }
 
-/* As the engine does where there are processors for it. True: something may have been reached. */
+/* Polls as the engine does if there are enough processors. Returns true if it may have received
+ * something. */
 static bool poll_front(struct harness *harness)
 {
 	bool found = false;

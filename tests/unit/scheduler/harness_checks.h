@@ -1,5 +1,5 @@
-/* Assertions of all tests of the scheduler about their harness. The harness itself is also linked
- * by programs without Criterion, so these are apart. */
+/* Assertions about the harness for all tests of the scheduler. Programs without Criterion also link
+ * the harness itself, so these are separate. */
 #ifndef TESTS_UNIT_SCHED_HARNESS_CHECKS_H
 #define TESTS_UNIT_SCHED_HARNESS_CHECKS_H
 
@@ -8,14 +8,14 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-/* Stops the harness; nothing of the fake backend is left alive. */
+/* Stops the harness; the fake backend must have no objects left. */
 static inline void harness_expect_stopped(struct harness *harness)
 {
 	const char *left = harness_stop(harness);
 	cr_assert(left == NULL, "%s", left);
 }
 
-/* Turns until the probe, which may stand for several tasks, is done without a fault. */
+/* Runs turns until the probe, which may stand for several tasks, is done without a fault. */
 static inline void harness_expect_good(struct harness *harness, const struct probe *probe)
 {
 	cr_assert(harness_wait(harness, probe));

@@ -17,8 +17,8 @@ static void setup_host(void)
 
 TestSuite(host_access, .timeout = 20, .init = setup_host);
 
-/* Everything that can go on without a fair queue has gone on: a barrier behind `after`, or behind
- * nothing, came back. */
+/* Everything that does not wait for a gate has run: a barrier behind `after`, or behind nothing,
+ * has returned. */
 static void await_device_turn(void)
 {
 	struct probe probe;
@@ -236,7 +236,7 @@ Test(host_access, released_between_the_grant_and_the_callback)
 	struct words x;
 	struct probe access, later;
 	harness_words(&h, &x, 8, true, 0);
-	/* Nothing to wait for: granted at once, but not reported yet. */
+	/* There is nothing to wait for: granted at once, but not reported yet. */
 	struct task *task = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &access);
 	cr_expect(not(access.done));
 	host_access_release(task);

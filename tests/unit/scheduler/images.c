@@ -1,5 +1,5 @@
-/* Images in the scheduler: opaque on every device, so each device is a place of its own, and always
- * used as a whole. */
+/* Images in the scheduler. They are opaque on every device, so each device is a separate place, and
+ * they are always used as a whole. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Devices 0 and 1 reach each other's memory; 2 shares the host's; 3 has no images. */
+/* Devices 0 and 1 can access each other's memory; 2 shares the host's; 3 has no images. */
 enum { PLAIN, PEER, UNIFIED, WITHOUT, DEVICES };
 enum { WIDTH = 8, HEIGHT = 4, BYTES = WIDTH * HEIGHT * 4 };
 
@@ -34,7 +34,7 @@ static void setup_images(void)
 
 TestSuite(sched_images, .timeout = 20, .init = setup_images);
 
-/* All bytes are `value`, if there is one. */
+/* Sets all bytes to `value`, if there is one. */
 static void make_image(struct words *image, bool initialised, uint8_t value)
 {
 	const struct backend_image description = {
@@ -94,7 +94,7 @@ static void fill_image(uint32_t device, struct words *image, uint32_t mode, int 
 	harness_expect_success(&h, &probe);
 }
 
-/* Every byte = itself * 31 + `other`'s + `value`. */
+/* Each byte becomes itself * 31 + the byte of `other` + `value`. */
 static void mix(uint32_t device, struct words *image, struct words *other, int value)
 {
 	struct probe probe;
@@ -121,7 +121,7 @@ static void expect_moved(uint32_t device, uint64_t written, uint64_t read)
 	cr_expect(eq(u64, fake_counters_of(device).bytes_read, read), "device %u", device);
 }
 
-/* A buffer of the same device would be used where it lies. */
+/* A buffer of the same device would be used in place. */
 Test(sched_images, G4_a_device_with_the_hosts_memory_has_images_of_its_own)
 {
 	struct words x, y;
@@ -131,7 +131,7 @@ Test(sched_images, G4_a_device_with_the_hosts_memory_has_images_of_its_own)
 	expect_moved(UNIFIED, (uint64_t)2 * BYTES, 0);
 	expect_bytes(&x, 3 * 31 + 5 + 1);
 	expect_moved(UNIFIED, (uint64_t)2 * BYTES, BYTES);
-	/* An image that was only read is still good on both sides. */
+	/* An image that was only read is still valid on both sides. */
 	mix(UNIFIED, &x, &y, 2);
 	expect_bytes(&y, 5);
 	expect_moved(UNIFIED, (uint64_t)2 * BYTES, BYTES);

@@ -1,4 +1,4 @@
-/* Launches that the front thread sends itself, to a device whose thread rests. */
+/* Launches that the front thread itself sends, to a device whose thread is idle. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -39,8 +39,8 @@ static void run_launch(const struct launch *launch)
 	cr_expect(eq(u32, probe.calls, 1));
 }
 
-/* Until the front has sent one. The device's thread may not rest yet when the next one comes; at
- * last it does. */
+/* Launches until the front thread has sent one. The device's thread may not be idle yet when the
+ * next one comes, but sooner or later it is. */
 static bool run_until_inline(const struct launch *launch)
 {
 	uint64_t before = harness_counters(&h).inline_launches,
@@ -96,7 +96,7 @@ Test(inline_launch, what_came_back_before_is_sent_and_completed_by_the_front)
 	harness_expect_stopped(&h);
 }
 
-/* Drivers compile, load and allocate at first use. */
+/* Drivers compile, load and allocate at the first use. */
 Test(inline_launch, F11_nothing_is_sent_so_for_the_first_time)
 {
 	for (uint32_t i = 1; i <= TRIES; i++)
@@ -104,7 +104,7 @@ Test(inline_launch, F11_nothing_is_sent_so_for_the_first_time)
 	for (uint64_t i = 1; i <= TRIES; i++)
 		run_launch(&(struct launch){.kernel = "noop", .global = (uint64_t[3]){1, i, 2}});
 	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
-	/* The same range, and memory that is new each time. */
+	/* The range is the same, and the memory is new each time. */
 	for (uint32_t i = 0; i < TRIES; i++) {
 		struct words x;
 		harness_words(&h, &x, 4, true, 0);
@@ -117,7 +117,7 @@ Test(inline_launch, F11_nothing_is_sent_so_for_the_first_time)
 	harness_expect_stopped(&h);
 }
 
-/* A product of matrices is launched with several sizes, one after the other, again and again. */
+/* A product of matrices is launched with several sizes in turn, repeatedly. */
 Test(inline_launch, TR3_what_is_launched_with_a_few_ranges_in_turn_is_sent_by_the_front)
 {
 	const struct launch one = {.kernel = "noop", .items = 1},
@@ -136,7 +136,7 @@ Test(inline_launch, TR3_what_is_launched_with_a_few_ranges_in_turn_is_sent_by_th
 	harness_expect_stopped(&h);
 }
 
-/* Drivers keep only so much of what they have compiled and loaded. */
+/* Drivers keep only a limited amount of what they have compiled and loaded. */
 Test(inline_launch, F11_nothing_is_sent_so_that_the_driver_may_have_put_away)
 {
 	const struct launch noop = {.kernel = "noop"};
@@ -151,7 +151,7 @@ Test(inline_launch, F11_nothing_is_sent_so_that_the_driver_may_have_put_away)
 			run_launch(&(struct launch){.kernel = "noop", .items = ++items});
 	}
 	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
-	/* Fewer others, and others that are old themselves, do not matter. */
+	/* Fewer other launches, and launches that are old themselves, do not matter. */
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
 	while (harness_counters(&h).inline_launches == 0 && clock_now_ns() < deadline) {
 		for (uint32_t k = 0; k < 8; k++)
@@ -199,7 +199,7 @@ Test(inline_launch, many_at_a_time_are_the_threads)
 	harness_expect_stopped(&h);
 }
 
-/* One that the front has sent runs, and holds up its lane. */
+/* A launch that the front thread has sent runs, and blocks its lane. */
 static void begin_with_a_held_one(struct probe *held)
 {
 	fake_gate_open(HARNESS_GATE);
@@ -220,8 +220,8 @@ static void end_with_a_held_one(struct probe *held, uint32_t count, struct probe
 		cr_expect(eq(u32, probes[i].calls, 1));
 }
 
-/* The device's thread may still own the device when one comes: then it gets that one and those
- * behind it. */
+/* The device's thread may still own the device when a launch comes. Then that thread sends it and
+ * those behind it. */
 static bool the_next_are_sent_by_the_front(void)
 {
 	struct probe held, probes[MANY];
@@ -244,8 +244,8 @@ static void expect_the_next_by_the_front(void)
 	harness_expect_stopped(&h);
 }
 
-/* While one that the front has sent runs, twenty more at a time go by the device's thread. Those
- * behind them do, too. */
+/* While a launch of the front thread runs, the device's thread sends twenty more, and those behind
+ * them. */
 static void expect_many_by_the_thread(void)
 {
 	struct probe held, probes[MANY + 1];
@@ -254,12 +254,13 @@ static void expect_many_by_the_thread(void)
 	launch_at_once(MANY, probes);
 	launch_at_once(1, &probes[MANY]);
 	cr_expect(eq(u64, harness_counters(&h).inline_launches, before));
-	h.polls = false; /* whatever a front does that looks anyway, the thread takes all of them */
+	h.polls = false; /* the front thread would poll anyway; now the device's thread takes all of
+			    them */
 	end_with_a_held_one(&held, MANY + 1, probes);
 	harness_expect_stopped(&h);
 }
 
-/* A driver may have no room for more, and wait for the one that is held. */
+/* A driver may have no room for more, and wait for the held launch. */
 static void expect_no_more_than_drivers_queue(void)
 {
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS), most = 0;
@@ -277,7 +278,7 @@ static void expect_no_more_than_drivers_queue(void)
 	harness_expect_stopped(&h);
 }
 
-/* It may wake once for both: then only its thread looks whether the first one has ended. */
+/* It may wake once for both. Then only its thread polls for the end of the first one. */
 Test(inline_launch, B18_a_device_that_wakes_gets_two_by_its_thread)
 {
 	struct probe probes[2], held, next;
@@ -300,7 +301,7 @@ Test(inline_launch, a_device_that_works_gets_many_by_its_thread)
 	expect_many_by_the_thread();
 }
 
-/* Small copies of a kind that has succeeded here; not large ones. */
+/* Small copies of a kind that succeeded here before; not large ones. */
 static void read_words(struct words *words, uint32_t flags)
 {
 	struct probe probe;
@@ -367,10 +368,10 @@ static uint64_t fills_sent_inline(uint32_t pattern_bytes)
 	return harness_counters(&h).inline_launches - before;
 }
 
-/* CUDA's driver takes a call for each byte of a pattern. */
+/* CUDA's driver needs a call for each byte of a pattern. */
 Test(inline_launch, F8_fills_with_long_patterns_are_the_threads)
 {
-	/* The device's thread may not come to rest between two of them. */
+	/* The device's thread may not become idle between two of them. */
 	const uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS / 8);
 	uint64_t sent = 0;
 	while (sent == 0 && clock_now_ns() < deadline)
@@ -418,7 +419,7 @@ Test(inline_launch, one_that_is_refused_is_told)
 	struct probe probe;
 	run_launch(&noop);
 	uint64_t before = harness_counters(&h).inline_launches;
-	/* Until the device's thread rested when one came. */
+	/* Repeats until the device's thread was idle when a launch came. */
 	for (uint32_t i = 0; harness_counters(&h).inline_launches == before && i < 50; i++) {
 		cr_assert(eq(int,
 			     fake_fail(FAKE_SUBMIT, 0, 0, TRIES, STATUS_KERNEL_ARGUMENT, false,
@@ -428,8 +429,7 @@ Test(inline_launch, one_that_is_refused_is_told)
 			(void)harness_launch(&h, &noop, &probe);
 			cr_assert(harness_wait(&h, &probe));
 			cr_assert(eq(i32, probe.fault.status, STATUS_KERNEL_ARGUMENT));
-			/* The device's thread has forgotten the failure, and nothing is on its way.
-			 */
+			/* The device's thread has dropped the failure, and nothing is in flight. */
 			cr_assert(harness_settle(&h));
 		}
 	}
@@ -471,7 +471,8 @@ Test(inline_launch, a_device_that_is_lost_later_is_lost)
 	harness_expect_stopped(&h);
 }
 
-/* Another session's command runs beside one that the front has sent, however long that takes. */
+/* Another session's command runs beside one that the front thread has sent, however long that
+ * takes. */
 Test(inline_device, TC8_one_that_runs_long_holds_up_no_other_session)
 {
 	const struct launch noop = {.kernel = "noop", .home_lane = 2};
@@ -514,7 +515,7 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread)
 	harness_expect_stopped(&h);
 }
 
-/* Where there are processors for it: the device's thread sleeps all along. */
+/* If there are processors for it, the device's thread sleeps all the time. */
 Test(inline_device, one_that_must_be_asked_is_asked_by_a_front_that_looks_anyway)
 {
 	const struct launch noop = {.kernel = "noop"};
@@ -528,7 +529,7 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_a_front_that_looks_anyway
 	harness_expect_stopped(&h);
 }
 
-/* The front does not look for ever. */
+/* The front thread stops polling after a while. */
 Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread_once_the_front_sleeps)
 {
 	struct probe probe;
@@ -593,7 +594,7 @@ Test(inline_device, one_that_the_front_polls_gets_many_by_its_thread)
 	expect_many_by_the_thread();
 }
 
-/* With a processor for each thread, the device's thread sends while the front reads. */
+/* With a processor for each thread, the device's thread sends while the front thread reads. */
 Test(inline_device, TR5_beside_other_clients_the_thread_gets_the_next_one)
 {
 	struct probe held, next;

@@ -213,7 +213,7 @@ Test(lifetime, H3_device_time_is_that_of_the_action_and_of_its_moves)
 	struct probe task;
 	harness_words(&h, &x, 256, true, 0);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
-	/* Each reading is 10 later: a command takes 10. */
+	/* Each reading is 10 later, so a command takes 10. */
 	fake_clock(1000, 10);
 	(void)harness_launch(
 		&h, &(struct launch){.kernel = "increment_u32", .uses = &use, .use_count = 1},

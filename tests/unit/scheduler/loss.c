@@ -1,4 +1,4 @@
-/* A device's driver loses the process: which task gets which report, and when. */
+/* The driver of a device loses the process: which task gets which report, and when. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -32,8 +32,7 @@ static void setup_polled(void)
 TestSuite(loss, .timeout = 20, .init = setup_loss);
 TestSuite(loss_polled, .timeout = 20, .init = setup_polled);
 
-/* A kernel that is made already, so that everything is sent in the order in which it is submitted.
- */
+/* The kernel is made before, so that everything is sent in the order in which it is submitted. */
 static void make_kernels(uint32_t device)
 {
 	(void)harness_kernel(&h, device, "hold");
@@ -77,7 +76,8 @@ static bool on_page(uint64_t session)
 	return false;
 }
 
-/* One device runs something, another too, and a third has what waits for it: sessions 1 to 6. */
+/* One device runs a command, another one too, and a third has commands that wait for it: sessions 1
+ * to 6. */
 static void lose_at_a_kernel(void)
 {
 	struct probe good, offender, behind, other, other_behind, waits;

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECENT    40u   /* `after` names one of the last so many */
-#define LOOKED_AT 1000u /* so many before each, for their order */
+#define RECENT    40u   /* `after` names one of the last ones, this many */
+#define LOOKED_AT 1000u /* this many before each are checked for their order */
 
-/* xorshift64*; no test depends on more than its being the same everywhere. */
+/* xorshift64*. Tests only need the same numbers everywhere. */
 uint32_t model_draw(struct model *model, uint32_t below)
 {
 	model->random ^= model->random >> 12;
@@ -68,7 +68,7 @@ uint32_t model_choose_after(struct model *model, struct task **after, uint32_t *
 		uint32_t launch = record->launches ? model_draw(model, record->launches) : 0;
 		bool has_failed = (record->launches ? record->launch[launch] : record->expected) !=
 				  EXPECT_GOOD;
-		/* A failure would spread to everything in the end. */
+		/* Otherwise the failure would spread to everything. */
 		if (has_failed && model_draw(model, record->launches ? 8 : 30) > 0)
 			continue;
 		*failed |= has_failed;
@@ -102,8 +102,7 @@ static void fill_requirements(struct model *model, const struct part *parts, uin
 	}
 }
 
-/* The second requirement before the first: what each of them does commutes with what the other does
- * (B4). */
+/* Exchanges the two requirements: their effects commute (B4). */
 static void swap_requirements(struct task_request *request, struct task_requirement requirements[2],
 			      struct task_argument arguments[3])
 {
@@ -153,7 +152,7 @@ void model_submit(struct model *model, struct record *record, struct task_reques
 					harness_kernel(&model->harness, d, request->what);
 	record->expected = model_judge(model, parts, part_count, runs, fails, after_failed);
 	model->harness.account = model->sessions[model->count % SESSIONS];
-	/* The outcome is the same whichever session goes first, and whichever rank changes
+	/* The outcome must not depend on which session goes first, or on changes of rank
 	 * meanwhile. */
 	if (model->count % 37 == 5)
 		(void)sched_account_rank(model->harness.account,
@@ -213,7 +212,7 @@ static void check_held(struct model *model, struct record *record)
 		differ(model, record, "the host sees other contents than the model");
 }
 
-/* Grants and releases that are due. */
+/* Makes and ends the host accesses that are due. */
 static void serve_host_accesses(struct model *model)
 {
 	while (model->first_held < model->count && model->records[model->first_held].handled)
@@ -248,8 +247,8 @@ void model_catch_up(struct model *model)
 		fake_device_gate_open(d);
 	model->step += MODEL_HOLD_STEPS;
 	for (uint32_t i = model->first_held; i < model->count && !model->wrong[0]; i++) {
-		/* In order of submission: whatever an access waits for has been served before it.
-		 */
+		/* In order of submission: all predecessors of an access have been served before
+		 * it. */
 		if (!harness_wait(&model->harness, &model->records[i].probe))
 			differ(model, &model->records[i], "never done");
 		serve_host_accesses(model);
@@ -294,7 +293,7 @@ static void one_step(struct model *model)
 		model_catch_up(model);
 }
 
-/* Word by word, because some may be poisoned. */
+/* Words are checked one by one, because some may be poisoned. */
 static void check_word(struct model *model, uint32_t buffer, uint32_t word)
 {
 	struct record *record = model_new_record(model);
@@ -311,7 +310,7 @@ static void check_word(struct model *model, uint32_t buffer, uint32_t word)
 	serve_host_accesses(model);
 }
 
-/* Must one of them be over before the other begins? */
+/* Returns true if one of them must end before the other begins. */
 static bool conflict(const struct part *a, const struct part *b)
 {
 	const uint32_t a_first = a->order_count ? a->order_first : 0,
@@ -331,8 +330,8 @@ static bool records_conflict(const struct record *a, const struct record *b)
 	return is_so;
 }
 
-/* Tasks came back in the order of submission wherever that counts (B6); a withdrawn host access
- * does not count. */
+/* Tasks were reported in the order of submission if it matters (B6). A withdrawn host access does
+ * not count. */
 static void check_order(struct model *model)
 {
 	for (uint32_t later = 1; later < model->count; later++) {
@@ -355,7 +354,7 @@ static void check_final_contents(struct model *model)
 		check_word(model, b / WORDS, b % WORDS);
 }
 
-/* Which of the devices are of which kind; with features, one at least can share. */
+/* Chooses the kinds of the devices; with features, at least one supports sharing. */
 static void choose_devices(struct model *model, bool features, bool tight)
 {
 	static const uint32_t choice[] = {BACKEND_FEATURE_POLLED, BACKEND_FEATURE_LOADER,
@@ -376,7 +375,7 @@ static void choose_devices(struct model *model, bool features, bool tight)
 			options.preferred_lanes = model_draw(model, 5);
 		if (features && model_draw(model, 2))
 			options.lane_copy_bytes = model_draw(model, 2 * WORDS * 4);
-		/* Two buffers; and those that live there for good, of which another one may be used
+		/* Two ordinary buffers, and shared ones, of which another one may be used
 		 * elsewhere. */
 		if (tight) {
 			options.memory_bytes =
@@ -428,7 +427,7 @@ uint64_t model_stretches(void)
 	return last_stretches;
 }
 
-/* The clock stands still: no wait for room is over because this machine is slow. */
+/* The clock stands still, so a slow machine ends no wait for room. */
 static uint64_t no_time(void)
 {
 	return 1000000000000;
@@ -451,7 +450,7 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	model->parts = options->parts;
 	model->one_device = options->one_device;
 	fake_reset();
-	/* Only kernels that are short, by the device's clock, are in stretches. */
+	/* Only kernels that are short by the device's clock are in stretches. */
 	if (options->one_device)
 		fake_clock(1000000, 10);
 	choose_devices(model, options->features, options->tight);

@@ -1,5 +1,5 @@
-/* The groups and host accesses of the model, drawn at random, with what each does to the contents.
- */
+/* The groups and host accesses of the model, chosen at random, with their effects on the
+ * contents. */
 #include "scheduler/model_state.h"
 
 #include "access_mode.h"
@@ -12,7 +12,8 @@ struct words *model_words_of(struct model *model, uint32_t buffer)
 							     : &model->words[buffer];
 }
 
-/* `count` words from somewhere; ordered as the whole buffer, or as a sub-buffer around them. */
+/* Returns `count` words from a random place. They are ordered as the whole buffer, or as a
+ * sub-buffer around them. */
 static struct part part_of(struct model *model, uint32_t buffer, uint32_t mode, uint32_t count)
 {
 	struct part part = {.buffer = buffer, .mode = mode, .count = count};
@@ -25,7 +26,7 @@ static struct part part_of(struct model *model, uint32_t buffer, uint32_t mode, 
 	return part;
 }
 
-/* So many words as a group may use of a buffer. */
+/* Returns a number of words that a group may use of a buffer. */
 static uint32_t some_words(struct model *model)
 {
 	return model->parts && model_draw(model, 4) > 0 ? 1 + model_draw(model, WORDS) : WORDS;
@@ -89,8 +90,8 @@ void model_launch_fill(struct model *model)
 		model->contents[to][part.first + i] = value;
 }
 
-/* Several launches in one task, of which each needs what the one before has written, or none does.
- * Some fail, if a value is odd. */
+/* Several launches in one task: each needs the words that the one before has written, or none does.
+ * Launches with an odd value fail. */
 void model_launch_burst(struct model *model)
 {
 	struct record *record = model_new_record(model);
@@ -226,7 +227,7 @@ void model_host_access(struct model *model)
 	record->release_at = model->step + model_draw(model, MODEL_HOLD_STEPS);
 	record->cancelled = access_mode_needs_contents(mode) && model_draw(model, 8) == 0;
 	record->expected = model_judge(model, &part, 1, true, false, false);
-	/* A host access orders by what it accesses. */
+	/* A host access is ordered by the words that it accesses. */
 	record->parts[0] = part;
 	record->parts[0].order_first = part.first;
 	record->parts[0].order_count = part.count;

@@ -1,4 +1,4 @@
-/* The state of a run of the model, for the files that draw its groups. */
+/* The state of a run of the model, for the files that choose its groups. */
 #ifndef TESTS_UNIT_SCHED_MODEL_STATE_H
 #define TESTS_UNIT_SCHED_MODEL_STATE_H
 
@@ -11,11 +11,11 @@
 #define WORDS    24u
 #define DEVICES  3u
 #define PARTS    12u /* of one task */
-#define SESSIONS 3u  /* whose groups they are, in turn */
+#define SESSIONS 3u  /* the sessions that own the groups, in turn */
 
 enum expected { EXPECT_GOOD, EXPECT_FAILURE, EXPECT_DEPENDENCY, EXPECT_REFUSED };
 
-/* A requirement: what is accessed of a buffer, and the range around it that orders. */
+/* A requirement: the accessed words of a buffer, and the range around them that orders. */
 struct part {
 	uint32_t buffer, mode;
 	uint32_t first, count;
@@ -56,23 +56,24 @@ struct model {
 uint32_t model_draw(struct model *model, uint32_t below);
 uint32_t model_draw_device(struct model *model);
 struct record *model_new_record(struct model *model);
-/* Another buffer, or now and then another part of the same. */
+/* Returns another buffer, or sometimes another part of the same one. */
 uint32_t model_other_buffer(struct model *model, uint32_t buffer);
-/* The outcome of a task with these parts, and the state of the words that it writes. */
+/* Returns the outcome of a task with these parts, and sets the state of the words that it
+ * writes. */
 enum expected model_judge(struct model *model, const struct part *parts, uint32_t part_count,
 			  bool runs, bool fails, bool after_failed);
-/* Up to two recent tasks; those whose failure was reported are given as a fault. */
+/* Chooses up to two recent tasks. Those whose failure was reported are given as a fault. */
 uint32_t model_choose_after(struct model *model, struct task **after, uint32_t *launches,
 			    const struct backend_fault **past, bool *failed);
-/* Submits it on some device, behind some tasks, and judges it. */
+/* Submits it on a random device, behind some tasks, and predicts its outcome. */
 void model_submit(struct model *model, struct record *record, struct task_request *request,
 		  const struct part *parts, uint32_t part_count, bool runs, bool fails);
-/* Everything so far is done, so that what follows meets past failures and free lanes. */
+/* Waits until everything is done, so that later groups meet past failures and free lanes. */
 void model_catch_up(struct model *model);
 
 /* model_groups.c */
-#define MODEL_HOLD_STEPS 12u /* a host access is released after so many steps at most */
-/* One of the buffers with these contents. */
+#define MODEL_HOLD_STEPS 12u /* a host access is released after at most this many steps */
+/* Returns one of the buffers with these contents. */
 struct words *model_words_of(struct model *model, uint32_t buffer);
 void model_launch_mix(struct model *model);
 void model_launch_fill(struct model *model);
@@ -84,7 +85,7 @@ void model_submit_fill(struct model *model);
 void model_host_update(struct model *model);
 void model_host_access(struct model *model);
 
-/* model_stretch.c: launches of several kernels, as one task where the scheduler takes them so. */
+/* model_stretch.c: launches of several kernels, as one task if the scheduler accepts that. */
 void model_launch_stretch(struct model *model);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Random stretches for model.h, put together as the engine does it (group/stretch.h). One that the
- * scheduler does not take goes launch by launch. Either way each launch has the outcome and the
- * contents that it has by itself.
+ * Random stretches for model.h, made as in the engine (group/stretch.h). If the scheduler does not
+ * accept one, it is submitted launch by launch. Either way each launch has the outcome and the
+ * contents that it has alone.
  */
 #include "scheduler/model_state.h"
 
@@ -24,7 +24,7 @@ struct group_checked {
 struct planned {
 	bool mixes;
 	uint32_t value, part_count;
-	struct part parts[2]; /* the first is written */
+	struct part parts[2]; /* the first one is written */
 };
 
 const struct task_launch *group_checked_launch(const struct group_checked *checked)
@@ -39,14 +39,14 @@ const struct task_requirement *group_checked_requirements(const struct group_che
 	return checked->requirements;
 }
 
-/* Mostly of those that no stretch is refused for. */
+/* Mostly chooses buffers for which no stretch is refused. */
 static uint32_t draw_buffer(struct model *model)
 {
 	uint32_t first = model->shared[0] && model_draw(model, 8) > 0 ? 3 : 0;
 	return first + model_draw(model, BUFFERS - first);
 }
 
-/* Most need what the launch before writes. */
+/* Most need the words that the launch before writes. */
 static struct planned plan_launch(struct model *model, const struct planned *before)
 {
 	struct planned planned = {.mixes = model_draw(model, 3) > 0, .part_count = 1};
@@ -130,7 +130,7 @@ static bool add_launch(struct model *model, uint32_t device, const struct planne
 				 sizeof(planned->value));
 }
 
-/* False: the scheduler does not take it. */
+/* Returns false if the scheduler does not accept it. */
 static bool submit_stretch(struct model *model, uint32_t device,
 			   const struct group_stretch *stretch, struct record *record,
 			   bool *after_failed)
@@ -155,7 +155,7 @@ static bool submit_stretch(struct model *model, uint32_t device,
 	return true;
 }
 
-/* As if they came by themselves. */
+/* Predicts them as if they were submitted alone. */
 static void judge_stretch(struct model *model, const struct planned *plan, uint32_t count,
 			  struct record *record, bool after_failed)
 {
@@ -190,7 +190,7 @@ void model_launch_stretch(struct model *model)
 	struct group_checked checked[STRETCH_MOST];
 	uint32_t count = 2 + model_draw(model, STRETCH_MOST - 1), device = model_draw_device(model);
 	bool after_failed = false;
-	/* One that waits for little is taken more often. */
+	/* A stretch with few predecessors is accepted more often. */
 	if (model_draw(model, 2))
 		model_catch_up(model);
 	if (model_draw(model, 2))

@@ -1,7 +1,7 @@
 /*
  * Small moves of registered memory go to the lanes of kernels. They come behind the kernel that
- * writes what they read, while it runs, and before the one that needs what they bring. Others go to
- * lanes of their own and wait for kernels here.
+ * writes their source, while it runs, and before the one that reads their target. Others go to
+ * separate lanes and wait for kernels on the front thread.
  */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
@@ -60,7 +60,7 @@ static void finish_moves(void)
 	harness_expect_stopped(&h);
 }
 
-/* Turns until the device has so many commands, running or not. */
+/* Runs turns until the device has that many commands, running or not. */
 static bool has_sent(uint64_t count)
 {
 	const uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
@@ -69,7 +69,7 @@ static bool has_sent(uint64_t count)
 	return fake_counters_of(0).calls[FAKE_SUBMIT] == count;
 }
 
-/* As many turns as a front thread takes to send whatever it may send. */
+/* Runs enough turns to send everything that the front thread may send. */
 static uint64_t sent_after_turns(void)
 {
 	for (int i = 0; i < 100; i++)
@@ -99,7 +99,7 @@ static struct fake_log_entry entry_of(enum backend_command_kind kind)
 	return entries[0];
 }
 
-/* Writes on the device, and is held by the gate. */
+/* A kernel that writes on the device and waits at the gate. */
 static void hold_writer(struct words *words, struct probe *probe)
 {
 	struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
@@ -194,7 +194,7 @@ static void read_waits_for_lanes(uint64_t took_ns, uint64_t lanes)
 	harness_expect_success(&h, &probes[0]);
 	harness_expect_success(&h, &probes[1]);
 	cr_assert(harness_wait(&h, &probes[2]));
-	/* Waits are counted at the end of a submission, which is over now. */
+	/* Waits are counted at the end of a submission, which has ended now. */
 	cr_expect(eq(u64, fake_counters_of(0).lane_waits, lanes));
 	cr_expect(eq(u32, x.host[0], 5 + 1));
 	host_access_release(access);
@@ -213,7 +213,7 @@ Test(small_moves, TR1_a_read_leaves_its_lane_where_what_follows_its_kernel_is_lo
 	read_waits_for_lanes(1000 * STEP_NS, 1);
 }
 
-/* What follows its kernel never ended before, so that its time is not known. */
+/* The kernel behind the read's predecessor has never ended before, so it has no estimate. */
 Test(small_moves, F8_a_read_passes_a_kernel_that_follows_its_own)
 {
 	struct words x;
@@ -244,7 +244,8 @@ Test(small_moves, F8_a_read_passes_a_kernel_that_follows_its_own)
 	finish_moves();
 }
 
-/* What follows its kernel is short, but waits for a kernel on another lane that may never end. */
+/* The kernel behind the read's predecessor is short, but waits for a kernel on another lane that
+ * may never end. */
 Test(small_moves, F8_a_read_passes_a_short_kernel_that_waits_for_another_lane)
 {
 	struct words x, y;
@@ -290,7 +291,7 @@ Test(small_moves, F8_a_read_passes_a_short_kernel_that_waits_for_another_lane)
 	finish_moves();
 }
 
-/* A read that waits for nothing is not put behind kernels that may never end. */
+/* A read without predecessors is not put behind kernels that may never end. */
 Test(small_moves, F8_a_read_that_waits_for_nothing_passes_kernels_on_every_lane)
 {
 	struct words x;
@@ -314,7 +315,8 @@ Test(small_moves, F8_a_read_that_waits_for_nothing_passes_kernels_on_every_lane)
 	finish_moves();
 }
 
-/* It would wait on the lane of all copies, or take the backend's own memory meanwhile. */
+/* Otherwise it would wait on the lane of all copies, or occupy the backend's own memory
+ * meanwhile. */
 static void read_waits_here(uint32_t count)
 {
 	struct words x;
@@ -348,7 +350,7 @@ Test(small_moves, F8_a_read_to_memory_that_is_not_registered_waits_for_its_kerne
 	read_waits_here(LIMIT_WORDS);
 }
 
-/* The kernel in front of it fails: its access has the reason, though the read was sent. */
+/* The kernel in front of it fails. Its access gets the reason, though the read was sent. */
 Test(small_moves, M9_a_read_behind_a_kernel_that_fails_grants_nothing)
 {
 	struct words x;

@@ -182,7 +182,7 @@ Test(order, B3_looking_at_what_waits_changes_nothing)
 	(void)hold_words(1, 1, &x, ACCESS_MODE_READ_WRITE, &b);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
-	/* The kernels are made by now, so that only the two tasks are left to change. */
+	/* The kernels are made by now, so only the two tasks can change. */
 	char *first = scheduler_dump(h.scheduler);
 	for (uint32_t i = 0; i < 1000; i++) {
 		scheduler_flush(h.scheduler);
@@ -345,7 +345,7 @@ Test(order, B19_a_task_may_be_named_until_its_callback_came)
 	struct probe first, second;
 	struct task_request request = {.device = h.devices[0], .what = "barrier"};
 	struct task *done = harness_submit(&h, &request, &first);
-	/* The task is complete already, and not reported yet. */
+	/* The task is complete, and not reported yet. */
 	request.after = &done;
 	request.after_count = 1;
 	cr_expect(not(first.done));
@@ -366,7 +366,7 @@ Test(order, a_chain_stays_on_one_lane_and_is_sent_ahead)
 		(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &probes[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
-	/* No turn of the front is needed between them: all are with the device. */
+	/* They need no turn of the front thread between them: all are on the device. */
 	fake_gate_open(1);
 	cr_expect(fake_wait_ended(0, 6, HARNESS_TIMEOUT_NS));
 	harness_expect_success(&h, &probes[5]);
@@ -397,7 +397,7 @@ Test(order, lanes_of_one_device_wait_for_each_other_on_the_device)
 	fake_gate_open(2);
 	cr_assert(fake_wait_ended(0, 1, HARNESS_TIMEOUT_NS));
 	fake_gate_open(1);
-	/* The front has not turned since: the device alone went on. */
+	/* The front thread has run no turn since: only the device has worked. */
 	cr_expect(fake_wait_ended(0, 4, HARNESS_TIMEOUT_NS));
 	harness_expect_success(&h, &d);
 	harness_expect_success(&h, &c);
@@ -411,7 +411,7 @@ Test(order, lanes_of_one_device_wait_for_each_other_on_the_device)
 
 enum { READERS = 5 };
 
-/* A writer on one lane that is held, and readers behind it on another one. */
+/* A held writer on one lane, and readers behind it on another one. */
 static void write_and_read(struct words *x, uint32_t gate, struct probe *writer,
 			   struct probe readers[READERS])
 {
@@ -437,7 +437,7 @@ static void write_and_read(struct words *x, uint32_t gate, struct probe *writer,
 	scheduler_flush(h.scheduler);
 }
 
-/* Those behind the first come after it, and so after what it waits for. */
+/* Tasks behind the first come after it, and so after its predecessors. */
 Test(order, a_lane_waits_once_for_what_several_on_it_come_after)
 {
 	struct probe writers[2], readers[2][READERS];
@@ -534,7 +534,7 @@ static uint64_t whole_launches(void)
 	return harness_counters(&h).whole_launches;
 }
 
-/* Launches with these uses and waits. How many went the short way of whole.h. */
+/* Submits launches with these uses and waits. Returns how many took the short path of whole.h. */
 static uint64_t short_ways(uint32_t device, const struct use *uses, uint32_t use_count)
 {
 	struct probe probe;
@@ -564,7 +564,7 @@ Test(order, B11_C10_D1_repeated_launches_on_whole_buffers_go_the_short_way)
 	cr_expect(eq(u64, short_ways(0, twice, 2), 0), "a buffer twice");
 	cr_expect(eq(u64, short_ways(0, &part, 1), 0));
 
-	/* A read of a part on the host cuts the contents, and leaves them valid. */
+	/* A read of a part on the host divides the contents, and leaves them valid. */
 	struct task *task = harness_host_part(&h, &x, ACCESS_MODE_READ, 0, 1, &access);
 	harness_expect_success(&h, &access);
 	host_access_release(task);

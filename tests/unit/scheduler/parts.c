@@ -1,4 +1,4 @@
-/* Parts of buffers: what waits for what. Where contents go is in parts_places.c. */
+/* Parts of buffers: the order of tasks. parts_places.c tests where the contents are. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -16,7 +16,7 @@
 static struct harness h;
 static struct words x;
 
-/* Without contents: nothing is moved, so that numbers are those of the groups. */
+/* The buffers have no contents, so nothing is moved, and the numbers are those of the groups. */
 static void setup_parts(void)
 {
 	harness_start(&h, 3);
@@ -31,7 +31,7 @@ static void finish_parts(void)
 	harness_expect_stopped(&h);
 }
 
-/* Everything that can go on has gone on. */
+/* Waits until everything that can run has run. */
 static void await_device_turn(void)
 {
 	struct probe probe;
@@ -53,7 +53,7 @@ static struct use ranged(uint32_t first, uint32_t end, uint32_t mode)
 	return (struct use){.words = &x, .mode = mode, .first = first, .count = end - first};
 }
 
-/* The number of a group that waits for a fair queue. */
+/* Returns the number of a group that waits at a gate. */
 static unsigned hold_part(uint32_t device, uint32_t gate, struct use use, struct probe *probe)
 {
 	(void)harness_hold(&h, device, gate, &use, 1, probe);
@@ -339,7 +339,7 @@ Test(parts, B26_the_same_usm_pointer_makes_no_edge)
 	unsigned first = harness_number(&h);
 	(void)harness_submit(&h, &request, &probes[1]);
 	cr_expect(not(harness_edge(&h, first, first + 1)));
-	/* An event does. */
+	/* An event orders them. */
 	request.after = &probes[1].task;
 	request.after_count = 1;
 	struct probe last;
@@ -352,8 +352,8 @@ Test(parts, B26_the_same_usm_pointer_makes_no_edge)
 }
 
 /*
- * Far more parts than are kept apart: all of them are open at once, then groups read the whole.
- * What is too much to keep apart is ordered more strictly, and nothing is lost.
+ * Far more parts than are tracked separately. All of them are open at once, and then groups read
+ * the whole. Parts that are too many to track are ordered more strictly, and nothing is lost.
  */
 Test(parts, C9_C12_more_parts_than_are_kept_apart, .timeout = 40)
 {

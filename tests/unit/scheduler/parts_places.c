@@ -1,5 +1,5 @@
-/* Parts of buffers: where contents go, seen by the copy counters of devices with poisoned memories;
- * and failures. */
+/* Parts of buffers: where contents are moved, by the copy counters of devices with poisoned
+ * memories; and failures. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -76,7 +76,8 @@ static void expect_bytes(uint32_t device, uint64_t written, uint64_t read)
 	cr_expect(eq(u64, fake_counters_of(device).bytes_read, read), "device %u", device);
 }
 
-/* All words on the host: counted from 100, plus how often each was incremented; 77 where filled. */
+/* All words on the host: they count from 100, plus one for each increment; 77 where they were
+ * filled. */
 static void expect_contents(struct words *words, uint32_t (*expected)(uint32_t index))
 {
 	struct probe probe;
@@ -101,7 +102,7 @@ Test(places, C7_a_no_init_write_of_a_part_elsewhere_moves_nothing_and_keeps_the_
 	(void)run_part(1, "fill_u32", ranged(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT));
 	expect_bytes(1, 0, 0);
 	expect_bytes(0, 256, 0);
-	/* The other words are still good on device 0. */
+	/* The other words are still valid on device 0. */
 	(void)run_part(0, "noop", ranged(&x, 0, 16, ACCESS_MODE_READ));
 	(void)run_part(0, "noop", ranged(&x, 32, WORDS, ACCESS_MODE_READ));
 	expect_bytes(0, 256, 0);
@@ -166,7 +167,7 @@ Test(places, C12_two_parts_on_two_devices_are_one_buffer)
 	expect_status(&b, 0);
 	expect_bytes(0, 128, 128);
 	expect_bytes(1, 128, 128);
-	/* The whole on one of them needs the other's half only. */
+	/* A group on the whole on one of them needs only the other's half. */
 	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
 	expect_bytes(0, 256, 128);
 	expect_bytes(1, 128, 128);
@@ -184,12 +185,12 @@ Test(places, B24_readers_of_parts_move_what_they_read_and_once)
 	(void)run_part(0, "noop", part(&x, 12, 20, ACCESS_MODE_READ));
 	expect_bytes(0, 16 * 4, 0);
 	cr_expect(eq(u64, fake_counters_of(0).writes, 1));
-	/* The missing parts of a wider range: both sides of the present one. */
+	/* The missing parts of a wider range are on both sides of the present one. */
 	(void)run_part(0, "noop", ranged(&x, 4, 28, ACCESS_MODE_READ));
 	expect_bytes(0, 24 * 4, 0);
 	(void)run_part(1, "noop", part(&x, 20, 28, ACCESS_MODE_READ));
 	expect_bytes(1, 8 * 4, 0);
-	/* Nothing was written: nothing comes back. */
+	/* Nothing was written, so nothing moves back. */
 	struct probe probe;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &probe);
 	expect_status(&probe, 0);
@@ -307,7 +308,8 @@ Test(places_peers, F10_a_copy_of_shared_contents_lasts_while_somebody_uses_that_
 	harness_expect_stopped(&h);
 }
 
-/* Nobody takes away what a group has been brought before it has run: whoever would waits for it. */
+/* Contents that were moved for a group stay until it has run: a task that would move them away
+ * waits for it. */
 Test(places, B5_what_was_brought_stays_until_the_group_has_run)
 {
 	struct words x, y;
@@ -324,8 +326,8 @@ Test(places, B5_what_was_brought_stays_until_the_group_has_run)
 				.after = &before,
 				.after_count = 1};
 	(void)harness_launch(&h, &launch, &ready);
-	/* The contents are there; then others want the buffer, on another device and on the host.
-	 */
+	/* The contents are there. Then other tasks need the buffer, on another device and on the
+	 * host. */
 	scheduler_flush(h.scheduler);
 	for (uint32_t i = 0; fake_counters_of(0).writes < 1 || i < 4; i++) {
 		struct probe other;
@@ -363,7 +365,7 @@ Test(places, C1_C6_modes_of_one_group_are_united_where_its_parts_overlap)
 	struct launch launch = {
 		.device = 0, .kernel = "add_u32", .uses = uses, .use_count = 2, .items = 8};
 	uses[0] = part(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT);
-	/* x[24 + i] += x[24 + i] by way of the overlap. */
+	/* x[24 + i] += x[24 + i] through the overlap. */
 	uses[0].first = 24;
 	uses[0].count = 8;
 	struct use three[3] = {uses[0], uses[1], part(&x, 16, 24, ACCESS_MODE_WRITE_NO_INIT)};
@@ -436,7 +438,7 @@ static void expect_host(struct words *words, uint32_t first, uint32_t end, int32
 		host_access_release(access);
 }
 
-/* `late`: the others are submitted when its failure has been reported. */
+/* `late`: the others are submitted after its failure has been reported. */
 static void fail_in_part(bool late)
 {
 	struct words x;
@@ -474,7 +476,7 @@ static void fail_in_part(bool late)
 	expect_host(&x, 40, 64, 0);
 	cr_expect(eq(u32, x.host[15], 116));
 	cr_expect(eq(u32, x.host[23], 77));
-	/* The whole is healed by a whole write. */
+	/* A write of the whole makes the whole valid again. */
 	(void)run_part(2, "fill_u32", ranged(&x, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT));
 	expect_host(&x, 0, 64, 0);
 	harness_words_free(&h, &x);
@@ -505,7 +507,7 @@ Test(places, M9_a_failed_move_of_a_part_fails_who_needs_it)
 	harness_expect_stopped(&h);
 }
 
-/* A part goes round three devices and the host; each sees what the one before has made of it. */
+/* A part moves through three devices and the host. Each reads what the one before has written. */
 Test(places, B25_a_part_goes_round_and_the_rest_stays)
 {
 	struct words x;

@@ -1,4 +1,4 @@
-/* What runs now, how much of a device was used lately, and what a command waits for. */
+/* The running commands, the recent use of a device, and the reason why a command waits. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -61,7 +61,7 @@ static struct task *hold_as(struct sched_account *account, struct probe *probe)
 	return task;
 }
 
-/* Turns go on, as another session's work would make them. */
+/* Runs turns, as another session's work would. */
 static void let_pass(uint64_t ms)
 {
 	for (uint64_t i = 0; i < ms; i += 50) {
@@ -80,7 +80,7 @@ static struct sched_device_use use_of(struct sched_account *account)
 
 Test(present, a_kernel_that_runs_counts_while_it_runs)
 {
-	static struct probe probe; /* it ends behind the test */
+	static struct probe probe; /* it ends after the test */
 	struct sched_running running;
 	struct sched_device_present device;
 	let_pass(2000);
@@ -105,10 +105,10 @@ Test(present, a_kernel_that_runs_counts_while_it_runs)
 	cr_expect(not(sched_account_running(h.scheduler, other, &running)));
 }
 
-/* A device that sleeps was idle, whatever it did before. */
+/* A device that sleeps counts as idle, whatever it did before. */
 Test(present, an_idle_second_is_idle)
 {
-	static struct probe probe; /* it ends behind the test */
+	static struct probe probe; /* it ends after the test */
 	struct sched_device_present device;
 	(void)hold_as(one, &probe);
 	let_pass(1000);
@@ -126,10 +126,11 @@ Test(present, an_idle_second_is_idle)
 	cr_expect(eq(u32, device.busy_permille, 0));
 }
 
-/* What a report shows is no use of the time after it, and not missing in that before it. */
+/* A use that a report has shown is not counted again afterwards, and is counted in the time before
+ * it. */
 Test(present, a_report_does_not_change_the_next_one)
 {
-	static struct probe probe; /* it ends behind the test */
+	static struct probe probe; /* it ends after the test */
 	(void)hold_as(one, &probe);
 	let_pass(2000);
 	for (int times = 0; times < 3; times++) {
@@ -143,10 +144,11 @@ Test(present, a_report_does_not_change_the_next_one)
 	}
 }
 
-/* The device starts the command 5 s after it was sent, as behind another process's work. */
+/* The device starts the command 5 s after it was sent, as if it waited for another process's
+ * work. */
 static uint64_t charged_for_late_start(bool with_reports)
 {
-	static struct probe probe; /* it ends behind the test */
+	static struct probe probe; /* it ends after the test */
 	uint64_t before_ns = use_of(one).used->device_ns;
 	fake_clock(its_clock() + 5000 * MS_NS, 100 * MS_NS);
 	probe = (struct probe){.calls = 0};
@@ -171,10 +173,10 @@ Test(present, reports_do_not_change_what_a_command_is_charged)
 	cr_expect(eq(u64, charged_for_late_start(true), without_ns));
 }
 
-/* The reason is that of the command in front of all. */
+/* The reason is that of the first command. */
 Test(present, a_task_waits_for_what_is_in_front_of_it)
 {
-	static struct probe first, second, access; /* they end behind the test */
+	static struct probe first, second, access; /* they end after the test */
 	struct words words;
 	struct sched_running running;
 	harness_words(&h, &words, WORDS, true, 0);

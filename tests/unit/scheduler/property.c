@@ -5,7 +5,7 @@
 
 TestSuite(property, .timeout = 60);
 
-/* In all runs of the latest check. */
+/* Sums over all runs of the latest check. */
 static uint64_t spills, stretches;
 
 static void check_seeds(uint64_t first, uint64_t last, uint32_t tasks, struct model_options options)

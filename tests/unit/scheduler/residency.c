@@ -1,5 +1,5 @@
-/* Where the contents are, what is moved and what is not: seen by the copy counters of devices with
- * poisoned memory. */
+/* Where the contents are, and what is moved, by the copy counters of devices with poisoned
+ * memory. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -19,7 +19,7 @@ static void setup_residency(void)
 
 TestSuite(residency, .timeout = 20, .init = setup_residency);
 
-/* Run a kernel over one buffer, or two, to its end. */
+/* Runs a kernel over one buffer, or two, to its end. */
 static struct task_outcome run_on_words(uint32_t device, const char *kernel, struct use first,
 					struct words *second)
 {
@@ -171,7 +171,7 @@ Test(residency, D11_D20_a_host_update_moves_only_what_a_device_modified)
 	(void)harness_submit(&h, &request, &probe);
 	harness_expect_success(&h, &probe);
 	expect_moves(0, 1, 1);
-	/* The device's copy is still good. */
+	/* The device's copy is still valid. */
 	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	expect_moves(0, 1, 1);
 	expect_contents(&x, counted_and_two);
@@ -248,7 +248,7 @@ Test(residency, a_buffer_without_contents_is_not_moved_before_it_is_written)
 	harness_words(&h, &x, 64, false, 0);
 	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	expect_moves(FAKE_ANY_DEVICE, 0, 0);
-	/* Whatever it is, it is the same everywhere from the first use on. */
+	/* Undefined contents are the same everywhere from the first use on. */
 	(void)run_on_words(1, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	expect_moves(0, 0, 1);
 	expect_moves(1, 1, 0);
@@ -333,7 +333,7 @@ Test(unified, devices_with_unified_memory_work_in_place_and_copy_nothing, .timeo
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_expect(eq(u64, counters.writes + counters.reads + counters.copies, 0));
 	cr_expect(eq(u64, counters.memory_bytes, 0));
-	/* And with one that has memory of its own. */
+	/* The same with a buffer with memory of its own. */
 	struct task_outcome outcome =
 		run_on_words(2, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	cr_expect(eq(u64, outcome.bytes_to_device, 256));

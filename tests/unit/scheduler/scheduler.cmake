@@ -1,4 +1,4 @@
-# The scheduler on the fake backend: these tests need nothing else of the engine.
+# The scheduler on the fake backend. These tests need no other part of the engine.
 add_library(sched_harness OBJECT scheduler/harness.c)
 target_include_directories(sched_harness PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(sched_harness PRIVATE sycl_flags PUBLIC sycl_sched sycl_fake_backend)

@@ -1,4 +1,4 @@
-/* What goes to a device before the flush, while more is submitted. */
+/* Commands that go to a device before the flush, while more are submitted. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 #include "scheduler/public/scheduler.h"
@@ -31,7 +31,7 @@ static void finish(void)
 static const struct launch hold = {
 	.kernel = "hold", .has_value = true, .value = HARNESS_GATE, .items = 1};
 
-/* From now on a launch of that kernel is expected to take so long. */
+/* From now on the estimate of that kernel's launches is this. */
 static void expect_ns(uint64_t took_ns)
 {
 	struct probe probe;
@@ -42,7 +42,7 @@ static void expect_ns(uint64_t took_ns)
 	}
 }
 
-/* How many are not sent yet, after each of the launches. */
+/* Checks how many are not sent yet, after each of the launches. */
 static void expect_unsent(const uint32_t *unsent, uint32_t count)
 {
 	static struct probe probes[16];
@@ -59,18 +59,18 @@ static void expect_unsent(const uint32_t *unsent, uint32_t count)
 		cr_assert(harness_wait(&h, &probes[i]));
 }
 
-/* Two are 16 us of work for a device that is idle; the next ones are more each time. */
+/* Two are 16 us of work for an idle device; the next ones are more each time. */
 Test(send_early, TR3_an_idle_device_begins_while_more_is_submitted)
 {
 	start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
 	expect_ns(8000);
 	expect_unsent((const uint32_t[]){1, 0, 1, 2, 3, 0, 1}, 7);
-	/* It has been idle meanwhile. */
+	/* The device was idle meanwhile. */
 	expect_unsent((const uint32_t[]){1, 0, 1}, 3);
 	finish();
 }
 
-/* A device that has something to do for long leaves time to collect all. */
+/* A device with enough work leaves time to collect all of them. */
 Test(send_early, TR3_a_busy_device_gets_what_is_submitted_together)
 {
 	start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
@@ -103,7 +103,7 @@ Test(send_early, TR3_it_can_be_switched_off)
 	finish();
 }
 
-/* A device that takes what is flushed as a whole is not sent less. */
+/* For a device that takes a whole flush as one, nothing is sent early. */
 Test(send_early, TR3_devices_that_are_not_polled_wait_for_the_flush)
 {
 	start(BACKEND_FEATURE_INLINE | BACKEND_FEATURE_LOADER,

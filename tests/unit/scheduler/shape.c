@@ -1,4 +1,4 @@
-/* By what the fair queue knows a launch again: its kernel, and a class of ranges. */
+/* How the fair queue recognises similar launches: by their kernel and a class of ranges. */
 #include "scheduler/admission/admission.h"
 #include "scheduler/state/task.h"
 

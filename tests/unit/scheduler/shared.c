@@ -1,4 +1,5 @@
-/* Copies between devices; contents that other processes see; events that are shared with them. */
+/* Copies between devices, contents that other processes can access, and events that are shared with
+ * them. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -58,7 +59,7 @@ static void increment_on_device(uint32_t device, struct words *words)
 	harness_expect_success(&h, &probe);
 }
 
-/* The host sees the words first, first + 1 ... */
+/* Checks that the host reads the words first, first + 1 ... */
 static void expect_words(struct words *words, uint32_t first)
 {
 	struct probe probe;
@@ -114,7 +115,7 @@ Test(peers, C12_a_writer_at_the_source_waits_for_the_copy)
 	struct words x;
 	harness_words(&h, &x, WORDS, true, 0);
 	increment_on_device(0, &x);
-	/* The copy to device 1 is held there; device 0 must not write before it has been read. */
+	/* The copy to device 1 is held there. Device 0 must not write before it has been read. */
 	run_on_words(1, "noop", &x, ACCESS_MODE_READ, &first);
 	harness_expect_success(&h, &first);
 	increment_on_device(0, &x);
@@ -140,7 +141,7 @@ Test(peers, memory_that_was_never_made_is_not_copied)
 	struct probe probe;
 	struct words x;
 	harness_words(&h, &x, WORDS, false, 0);
-	/* Nobody wrote, and device 0 had no need of the memory: only the place is known. */
+	/* There was no write, and device 0 did not need the memory: it only has a place. */
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ, .unused = true};
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1},
 			     &probe);
@@ -151,7 +152,7 @@ Test(peers, memory_that_was_never_made_is_not_copied)
 	harness_expect_stopped(&h);
 }
 
-/* The contents for another process. */
+/* Returns the contents as another process maps them. */
 static uint32_t *open_as_other(const struct backend_shared_memory *shared)
 {
 	void *address = mmap(NULL, shared->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -176,8 +177,8 @@ static void close_export(struct probe *probe, uint32_t *address)
 		(void)close(probe->shared.descriptor);
 }
 
-/* The first contents are there when the export is reported. Whatever writes it here, the other
- * process sees it once the writer is done; and the other way round. */
+/* The first contents are there when the export is reported. After each write here the other process
+ * reads the new contents, and the other way round. */
 static void write_and_look(void)
 {
 	struct probe exported, probe;
@@ -231,7 +232,7 @@ Test(shared, F10_a_writer_is_done_when_its_contents_are_home)
 	struct words x;
 	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
 	cr_assert(harness_settle(&h));
-	/* The kernel runs on device 0; device 1, where the contents live, takes nothing in. */
+	/* The kernel runs on device 0. Device 1, which has the contents, takes no commands. */
 	fake_device_gate_close(1);
 	run_on_words(0, "increment_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &written);
 	(void)harness_launch(
@@ -260,8 +261,8 @@ Test(shared, F10_S8_an_export_at_once_waits_for_nobody_and_orders_nobody)
 	(void)harness_hold(&h, 1, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1,
 			   &held);
 	cr_assert(eq(int, sched_buffer_export_at_once(x.buffer, &exported), 0));
-	/* A later writer still comes behind the one before: it does not take the export for a
-	 * reader that has done so. */
+	/* A later writer still comes behind the one before: the export does not replace it as its
+	 * reader. */
 	run_on_words(1, "increment_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &behind);
 	harness_expect_success(&h, &exported);
 	cr_expect(not(held.done));
@@ -309,7 +310,7 @@ static void import_words(const struct backend_shared_memory *shared, struct word
 		     0));
 }
 
-/* The kind of an export makes no difference to the scheduler. */
+/* The scheduler handles all kinds of exports in the same way. */
 Test(shared, F10_an_import_shares_contents_and_outlives_its_exporter)
 {
 	struct probe exported, probe;
@@ -317,7 +318,7 @@ Test(shared, F10_an_import_shares_contents_and_outlives_its_exporter)
 	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
 	export_words(&x, &exported);
 	import_words(&exported.shared, &y, 1);
-	/* Submitted before it is known whether there is such memory. */
+	/* It is submitted before it is certain that there is such memory. */
 	run_on_words(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &probe);
 	harness_expect_success(&h, &h.imported);
 	harness_expect_success(&h, &probe);
@@ -325,7 +326,7 @@ Test(shared, F10_an_import_shares_contents_and_outlives_its_exporter)
 	increment_on_device(2, &x);
 	expect_words(&y, 2);
 	close_export(&exported, NULL);
-	/* The exporter goes first: the importer's contents stay. */
+	/* The exporter frees its memory first; the importer's contents stay. */
 	harness_words_free(&h, &x);
 	expect_words(&y, 2);
 	harness_words_free(&h, &y);
@@ -368,7 +369,7 @@ Test(shared, F10_a_buffer_whose_memory_cannot_be_made_fails_its_users)
 	cr_assert(harness_wait(&h, &probe));
 	cr_expect(eq(i32, probe.fault.status, STATUS_MEMORY_ALLOCATION));
 	cr_expect(strstr(probe.fault.text, "no room") != NULL, "%s", probe.fault.text);
-	/* Written anew it is as good as any. */
+	/* Once it is written anew it can be used as usual. */
 	struct use use = {.words = &x, .mode = ACCESS_MODE_WRITE_NO_INIT};
 	(void)harness_launch(&h,
 			     &(struct launch){.device = 1,
@@ -416,7 +417,7 @@ Test(shared, F10_two_buffers_with_the_same_contents_keep_one_order)
 	harness_expect_success(&h, &read);
 	cr_expect(eq(u32, x.host[5], 6));
 	host_access_release(access);
-	/* Each has the host's side of its own, and ends by itself. */
+	/* Each has its own host memory, and ends by itself. */
 	expect_words(&y, 1);
 	harness_words_free(&h, &x);
 	increment_on_device(2, &y);
@@ -425,7 +426,7 @@ Test(shared, F10_two_buffers_with_the_same_contents_keep_one_order)
 	harness_expect_stopped(&h);
 }
 
-/* A range that a host accessor holds is not filled again because another buffer was requested
+/* A range that a host accessor holds is not filled again if another buffer is requested
  * meanwhile. */
 Test(shared, D6_F10_what_a_reader_holds_is_not_written_over)
 {
@@ -437,7 +438,7 @@ Test(shared, D6_F10_what_a_reader_holds_is_not_written_over)
 	struct task *held = harness_host(&h, &x, ACCESS_MODE_READ, &first);
 	harness_expect_success(&h, &first);
 	cr_expect(eq(u32, x.host[5], 6));
-	x.host[5] = 4242; /* a reader must not; but whoever writes there is found out */
+	x.host[5] = 4242; /* a reader must not do this; it shows if there was a write */
 	struct task *of_other = harness_host(&h, &y, ACCESS_MODE_READ, &other);
 	harness_expect_success(&h, &other);
 	cr_expect(eq(u32, y.host[5], 6));
@@ -449,7 +450,7 @@ Test(shared, D6_F10_what_a_reader_holds_is_not_written_over)
 	host_access_release(of_other);
 	expect_words(&x, 1);
 	harness_words_free(&h, &y);
-	/* The place of the one that went is the next one's, which has nothing there yet. */
+	/* The next buffer gets the place of the freed one, where it has no contents yet. */
 	harness_words_again(&y, &x);
 	expect_words(&y, 1);
 	harness_words_free(&h, &y);
@@ -467,8 +468,8 @@ static void write_at_host(struct words *words, uint32_t first)
 	host_access_release(access);
 }
 
-/* More than can be tracked apart: each still sees what was written last, wherever that was and
- * whoever went meanwhile. */
+/* These are more than can be tracked separately. Each still reads the latest write, wherever it
+ * was, and whichever buffers were freed meanwhile. */
 Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 {
 	enum { BUFFERS = 100 };
@@ -484,7 +485,7 @@ Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 		expect_words(&words[i], value + 1);
 		expect_words(&words[BUFFERS - 1], value + 1);
 	}
-	/* A buffer is freed with its write and its read still on the way; the next one has its
+	/* A buffer is freed while its write and its read are in flight, and the next one has its
 	 * place. */
 	for (uint32_t i = 0; i < BUFFERS; i += 3) {
 		struct probe written, held, read;
@@ -572,7 +573,7 @@ Test(shared_events, F10_a_wait_ends_when_the_other_process_says_so)
 	fake_event_happen(ready.handle);
 	harness_expect_success(&h, &behind);
 	harness_expect_success(&h, &waited);
-	/* The latest record has happened: the next wait is over at once. */
+	/* The latest record has happened, so the next wait ends at once. */
 	submit_event(event, TASK_EVENT_WAIT, NULL, 0, &waited);
 	harness_expect_success(&h, &waited);
 	sched_event_release(event);
@@ -587,7 +588,7 @@ Test(shared_events, F10_opened_by_its_handle_it_is_the_same_event)
 	cr_assert(eq(int,
 		     sched_event_open(h.scheduler, h.devices[0], ready.handle, &opened, &again),
 		     0));
-	/* Named before it is known to be there, and released at once. */
+	/* It is used before it is certain that it exists, and is released at once. */
 	submit_event(again, TASK_EVENT_RECORD, NULL, 0, &recorded);
 	sched_event_release(again);
 	harness_expect_success(&h, &opened);

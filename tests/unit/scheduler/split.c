@@ -1,7 +1,7 @@
 /*
- * Long launches in parts: when, into how many, what goes in between, and that it is one task to
- * everybody else. Time is the fake device's: its clock goes by what its commands take, and by
- * nothing else.
+ * Long launches in parts: when, into how many, which commands run between, and that it is one task
+ * for all others. The time is the fake device's clock: only the durations of its commands advance
+ * it.
  */
 #include "base/lane_limits.h"
 #include "scheduler/state/device.h"
@@ -93,7 +93,7 @@ static struct launch long_launch(uint32_t us)
 			       .splittable = true};
 }
 
-/* A session of the latency class is open, and has used the device. */
+/* A session of the latency class is open and has used the device. */
 static void meet(void)
 {
 	struct launch launch = {.device = 0, .kernel = "noop", .items = 1};
@@ -101,7 +101,7 @@ static void meet(void)
 	cr_assert(harness_settle(&h));
 }
 
-/* The time of such a launch is known from now on. */
+/* From now on there is an estimate for such a launch. */
 static void teach(const struct launch *launch)
 {
 	struct probe probe;
@@ -111,7 +111,7 @@ static void teach(const struct launch *launch)
 		  probe.outcome.fault.text);
 }
 
-/* Entries of the log with that function; the last ones, as many as `room`. */
+/* Reads the entries of the log with that function; the last ones, as many as `room`. */
 static uint32_t logged(const char *what, struct fake_log_entry *found, uint32_t room)
 {
 	uint32_t count = fake_log_read(entries, LOG), sum = 0;
@@ -169,7 +169,7 @@ Test(split_plan, parts_of_any_number_are_all_of_it_and_do_not_overlap)
 
 /* ----------------------------------------- when ----------------------------------------- */
 
-/* Sends one such launch, after others like it; returns the number of its parts. */
+/* Sends one such launch after similar ones. Returns the number of its parts. */
 static uint32_t parts_when_known(const struct launch *launch)
 {
 	teach(launch);
@@ -248,7 +248,7 @@ Test(split_set_up, a_slice_of_0_switches_it_off)
 	finish_split();
 }
 
-/* ----------------------- what comes in between, and what does not ----------------------- */
+/* ----------------------- commands between parts, and after them ------------------------ */
 
 static uint64_t order_of(const struct fake_log_entry *entry)
 {
@@ -267,8 +267,8 @@ Test(split, F8_a_latency_sessions_command_begins_between_two_parts)
 	other.use_count = 1;
 	meet();
 	teach(&launch);
-	/* Its buffer is on the device from now on: the launch is one command, which waits for
-	 * nothing. */
+	/* Its buffer is on the device from now on, so the launch is one command without
+	 * predecessors. */
 	(void)submit_as(quick, &other, &asked);
 	cr_assert(harness_settle(&h));
 	uint32_t before = logged("take", parts, 32);
@@ -292,7 +292,7 @@ Test(split, F8_a_latency_sessions_command_begins_between_two_parts)
 	finish_split();
 }
 
-/* The command behind the first part in its lane has ended when the second part comes there. */
+/* When the second part comes to the lane, the command behind the first one has ended. */
 Test(split, F8_a_part_leaves_nothing_of_the_one_before_in_its_lane)
 {
 	struct launch launch = long_launch(4900),
@@ -313,7 +313,7 @@ Test(split, F8_a_part_leaves_nothing_of_the_one_before_in_its_lane)
 	finish_split();
 }
 
-/* Not sent behind a part either, on whatever lane. */
+/* It is not sent behind a part either, on any lane. */
 Test(split, what_depends_on_it_begins_after_its_last_part)
 {
 	struct launch launch = long_launch(4900);
@@ -384,7 +384,7 @@ Test(split, what_comes_while_it_runs_waits_for_its_last_part)
 	finish_split();
 }
 
-/* All other sessions have ended: more parts bring nothing. */
+/* All other sessions have ended: further parts have no benefit. */
 Test(split, the_rest_goes_in_one_when_nobody_else_is_there)
 {
 	struct launch launch = long_launch(4900);
@@ -447,7 +447,7 @@ static bool is_overdue(uint64_t now_ns)
 	return scheduler_overdue(h.scheduler, now_ns, most_of, NULL, &overdue);
 }
 
-/* The time between the parts is not its own. Since the last part began no time has passed before
+/* The time between the parts does not count. Since the last part began no time has passed before
  * the first query. */
 Test(split, its_deadline_is_of_all_its_parts)
 {
@@ -545,7 +545,7 @@ Test(split, a_device_that_is_lost_between_two_parts_ends_it_once)
 	finish_split();
 }
 
-/* Nobody looks between two parts whether it has failed, but it itself. */
+/* Only the task itself detects a failure between two parts. */
 Test(split_set_up, M9_a_part_that_fails_is_the_last_where_there_are_no_gates)
 {
 	struct launch launch = long_launch(4900);
@@ -565,7 +565,7 @@ Test(split_set_up, M9_a_part_that_fails_is_the_last_where_there_are_no_gates)
 	finish_split();
 }
 
-/* Its session is over; what was submitted runs to its end. */
+/* Its session has ended; its submitted work runs to the end. */
 Test(split, a_session_may_end_in_the_middle)
 {
 	struct launch launch = long_launch(4900);
@@ -581,7 +581,7 @@ Test(split, a_session_may_end_in_the_middle)
 	finish_split();
 }
 
-/* Also where kernels' ids are all that there is: every item once, each with its own. */
+/* The ids of work-items are also right: every item runs once, each with its own. */
 Test(split, E1_ids_are_those_of_the_whole_in_3_dimensions)
 {
 	const uint64_t global[3] = {127, 17, 31};
@@ -592,7 +592,7 @@ Test(split, E1_ids_are_those_of_the_whole_in_3_dimensions)
 	struct use use = {.words = &words, .mode = ACCESS_MODE_WRITE};
 	launch.uses = &use;
 	launch.use_count = 1;
-	fake_clock(fake_clock_now_ns(), 2 * MS); /* whatever begins takes longer than a slice */
+	fake_clock(fake_clock_now_ns(), 2 * MS); /* every command takes longer than a slice */
 	meet();
 	teach(&launch);
 	(void)submit_as(batch, &launch, &probes[0]);

@@ -1,5 +1,5 @@
-/* Launches of several kernels that are one task: their order and values; what fails, and what
- * depends on one of them; when they are not taken as one. */
+/* Launches of several kernels that are one task: their order and values, failures, tasks that
+ * depend on one of them, and when they are not accepted as one. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -63,8 +63,8 @@ static void finish_stretch(void)
 
 /*
  * Three launches: A becomes 10; B = B * 31 + A + 7; C = C * 31 + B + 9. Each but the first needs
- * what the one before it writes. 0, or what task_submit returned. `second`: the kernel of the
- * second launch, NULL: as above; "hold" has the value alone, the gate.
+ * the result of the one before. Returns the result of task_submit. `second`: the kernel of the
+ * second launch, NULL: as above; "hold" has only a value, the gate.
  */
 static int submit_stretch_of(uint32_t first_mode, const char *second, struct probe *probe,
 			     struct task **task_out)
@@ -147,7 +147,7 @@ static void expect_launches(const struct probe *probe, int32_t first, int32_t se
 			  probe->launch_faults[i].text);
 }
 
-/* What the host finds: the status, and the word if that is 0. */
+/* The host's result: the status, and the word if that is 0. */
 static void expect_word(uint32_t buffer, int32_t status, uint32_t expected)
 {
 	struct probe probe;
@@ -161,7 +161,7 @@ static void expect_word(uint32_t buffer, int32_t status, uint32_t expected)
 	host_access_release(access);
 }
 
-/* A launch that needs this buffer alone, and writes nothing. */
+/* Submits a launch that needs only this buffer and writes nothing. */
 static void read_behind(uint32_t buffer, struct probe *probe)
 {
 	const struct use use = {.words = &words[buffer], .mode = ACCESS_MODE_READ, .unused = true};
@@ -189,8 +189,8 @@ Test(stretch, TR5_launches_of_several_kernels_come_in_order_with_their_values)
 	finish_stretch();
 }
 
-/* What is behind it needs the buffer of one launch. It fails if that one has failed or one before,
- * be it submitted before the failure or behind it. */
+/* The task behind it needs the buffer of one launch. It fails if that launch or one before has
+ * failed, whether it is submitted before or after the failure. */
 Test(stretch, M9_what_earlier_launches_have_written_is_good)
 {
 	static const enum fake_entry entries[] = {FAKE_COMPLETION, FAKE_SUBMIT};
@@ -225,7 +225,7 @@ Test(stretch, M9_what_earlier_launches_have_written_is_good)
 					  "reader %u, failed %u, way %u: %s", i, failed, way,
 					  readers[i].fault.text);
 				expect_word(i, status, i == A ? 10 : 10 * 31 + 10 + 7);
-				/* Good again, for the next round. */
+				/* The buffer is valid again, for the next round. */
 				const struct use use = {.words = &words[i],
 							.mode = ACCESS_MODE_WRITE_NO_INIT};
 				struct probe again;
@@ -252,7 +252,7 @@ static void expect_readers(const struct probe *readers)
 	}
 }
 
-/* The device's thread has had so many launches back; the front thread takes no turn. */
+/* The device's thread has had that many launches back; the front thread runs no turn. */
 static void wait_for_launches(const struct task *task, uint32_t launches)
 {
 	const uint64_t until_ns = clock_deadline_ns(HARNESS_TIMEOUT_NS);
@@ -260,7 +260,7 @@ static void wait_for_launches(const struct task *task, uint32_t launches)
 		cr_assert(lt(u64, clock_now_ns(), until_ns));
 }
 
-/* A later launch has failed with the one that failed by itself. */
+/* A later launch fails with the one that failed by itself. */
 Test(stretch, M9_a_launch_has_failed_from_the_first_failure_on)
 {
 	struct task_burst burst = {.count = 3, .failed = 1u << 1, .refused = 1};
@@ -274,7 +274,7 @@ Test(stretch, M9_a_launch_has_failed_from_the_first_failure_on)
 	finish_stretch();
 }
 
-/* What needs only an earlier launch runs. */
+/* A task that needs only an earlier launch runs. */
 Test(stretch, M9_what_is_sent_between_a_failure_and_its_report_depends_on_its_own_launch)
 {
 	struct probe probe, readers[BUFFERS];
@@ -291,7 +291,7 @@ Test(stretch, M9_what_is_sent_between_a_failure_and_its_report_depends_on_its_ow
 	finish_stretch();
 }
 
-/* The driver has taken the second launch, and will report that it has failed. */
+/* The driver has accepted the second launch, and will report its failure. */
 Test(stretch, M9_what_is_behind_a_launch_that_was_refused_depends_on_its_own_launch)
 {
 	struct probe probe, readers[BUFFERS];
@@ -310,7 +310,7 @@ Test(stretch, M9_what_is_behind_a_launch_that_was_refused_depends_on_its_own_lau
 	finish_stretch();
 }
 
-/* The driver does not take the second launch. What needs it or the third must not run on the old
+/* The driver refuses the second launch. Tasks that need it or the third must not run on the old
  * contents while the first is in flight. */
 Test(stretch, M9_what_needs_a_launch_that_was_not_taken_does_not_run)
 {
@@ -327,7 +327,7 @@ Test(stretch, M9_what_needs_a_launch_that_was_not_taken_does_not_run)
 	fake_device_gate_open(0);
 	expect_launches(&probe, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED);
 	expect_readers(readers);
-	/* The first launch, and what needs it. */
+	/* The first launch, and the task that needs it. */
 	cr_expect(eq(u64, fake_counters_of(0).launches - before, 2));
 	finish_stretch();
 }
@@ -359,7 +359,7 @@ Test(stretch, R4_a_deadline_names_the_launch_that_runs)
 	finish_stretch();
 }
 
-/* Tasks behind the events of launches, on their way to the device before these have run. */
+/* Tasks behind the events of launches are sent to the device before these have run. */
 Test(stretch, M6_an_event_is_that_of_one_launch)
 {
 	struct probe probe, after[3];
@@ -387,7 +387,7 @@ Test(stretch, M6_an_event_is_that_of_one_launch)
 	finish_stretch();
 }
 
-/* A launch that is open writes what only the second launch needs. If it failed, the first would
+/* An open launch writes a buffer that only the second launch needs. If it failed, the first would
  * have to run all the same. */
 Test(stretch, M9_it_is_none_where_a_later_launch_may_fail_of_something_else)
 {
@@ -411,7 +411,7 @@ Test(stretch, M9_it_is_none_where_a_later_launch_may_fail_of_something_else)
 	finish_stretch();
 }
 
-/* The one before it writes all of that, and its last launch is needed by the first. */
+/* The stretch before writes all of that, and this one's first launch needs its last. */
 Test(stretch, TR5_it_may_come_behind_another_one)
 {
 	struct probe first, second, third;
@@ -429,7 +429,7 @@ Test(stretch, TR5_it_may_come_behind_another_one)
 	finish_stretch();
 }
 
-/* The program may release the accessor only when the first launch is over. */
+/* The program may release the accessor only when the first launch has ended. */
 Test(stretch, D6_it_is_none_where_a_later_launch_waits_for_a_host_accessor)
 {
 	static const uint32_t modes[] = {ACCESS_MODE_READ, ACCESS_MODE_READ_WRITE};
@@ -450,7 +450,7 @@ Test(stretch, D6_it_is_none_where_a_later_launch_waits_for_a_host_accessor)
 	finish_stretch();
 }
 
-/* Another queue's kernel reads what only a later launch writes. */
+/* Another queue's kernel reads a buffer that only a later launch writes. */
 Test(stretch, F8_it_is_none_where_a_later_launch_waits_for_another_reader)
 {
 	struct probe reader, probe;

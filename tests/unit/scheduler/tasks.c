@@ -1,4 +1,4 @@
-/* Host tasks: held from their turn on until somebody says that they are over. */
+/* Host tasks: held from their turn on until their end is reported. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -39,7 +39,7 @@ static struct task *host_task(struct words *words, uint32_t mode, struct task *a
 	return harness_submit(&h, &request, probe);
 }
 
-/* Its turn has come, and it stays. */
+/* Its turn has come, and it does not end. */
 static void expect_held(const struct probe *probe)
 {
 	cr_assert(harness_wait(&h, probe));
@@ -83,7 +83,7 @@ Test(sched_tasks, K1_K2_K4_it_has_the_data_on_the_host_and_holds_those_behind_it
 	for (int i = 0; i < 8; i++)
 		cr_expect(eq(u32, x.host[i], 5),
 			  "the device's contents were not brought to the host");
-	/* Tasks that share nothing with it go on. */
+	/* Tasks that share nothing with it continue. */
 	(void)fill_words(0, &y, 1, &beside);
 	cr_assert(harness_wait(&h, &beside));
 	await_device_turn();
@@ -157,7 +157,7 @@ Test(sched_tasks, K3_M9_its_failure_is_its_own_and_a_cause_for_others)
 	cr_expect(eq(i32, named.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
 	cr_expect(eq(u32, named.calls, 1));
 	cr_expect(eq(ptr, (void *)behind, (void *)named.task));
-	/* The contents are lost for whoever comes later, too. */
+	/* The contents are lost for later tasks, too. */
 	(void)host_task(&x, ACCESS_MODE_READ, NULL, &ordered);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(i32, ordered.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
@@ -165,7 +165,7 @@ Test(sched_tasks, K3_M9_its_failure_is_its_own_and_a_cause_for_others)
 	harness_expect_stopped(&h);
 }
 
-/* The dump shows it as held; asking changes nothing (B3). */
+/* The dump shows it as held; a query changes nothing (B3). */
 Test(sched_tasks, B3_a_held_one_is_seen_and_looking_changes_nothing)
 {
 	struct words x;
@@ -203,8 +203,8 @@ static void setup_features(void)
 
 TestSuite(sched_tasks_shared, .timeout = 20, .init = setup_features);
 
-/* Its writes to shared contents are home before it ends, because its owner may notify another
- * process then. */
+/* Its writes to shared contents arrive before it ends, because its owner may notify another process
+ * then. */
 Test(sched_tasks_shared, K2_F10_shared_contents_are_home_before_it_is_over)
 {
 	struct words x;

@@ -1,7 +1,7 @@
 /*
- * The records of a trace on commands that come back from a device: their session, when they could
- * be sent, how long they took. A trace has no other records, keeps no more than it has room for,
- * and ends. Time is the fake device's.
+ * The records of a trace on commands that return from a device: their session, when they could be
+ * sent, and how long they took. A trace has no other records, keeps a limited number, and ends. The
+ * time is the fake device's.
  */
 #include "scheduler/harness.h"
 
@@ -77,7 +77,7 @@ static void submit_take(struct sched_account *account, uint32_t us, struct probe
 	cr_assert(harness_settle(&h));
 }
 
-/* So many are on their way to a device. */
+/* Runs turns until that many are in flight on a device. */
 static void turn_until_sent(uint32_t count)
 {
 	for (uint32_t sent = 0; sent < count;) {
@@ -145,7 +145,7 @@ Test(trace_ring, they_come_out_in_order_wherever_they_lie)
 	trace_ring_fini(&ring);
 }
 
-/* ------------------------------------ what is noted ------------------------------------- */
+/* ------------------------------------- the records -------------------------------------- */
 
 Test(sched_trace, a_group_is_noted_with_whose_it_was_when_it_came_and_what_it_took)
 {
@@ -290,14 +290,14 @@ Test(sched_trace, moves_are_noted_and_a_group_waits_for_them)
 	finish_trace();
 }
 
-/* The device says how long some of them took, and its backend guesses of the others. */
+/* The device reports how long some of them took, and its backend estimates the others. */
 Test(sched_trace, what_was_not_timed_is_taken_for_what_its_like_took)
 {
 	struct scheduler_trace facts;
 	uint32_t ways[TRACE_KNOWN_WAYS] = {0};
 	setup_trace(true);
 	for (uint32_t i = 0; i < 8;
-	     i++) { /* as there are two, the fair queue is called, and has some timed */
+	     i++) { /* there are two, so the fair queue decides, and has some timed */
 		submit_take(first, 40, &probes[0]);
 		submit_take(second, 90, &probes[1]);
 	}
@@ -306,7 +306,7 @@ Test(sched_trace, what_was_not_timed_is_taken_for_what_its_like_took)
 		submit_take(first, 40, &probes[0]);
 		submit_take(second, 90, &probes[1]);
 	}
-	submit_take(first, 77, &probes[0]); /* new: the first few are timed */
+	submit_take(first, 77, &probes[0]); /* a new shape: the first few are timed */
 	cr_assert(eq(u32, take_trace(ROOM, &facts), 17));
 	for (uint32_t i = 0; i < 17; i++) {
 		ways[records[i].known]++;
@@ -410,6 +410,6 @@ Test(sched_trace, it_ends_and_another_begins_with_nothing)
 	submit_take(first, 30, &probes[0]);
 	cr_expect(eq(u32, take_trace(ROOM, &facts), 0));
 	cr_expect(eq(u64, facts.noted, 0));
-	begin_trace(ROOM); /* one that is there when the scheduler ends goes with it */
+	begin_trace(ROOM); /* a trace that exists when the scheduler ends is freed with it */
 	finish_trace();
 }

@@ -1,5 +1,5 @@
-/* An account's use of each device: commands, time, bytes, failures, spills, and for how long
- * commands waited to be sent. */
+/* An account's use of each device: commands, time, bytes, failures, spills, and how long commands
+ * waited to be sent. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -95,7 +95,7 @@ static void increment_as(struct sched_account *account, uint32_t device, struct 
 	h.account = NULL;
 }
 
-/* Those that find room do not wait. The others wait for as long as the device stands still, by the
+/* Commands that find room do not wait. The others wait as long as the device stands still, by the
  * clock of the turns. */
 Test(use, a_delay_is_from_when_a_command_could_go_until_it_was_sent)
 {
@@ -119,8 +119,8 @@ Test(use, a_delay_is_from_when_a_command_could_go_until_it_was_sent)
 	finish_use();
 }
 
-/* A command behind one of its session's own on another device does not count as waiting, because it
- * cannot be sent. */
+/* A command behind another one of its session on another device does not count as waiting, because
+ * it cannot be sent. */
 Test(use, a_dependency_is_no_delay)
 {
 	struct words x;
@@ -163,8 +163,8 @@ Test(use, each_account_and_device_has_its_own_figures)
 	cr_assert(eq(u64, used_of(other, 0).commands, 0));
 	cr_assert(eq(u64, used_of(other, 1).commands, 1));
 	cr_assert(eq(u64, used_of(other, 1).bytes_to_device, WORDS * 4));
-	/* On the way to another device it is brought to the host, which is the work of the one and
-	 * for the other. */
+	/* On the way to another device the contents move to the host. The first device does that
+	 * work, for the second session. */
 	increment_as(one, 1, &x, &probe);
 	cr_assert(harness_wait(&h, &probe));
 	cr_assert(eq(u64, used_of(one, 1).commands, 1));
@@ -195,7 +195,7 @@ Test(use, failures_are_counted_where_they_happened_and_once)
 	finish_use();
 }
 
-/* Also of memory that is there still, and of memory that has gone. */
+/* This includes memory that still exists, and memory that was freed. */
 Test(use, what_was_spilled_is_its_owners)
 {
 	struct words words[ROOM + 2];
@@ -227,8 +227,8 @@ Test(use, what_was_spilled_is_its_owners)
 	finish_use();
 }
 
-/* A session that divides a device uses the device: commands on its parts are in its row, and the
- * parts have none. */
+/* A session that divides a device uses the device: commands on the parts are in its row, and the
+ * parts have no row. */
 Test(use, J2_what_a_sub_device_does_is_counted_for_the_whole)
 {
 	struct words x;

@@ -1,4 +1,4 @@
-/* USM in the scheduler: no address orders anything, memory is there before a kernel can want it. */
+/* USM in the scheduler: addresses order nothing, and memory exists before a kernel can need it. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
 
@@ -99,8 +99,7 @@ Test(sched_usm, B26_one_pointer_makes_no_edge_and_an_event_does)
 	harness_expect_success(&h, &a);
 	harness_expect_success(&h, &b);
 	harness_expect_success(&h, &c);
-	/* The increment came behind the first fill; where the second one fell is anybody's guess.
-	 */
+	/* The increment came behind the first fill; the place of the second one is undefined. */
 	cr_expect(memory.words[3] == 8 || memory.words[3] == 9 || memory.words[3] == 10);
 	sched_usm_release(memory.usm);
 	finish_usm();
@@ -266,7 +265,7 @@ Test(sched_usm, devices_that_need_no_registration_are_not_waited_for)
 	void *memory = pages();
 	cr_assert(eq(int, scheduler_host_register(h.scheduler, memory, PAGES, &host), 0));
 	cr_assert(eq(int, scheduler_host_await(host, UINT64_MAX, &ready), 1));
-	/* Nor do they have a second thread. */
+	/* They do not have a second thread either. */
 	struct memory allocated = allocate_usm(BACKEND_USM_HOST);
 	allocated.words[0] = 1;
 	sched_usm_release(allocated.usm);
@@ -274,7 +273,7 @@ Test(sched_usm, devices_that_need_no_registration_are_not_waited_for)
 	finish_usm();
 }
 
-/* A kernel that finds its pointer inside of other memory: nobody has named that memory. */
+/* The kernel finds its pointer inside of other memory, so no argument names that memory. */
 Test(sched_usm, E24_a_kernel_follows_pointers_in_memory)
 {
 	struct node {

@@ -17,7 +17,7 @@ enum {
 static const uint32_t modes[] = {RO, WO, RW, WNI, RWNI};
 enum { MODES = sizeof(modes) / sizeof(modes[0]) };
 
-/* The ten rows as the specification writes them; x + x = x is said beside the table. */
+/* The ten rows as the specification writes them; x + x = x is stated beside the table. */
 static const struct row {
 	uint32_t a, b, together;
 } table[] = {
@@ -69,7 +69,7 @@ Test(access_modes, C2_every_triple_unites_the_same_in_any_order)
 	}
 }
 
-/* As an atomic access is held, which has no bits of its own. */
+/* An atomic access is stored like this; it has no bits of its own. */
 Test(access_modes, reading_writing_and_keeping_is_read_write)
 {
 	uint32_t atomic = ACCESS_READ_BIT | ACCESS_WRITE_BIT | ACCESS_KEEP_BIT;

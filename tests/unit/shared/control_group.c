@@ -34,7 +34,8 @@ static uint64_t least_of(const char *membership)
 	return control_group_least_of(root, path, "memory.max", control_group_parse_bytes);
 }
 
-/* A group without the file, as one above has not enabled it, is limited by those that have it. */
+/* A group may lack the file, if the group above has not enabled it. Then the groups with the file
+ * limit it. */
 Test(control_group, TG15_the_least_of_a_group_and_those_above_it)
 {
 	char path[PATH_MAX];

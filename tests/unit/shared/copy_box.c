@@ -1,4 +1,4 @@
-/* Boxes of bytes against what one finds by counting. */
+/* Boxes of bytes, compared with counting. */
 #include "copy_box.h"
 
 #include <criterion/criterion.h>
@@ -14,7 +14,7 @@ static struct copy_box box_of(uint64_t width, uint64_t rows, uint64_t slices)
 	return (struct copy_box){.width_bytes = width, .rows = rows, .slices = slices};
 }
 
-/* Every byte of one side, as offsets; the highest one. */
+/* Marks every byte of one side by its offset. Returns the highest one. */
 static uint64_t mark(const struct copy_box *box, const struct box_pitch *pitch, uint64_t offset,
 		     uint8_t *seen)
 {
@@ -33,7 +33,7 @@ static uint64_t mark(const struct copy_box *box, const struct box_pitch *pitch, 
 
 typedef void visitor(const struct copy_box *box);
 
-/* All small boxes whose pitches are good; of both sides they are picked from the same few. */
+/* Visits all small boxes with valid pitches; both sides have the same few. */
 static void each_box(visitor *visit)
 {
 	for (uint64_t width = 1; width <= 3; width++)

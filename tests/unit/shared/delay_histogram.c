@@ -1,5 +1,4 @@
-/* Delays in buckets: quantiles are as near to the exact ones as is promised, whatever the delays
- * are. */
+/* Delays in buckets: quantiles have the promised accuracy, whatever the delays are. */
 #include "delay_histogram.h"
 
 #include <criterion/criterion.h>
@@ -27,7 +26,7 @@ static int compare(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* From sorted numbers: the first that so many of a thousand are not beyond. */
+/* From sorted numbers: returns the first one that at least so many of a thousand do not exceed. */
 static uint64_t exact(const uint64_t *sorted, uint64_t count, uint64_t permille)
 {
 	uint64_t rank = (count * permille + 999) / 1000;
@@ -45,7 +44,7 @@ static void expect_near(uint64_t found, uint64_t right)
 			  (unsigned long)right);
 }
 
-/* All of one size, of sizes that differ by a lot, and a few that are far from the others. */
+/* All of one size, of very different sizes, and a few that are far from the others. */
 static uint64_t sample(int manner, int i)
 {
 	switch (manner) {
@@ -96,7 +95,7 @@ Test(delay_histogram, few_are_exact_as_well)
 	}
 }
 
-/* Each begins where the one before ends, and all numbers have one. */
+/* Each bucket begins where the one before ends, and all numbers have one. */
 Test(delay_histogram, buckets_have_no_gaps)
 {
 	uint32_t before = 0;
@@ -107,7 +106,7 @@ Test(delay_histogram, buckets_have_no_gaps)
 	}
 	cr_assert(eq(u32, before, DELAY_BUCKETS - 1));
 	cr_assert(eq(u32, delay_bucket(UINT64_MAX), DELAY_BUCKETS - 1));
-	/* As they were written by the first release that did. */
+	/* In the form of the first release that wrote them. */
 	cr_assert(eq(u32, delay_bucket(1023), 0));
 	cr_assert(eq(u32, delay_bucket(1024), 1));
 	cr_assert(eq(u32, delay_bucket(1280), 2));
@@ -139,7 +138,7 @@ Test(delay_histogram, what_is_passed_on_is_what_was_noted)
 		cr_assert(eq(u64, other.counts[i], one.counts[i]));
 }
 
-/* Others' counts are claims. */
+/* Counts from another process are claims. */
 Test(delay_histogram, wrong_claims_stay_inside_and_large_sums_stay_large)
 {
 	uint64_t claims[2 * DELAY_BUCKETS];

@@ -1,4 +1,5 @@
-/* The frequent messages without protobuf-c: the same bytes, and the same numbers out of them. */
+/* The frequent messages without protobuf-c: packing gives the same bytes, and unpacking the same
+ * numbers. */
 #include "flat_message.h"
 
 #include "command.pb-c.h"
@@ -76,7 +77,8 @@ static size_t pack_command(Sycl__V1__HostAccess *access, uint8_t *bytes)
 	return sycl__v1__command__pack(&command, bytes);
 }
 
-/* What the quick way takes, protobuf-c must take, as the same numbers. Returns whether it does. */
+/* If the quick way accepts a message, protobuf-c must accept it with the same numbers. Returns
+ * whether it does. */
 static bool is_taken_alike(const uint8_t *bytes, size_t count)
 {
 	struct flat_message flat;

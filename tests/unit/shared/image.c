@@ -85,7 +85,7 @@ Test(shared_image, R8_all_layers_count)
 	cr_assert_eq(bytes, 3 * 5 * 7 * 8);
 }
 
-/* To the nearest step, to the even one of two; what is no number is 0. */
+/* Rounded to the nearest step, and a tie to the even one; NaN becomes 0. */
 Test(shared_image, C20_unorm_is_limited_and_rounded)
 {
 	static const struct {
@@ -117,7 +117,7 @@ Test(shared_image, C20_unorm_is_limited_and_rounded)
 	cr_assert_eq(narrow[0], 0);
 }
 
-/* Each step, written as it was read, is the same step. */
+/* A step that is read and written stays the same step. */
 Test(shared_image, C20_every_step_of_unorm_comes_back)
 {
 	for (uint32_t step = 0; step < 65536; step++) {
@@ -234,7 +234,7 @@ Test(shared_image, C20_half_precision)
 		cr_assert_eq(image_float_to_half(table[i].value), table[i].half, "%a: %x",
 			     (double)table[i].value, image_float_to_half(table[i].value));
 	cr_assert(isnan(image_half_to_float(image_float_to_half(NAN))));
-	/* Every half is a float, and comes back. */
+	/* Every half is a float, and converts back to itself. */
 	for (uint32_t half = 0; half < 65536; half++) {
 		float value = image_half_to_float((uint16_t)half);
 		if (isnan(value))
@@ -290,7 +290,7 @@ Test(shared_image, G5_G6_S2_a_row_by_every_mode)
 		{MIRROR, 1, 0, -0.1f, 10, 1},
 		{MIRROR, 1, 0, 2.3f, 20, 1},
 		{MIRROR, 1, 0, -1.3f, 30, 1},
-		/* G6: without normalised coordinates the two that wrap are as the border */
+		/* G6: without normalised coordinates the two that wrap behave like the border */
 		{REPEAT, 0, 0, 5.0f, 0, 0},
 		{MIRROR, 0, 0, -1.0f, 0, 0},
 		{REPEAT, 0, 0, 1.5f, 20, 1},
@@ -330,8 +330,8 @@ Test(shared_image, G5_G6_S2_what_is_no_number_lies_outside)
 	}
 }
 
-/* A layer's number is neither normalised, repeated nor mixed, whatever the sampler does with the
- * other coordinate. */
+/* A layer's number is neither normalised, repeated nor interpolated, whatever the sampler does with
+ * the other coordinate. */
 Test(shared_image, R8_a_sampler_stays_in_the_nearest_layer)
 {
 	static const float layers[3][2][4] = {{{1, 0, 0, 1}, {3, 0, 0, 1}},
@@ -361,7 +361,8 @@ Test(shared_image, R8_a_sampler_stays_in_the_nearest_layer)
 			}
 }
 
-/* The first coordinate is the row's; of 2 x 2 pixels the middle is the mean of all. */
+/* The first coordinate is along the row. In the middle of 2 x 2 pixels the value is the mean of
+ * all. */
 Test(shared_image, G5_E3_coordinates_are_in_the_order_of_the_dimensions)
 {
 	static const uint8_t pixels[2][2][2][4] = {

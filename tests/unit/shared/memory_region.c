@@ -1,4 +1,4 @@
-/* Sealed memory: what a peer with the descriptor can and cannot do. */
+/* Sealed memory: the actions that a peer with the descriptor can and cannot take. */
 #include "memory_region.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Messages under limits, and what the other side may do to them. */
+/* Messages under limits, and the changes that the other side may make to them. */
 #include "packet.h"
 
 #include "cleanup.h"
@@ -129,7 +129,7 @@ Test(packets, a_message_too_large_for_a_datagram_is_not_sent)
 		eq(sz, strlen(((Sycl__V1__Packet *)message)->error->text), PACKET_BYTES_MAX - 100));
 }
 
-/* 64 KiB of empty command-group requirements request many times their size. */
+/* 64 KiB of empty command-group requirements need many times their size. */
 Test(packets, what_unpacks_to_more_than_the_budget_is_refused)
 {
 	static uint8_t bytes[PACKET_BYTES_MAX];
@@ -178,7 +178,7 @@ Test(packets, the_arena_is_used_again_for_each_message)
 	}
 }
 
-/* The packed size of one launch of a kernel with three arguments over two buffers. */
+/* Packs one launch of a kernel with three arguments over two buffers. Returns the size. */
 static size_t pack_launch(uint8_t *bytes)
 {
 	uint64_t global[] = {4096, 4096}, local[] = {16, 16};
@@ -213,9 +213,9 @@ static size_t pack_launch(uint8_t *bytes)
 }
 
 /*
- * protobuf has no length of its own: what was cut off at a field's border is a message too, with
- * another meaning. So a record carries its length apart, and the ring refuses one that is shorter
- * than it says.
+ * A protobuf message does not contain its length. A message that is cut at a field's border is
+ * valid, with another meaning. So a record has its length outside of it, and the ring refuses a
+ * shorter one.
  */
 Test(packets, truncated_messages_may_still_parse_so_lengths_stand_apart)
 {
@@ -223,7 +223,7 @@ Test(packets, truncated_messages_may_still_parse_so_lengths_stand_apart)
 	size_t size = pack_launch(whole);
 	unsigned parsed = 0;
 	for (size_t cut = 0; cut < size; cut++) {
-		/* A copy of exactly that size, so that a sanitizer sees a byte read too many. */
+		/* A copy of exactly that size, so that a sanitizer detects a read beyond it. */
 		uint8_t *piece = malloc(cut ? cut : 1);
 		memcpy(piece, whole, cut);
 		ProtobufCMessage *message = NULL;

@@ -45,7 +45,7 @@ static void close_ends(void)
 
 TestSuite(packet_sockets, .timeout = 10, .init = open_ends);
 
-/* In the test itself: a failed assertion in a test's end would count as a pass. */
+/* This is in the test itself, because a failed assertion in a test's end would count as a pass. */
 #define ASSERT_NO_DESCRIPTOR_LEFT()                                                                \
 	do {                                                                                       \
 		close_ends();                                                                      \
@@ -66,7 +66,7 @@ static void close_files(int *fds, unsigned count)
 		close_fd(&fds[i]);
 }
 
-/* As a hostile peer would: past packet_socket_send and its limits. */
+/* Sends as a hostile peer would: without packet_socket_send and its limits. */
 static void send_raw(int socket, const void *bytes, size_t count, const int *fds, unsigned fd_count)
 {
 	char control[CMSG_SPACE(64 * sizeof(int))] __attribute__((aligned(16))) = {0};

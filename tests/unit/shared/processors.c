@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* The tests' setting for another machine is not used here. */
+/* The tests' setting for another machine does not apply here. */
 static void forget_environment(void)
 {
 	(void)unsetenv(PROCESSORS_VARIABLE);

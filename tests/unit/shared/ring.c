@@ -1,4 +1,4 @@
-/* The ring between two honest sides. What a hostile side can write is in ring_hostile.c. */
+/* The ring between two honest sides. ring_hostile.c tests what a hostile side can write. */
 #include "ring.h"
 
 #include "protocol_limits.h"
@@ -20,7 +20,7 @@ static struct ring_writer writer;
 static struct ring_reader reader;
 static uint8_t buffer[PACKET_BYTES_MAX];
 
-/* Both sides at a position of their common past. */
+/* Both sides start at a position that they have reached together. */
 static void start_at(uint64_t position)
 {
 	memset(data, 0xa5, sizeof(data));

@@ -1,5 +1,4 @@
-/* A ring whose other side writes anything at all. Every refusal leaves the private state as it was.
- */
+/* A ring whose other side writes any bytes. A refusal does not change the private state. */
 #include "ring.h"
 
 #include "protocol_limits.h"
@@ -12,8 +11,8 @@
 
 enum { BYTES = 4096, HALF = BYTES / 2 };
 
-/* The ring lies between two guards, so that a read or write beside it is seen also without a
- * sanitizer. */
+/* The ring is between two guards, so that a read or write outside of it is detected without a
+ * sanitizer, too. */
 static _Alignas(64) uint8_t memory[BYTES + 128];
 static uint8_t *const data = memory + 64;
 static _Atomic uint64_t head_word, tail_word;
@@ -147,9 +146,9 @@ Test(ring_hostile, pads_anywhere_but_before_the_end_are_refused)
 		uint64_t published;
 		int expected;
 	} cases[] = {
-		{8, 32, 1},       /* as a writer does it */
+		{8, 32, 1},       /* as a writer writes it */
 		{8, 16, -EPROTO}, /* nothing follows */
-		{0, 32, -EPROTO}, /* too short: what follows is a pad's inside */
+		{0, 32, -EPROTO}, /* too short: the next header would be inside of the padding */
 		{16, 32, -EPROTO}, {7, 32, -EPROTO},
 	};
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -206,7 +205,7 @@ Test(ring_hostile, a_tail_that_goes_back_is_refused_by_the_writer)
 	cr_assert(eq(int, ring_writer_reserve(&writer, 1, 8, &payload), -EPROTO));
 }
 
-/* Whatever lies in the memory: no step leaves the ring, and every call ends. */
+/* Whatever the memory contains, no step leaves the ring, and every call ends. */
 Test(ring_hostile, random_memory_never_leads_outside)
 {
 	uint64_t state = 1;

@@ -17,7 +17,7 @@ sycl_test(unit_shared SOURCES
   shared/wake.c
   LIBS sycl_shared sycl_proto Threads::Threads m)
 
-# With its source, which only a build with -DSYCLD_STAGES=ON has in sycl_shared.
+# With its source, which is in sycl_shared only in a build with -DSYCLD_STAGES=ON.
 sycl_test(unit_stage_clock SOURCES shared/stage_clock.c ${PROJECT_SOURCE_DIR}/shared/stage_clock.c
   LIBS sycl_shared Threads::Threads)
 if(TARGET unit_stage_clock)

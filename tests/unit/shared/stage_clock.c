@@ -1,4 +1,4 @@
-/* Time stamps at hand-overs: where they are kept, and that nobody has them without asking. */
+/* Time stamps at hand-overs: where they are stored, and that they exist only on request. */
 #include "stage_clock.h"
 
 #include "cleanup.h"
@@ -16,7 +16,7 @@ TestSuite(stage_clock, .timeout = 10);
 
 static char path[] = "/tmp/stage-clock.XXXXXX";
 
-/* A file of that size, named in the environment, and as another process would see it. */
+/* A file of that size, named in the environment. Returns its mapping, as another process has it. */
 static const struct stage_times *name_file(size_t bytes)
 {
 	CLEANUP(close_fd) int file = mkstemp(path);

@@ -1,4 +1,4 @@
-/* Where a user's own service has its folder, also where somebody else was there first. */
+/* Where a user's own service has its folder, also if another user has taken its name before. */
 #include "user_runtime.h"
 
 #include <criterion/criterion.h>
@@ -79,15 +79,15 @@ Test(user_runtime, the_runtime_folder_goes_before_all)
 	must_make(in_shared);
 }
 
-/* Another user who makes the name first, as a link, a file or (as root) a folder, does not keep
- * this user out. */
+/* Another user makes the name first, as a link, a file or (as root) a folder. This user can work
+ * all the same. */
 Test(user_runtime, a_name_that_is_taken_leads_to_a_folder_of_the_users_own)
 {
 	cr_assert(eq(int, symlink(home, in_shared), 0));
 	must_find(at_home);
 	must_make(at_home);
 	cr_assert(eq(int, unlink(in_shared), 0));
-	must_find(at_home); /* who took the name gave it back: services that run are still found */
+	must_find(at_home); /* the other user has removed it: running services are still found */
 	cr_assert(eq(int, rmdir(at_home), 0));
 	int fd = open(in_shared, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
 	cr_assert(ge(int, fd, 0));

@@ -1,4 +1,4 @@
-/* Sleep flags and the bell. That no wake-up is ever lost is shown by race/. */
+/* Sleep flags and the bell. race/ shows that no wake-up is ever lost. */
 #include "wake.h"
 
 #include "cleanup.h"

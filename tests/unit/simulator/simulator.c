@@ -1,5 +1,5 @@
-/* The simulator of syclbench sched: bad traces are reported with line and reason, nothing is lost,
- * the same input has the same result. */
+/* The simulator of syclbench sched. Bad traces are reported with line and reason, nothing is lost,
+ * and the same input has the same result. */
 #include "simulator/run.h"
 
 #include <criterion/criterion.h>
@@ -100,7 +100,7 @@ static const char whole[] = HEAD
 	"group old at=0.001 takes=100\n"
 	"group old at=29000 takes=100 shape=3\n";
 
-/* The values of each line, and the defaults of those that it leaves out. */
+/* The values of each line, and the defaults for missing ones. */
 static const struct sim_kind kinds[] = {
 	{.name = "old",
 	 .class = FAIR_QUEUE_LATENCY,
@@ -285,7 +285,7 @@ Test(sim, side_by_side_is_what_fits)
 	sim_trace_end(&trace);
 }
 
-/* A session and one group for each of so many. */
+/* Makes a session with one group, that many times. */
 static char *crowd(uint32_t sessions)
 {
 	char *text;
@@ -323,7 +323,7 @@ Test(sim, there_may_be_as_many_sessions_as_a_service_has)
 	free(text);
 }
 
-/* Only clients that go on asking are refused more: what was recorded has been taken already. */
+/* Refusals are for clients that continue to request. Recorded work was already taken. */
 Test(sim, a_recorded_session_may_have_any_number_of_groups_open)
 {
 	enum { MANY = 10000 };

@@ -1,4 +1,5 @@
-/* Rows by what they are of: found again, added up, and put together when there are too many. */
+/* Rows by user, group and device: they are found again, added up, and combined when there are too
+ * many. */
 #include "base/account_table.h"
 
 #include <criterion/criterion.h>
@@ -60,8 +61,8 @@ Test(account_table, each_key_has_one_row)
 	cr_assert(eq(u32, table.count, 0));
 }
 
-/* A user who makes groups without end has so many rows. The names of the oldest are lost, and no
- * figure. */
+/* A user who makes groups without end has a limited number of rows. The names of the oldest are
+ * lost, and no figure. */
 Test(account_table, the_oldest_groups_become_one_and_nothing_is_lost)
 {
 	struct account_table table = {.rows = NULL};
@@ -86,7 +87,7 @@ Test(account_table, the_oldest_groups_become_one_and_nothing_is_lost)
 	account_table_fini(&table);
 }
 
-/* Only wrong claims can be of so many devices. */
+/* Only wrong claims can be about so many devices. */
 Test(account_table, what_finds_no_place_at_all_is_refused)
 {
 	struct account_table table = {.rows = NULL};

@@ -1,4 +1,4 @@
-# The supervisor's record of use, and the control group of a client. Pure.
+# The supervisor's record of use, and the control group of a client, without side effects.
 set(supervisor_folder ${PROJECT_SOURCE_DIR}/daemon/supervisor)
 sycl_test(unit_accounts SOURCES supervisor/cgroup.c supervisor/account_table.c
   ${supervisor_folder}/base/account_table.c ${supervisor_folder}/base/cgroup.c ${supervisor_folder}/base/text.c LIBS sycl_shared)
@@ -6,14 +6,14 @@ if(TARGET unit_accounts)
   target_include_directories(unit_accounts PRIVATE ${supervisor_folder})
 endif()
 
-# This program has a log_write of its own.
+# This program has its own log_write.
 sycl_test(unit_engine_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_groups.c ${supervisor_folder}/engine/groups.c LIBS sycl_shared)
 if(TARGET unit_engine_groups)
   target_include_directories(unit_engine_groups PRIVATE ${supervisor_folder})
   target_link_options(unit_engine_groups PRIVATE -Wl,--wrap=unlinkat)
 endif()
 
-# Which sessions an engine gets when, with the rest of the engine's part invented.
+# Which sessions an engine gets and when; the rest of the engine's files is invented.
 sycl_test(unit_hand_on SOURCES ${CMAKE_CURRENT_LIST_DIR}/hand_on.c ${supervisor_folder}/engine/hand_on.c
   ${supervisor_folder}/engine/sessions.c ${supervisor_folder}/engine/handles.c ${supervisor_folder}/service/unsettled.c
   ${supervisor_folder}/service/session.c ${supervisor_folder}/base/refusal.c ${supervisor_folder}/base/foreign_socket.c
@@ -22,14 +22,14 @@ if(TARGET unit_hand_on)
   target_include_directories(unit_hand_on PRIVATE ${supervisor_folder})
 endif()
 
-# Who is looked up first, with an invented user database.
+# The order of look-ups, with an invented user database.
 sycl_test(unit_lookup_order SOURCES ${CMAKE_CURRENT_LIST_DIR}/lookup_order.c ${supervisor_folder}/base/user_lookup.c
   LIBS sycl_shared PkgConfig::uv Threads::Threads)
 if(TARGET unit_lookup_order)
   target_include_directories(unit_lookup_order PRIVATE ${supervisor_folder})
 endif()
 
-# No thread starts here. This program, too, has a log_write of its own.
+# No thread starts here. This program has its own log_write, too.
 sycl_test(unit_lookup_threads SOURCES ${CMAKE_CURRENT_LIST_DIR}/lookup_threads.c ${supervisor_folder}/account/tenant_identity.c
   ${supervisor_folder}/base/user_lookup.c ${supervisor_folder}/service/tenant_limits.c LIBS sycl_shared sycl_proto PkgConfig::uv
   Threads::Threads)
@@ -38,14 +38,14 @@ if(TARGET unit_lookup_threads)
   target_link_options(unit_lookup_threads PRIVATE -Wl,--wrap=pthread_create)
 endif()
 
-# Which settings a user has, with an invented user database.
+# The settings of a user, with an invented user database.
 sycl_test(unit_user_question SOURCES ${CMAKE_CURRENT_LIST_DIR}/user_question.c ${supervisor_folder}/base/user_question.c LIBS sycl_shared)
 if(TARGET unit_user_question)
   target_include_directories(unit_user_question PRIVATE ${supervisor_folder})
   target_link_options(unit_user_question PRIVATE -Wl,--wrap=getgrouplist)
 endif()
 
-# Who is served while that database fails. This program, too, has a log_write of its own.
+# Which users are served while that database fails. This program has its own log_write, too.
 sycl_test(unit_tenant_identity SOURCES ${CMAKE_CURRENT_LIST_DIR}/tenant_identity.c ${supervisor_folder}/account/tenant_identity.c
   ${supervisor_folder}/service/tenant_limits.c LIBS sycl_shared sycl_proto PkgConfig::uv)
 if(TARGET unit_tenant_identity)

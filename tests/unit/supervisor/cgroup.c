@@ -1,4 +1,4 @@
-/* From /proc/PID/cgroup to a path that can be shown, whatever its owner has called it. */
+/* Converts /proc/PID/cgroup to a path that can be shown, whatever name its owner has chosen. */
 #include "base/cgroup.h"
 
 #include <criterion/criterion.h>
@@ -46,7 +46,7 @@ Test(cgroup, what_is_not_printable_is_not_shown)
 	cr_assert(eq(str, path, (char *)(uintptr_t) "/a?[31mred?x?y/b?.?_???_caf\xc3\xa9"));
 }
 
-/* The last part says more than the first; no character is cut. */
+/* The last part is more specific than the first; no character is cut. */
 Test(cgroup, a_long_one_is_cut_to_its_last_part)
 {
 	for (size_t length = CGROUP_BYTES - 8; length < 3000;
@@ -68,7 +68,7 @@ Test(cgroup, a_long_one_is_cut_to_its_last_part)
 	}
 }
 
-/* Longer than any kernel's: nothing is read beyond what there is room for. */
+/* It is longer than any of the kernel's. No more is read than there is room for. */
 Test(cgroup, one_that_cannot_be_is_not_known)
 {
 	static char text[20000];

@@ -1,4 +1,4 @@
-/* Section [cuda] of sycld.conf: what is taken, what is refused and where. */
+/* Section [cuda] of sycld.conf: which lines are accepted, and which are refused and where. */
 #include "cleanup.h"
 #include "base/configuration.h"
 

@@ -1,4 +1,4 @@
-/* Options on their way to backends. */
+/* Options that are passed to backends. */
 #include "base/option_list.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-/* Sections of users and groups, drop-ins, and what a check reports. */
+/* Sections of users and groups, drop-in files, and the reports of a check. */
 #include "base/configuration.h"
 #include "cleanup.h"
 
@@ -167,7 +167,7 @@ Test(configuration_people, a_later_file_takes_the_place_of_an_earlier_one)
 						   configuration.limits[weight].origin, text,
 						   sizeof(text)),
 			 "sycld.conf:3");
-	/* In one file, twice is an error still. */
+	/* In one file the same section twice is still an error. */
 	write_text("sycld.conf.d/20-b.conf", "[user one]\nbuilds = 7\n[user one]\nbuilds = 8\n");
 	cr_assert(eq(int, check(), -EINVAL));
 	must_have_finding(0, "20-b.conf:4: ", "twice");

@@ -1,5 +1,5 @@
-/* How a device's time is divided among users, with a fake clock: what is promised, and who cannot
- * take it from others. */
+/* How a device's time is divided among users, with a fake clock: the guarantees, and the users who
+ * cannot take time from others. */
 #include "supervisor/division_node.h"
 
 #include "division/parts.h"
@@ -12,7 +12,7 @@ TestSuite(division, .timeout = 240);
 
 #define SECOND_NS (1000 * NODE_MS)
 
-/* Is the time so many percent of `of_ns`, within 2 points? */
+/* Returns true if the time is that percentage of `of_ns`, within 2 points. */
 static bool is_near(uint64_t ran_ns, uint64_t points, uint64_t of_ns)
 {
 	uint64_t wanted_ns = of_ns * points / 100, slack_ns = of_ns * 2 / 100;
@@ -180,7 +180,7 @@ Test(division, TG11_turns_are_shares_and_nobody_runs_beside_another)
 		cr_expect(zero(u64, node->engines[i].beside_ns), "engine %u: %lu", i,
 			  node->engines[i].beside_ns);
 	}
-	/* A tick and what a window holds are lost at each change. */
+	/* At each change a tick and the contents of a window are lost. */
 	cr_expect(ge(u64, all_ns, 3300 * NODE_MS), "%lu", all_ns);
 	const uint64_t points[] = {60, 30, 10};
 	for (uint32_t i = 0; i < 3; i++)
@@ -230,12 +230,12 @@ Test(division, in_turns_a_liar_and_who_is_stopped_cost_no_more_than_their_shares
 /* ----------------------- users that stop themselves, where users take turns
  * ----------------------- */
 
-/* The first user's engine has something running and is stopped, the second user's waits and is
- * honest. */
+/* The first user's engine has a running command and is stopped; the second user's engine waits and
+ * is honest. */
 struct stop {
 	struct division division;
 	struct division_party parties[2];
-	uint64_t now_ns, had_ns; /* had: by the second, since the last query */
+	uint64_t now_ns, had_ns; /* the time that the second had since the last query */
 };
 
 static void stop_run(struct stop *stop, uint64_t until_ns, bool stopped, bool runs)
@@ -275,7 +275,8 @@ Test(division, in_turns_who_stops_itself_is_waited_for_and_pays)
 	cr_expect(zero(u64, stop.had_ns), "nobody runs beside it: %lu", stop.had_ns);
 	cr_expect(le(i64, stop.parties[0].credit_ns, -150 * (int64_t)NODE_MS), "%ld",
 		  stop.parties[0].credit_ns);
-	/* The party goes on, and its credit has ended: first the other one has as much. */
+	/* The party continues, and its credit has ended: first the other one gets the same
+	 * amount. */
 	stop_run(&stop, 401 * NODE_MS, false, false);
 	stop_run(&stop, 700 * NODE_MS, false, false);
 	cr_expect(ge(u64, stop.had_ns, 200 * NODE_MS), "%lu", stop.had_ns);
@@ -327,8 +328,7 @@ Test(division, in_turns_an_engine_that_is_new_has_its_users_debts)
 	cr_expect(eq(i64, parties[0].credit_ns, parties[1].credit_ns));
 }
 
-/* Two users who have something to do for so many permille of the time, after that has gone on for a
- * while. */
+/* Two users who have work for so many permille of the time, after a while. */
 static void divide_between(struct division_party parties[2], const uint64_t permille[2])
 {
 	struct division division = {.mode = DIVISION_CONCURRENT};
@@ -381,7 +381,7 @@ Test(division, an_engine_takes_part_in_what_it_uses_and_in_no_more_devices_than_
 		count += division_slots_have(&slots, slot);
 	cr_expect(eq(u32, count, DIVISION_SLOTS_OF_ENGINE));
 	cr_expect(division_slots_have(&slots, share_slot(3, 31)), "what it had it keeps");
-	/* Nothing new: nothing that finds no room. */
+	/* Nothing has changed, so there is still room for everything. */
 	cr_expect(division_slots_admit(&slots, slots.devices));
 }
 
@@ -445,8 +445,8 @@ Test(division,
 	}
 }
 
-/* Engines that claim anything: numbers that jump, go back, contradict each other; parties that come
- * and go. */
+/* Engines with arbitrary claims: numbers that jump, go back or contradict each other, and parties
+ * that appear and disappear. */
 Test(division, whatever_is_claimed_an_honest_user_is_granted_its_share)
 {
 	for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -492,7 +492,7 @@ Test(division, whatever_is_claimed_an_honest_user_is_granted_its_share)
 					   parties[i].granted <= parties[i].most));
 		}
 		uint64_t part = granted_ns * DIVISION_WHOLE / (now_ns - begun_ns);
-		/* The parties change one after the other: the waiting time at each change is
+		/* The parties change one after the other. The waiting time at each change is
 		 * charged to none. */
 		cr_expect(ge(u64, part, division.mode == DIVISION_CONCURRENT ? 395 : 250),
 			  "seed %lu: %lu", seed, part);

@@ -1,4 +1,4 @@
-# How a device's time is divided among users, with the gates of their engines, on an invented device.
+# How a device's time is divided among users, with the fair queues of their engines, on an invented device.
 set(division_sources ${PROJECT_SOURCE_DIR}/daemon/supervisor/division/division.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/division/parts.c
   ${PROJECT_SOURCE_DIR}/daemon/supervisor/division/slots.c)
 sycl_test(unit_division SOURCES supervisor/division.c supervisor/division_node.c ${division_sources}

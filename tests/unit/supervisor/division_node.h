@@ -20,20 +20,20 @@ struct node_engine {
 	struct fair_queue_group groups[NODE_DEPTH];
 	bool used[NODE_DEPTH];
 	uint64_t user, takes_ns;
-	uint32_t least, most, depth; /* so many are open at a time */
-	uint64_t from_ns, until_ns;  /* it has work */
+	uint32_t least, most, depth; /* this many are open at a time */
+	uint64_t from_ns, until_ns;  /* when it has work */
 	uint64_t every_ns, next_ns;  /* 0: at once when there is room */
 	bool lies;    /* it always claims to want and run something, and never sends anything */
-	bool stopped; /* it does nothing any more: what it said last stays */
+	bool stopped; /* it does nothing any more: its last claims stay */
 	bool gone;
 	/* its page */
 	uint64_t busy_ns, busy_since_ns, beat;
 	uint32_t running;
 	struct division_party party;
 	uint64_t again_ns;
-	/* seen */
+	/* measured */
 	uint64_t ran_ns, count, first_ns;
-	uint64_t beside_ns; /* exclusive: it ran while others had something on the device */
+	uint64_t beside_ns; /* exclusive: it ran while others had commands on the device */
 };
 
 struct node {
@@ -49,13 +49,13 @@ struct node {
 	uint64_t end_ns; /* of the first; 0: not begun */
 };
 
-/* The one before is given up. */
+/* The one before is freed. */
 struct node *node_create(enum division_mode mode);
 /* Permille. It has work for ever, from the start. Engines of one user follow each other. */
 struct node_engine *node_engine(struct node *node, uint64_t user, uint32_t least, uint32_t most,
 				uint64_t takes_ns, uint32_t depth);
 void node_run(struct node *node, uint64_t until_ns);
-/* Counts anew from here. */
+/* Starts new counts. */
 void node_forget(struct node *node);
 
 #endif

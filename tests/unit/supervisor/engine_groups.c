@@ -1,7 +1,7 @@
 /*
- * The supervisor's writes into a user's control group: over plain files with the names that the
- * kernel has, as not every machine has the controllers. tests/integration/supervisor/groups.c is
- * about real groups.
+ * The supervisor's writes into a user's control group. They go to plain files with the kernel's
+ * names, because not every machine has the controllers. tests/integration/supervisor/groups.c tests
+ * real groups.
  */
 #include "engine/groups.h"
 
@@ -28,7 +28,7 @@ static struct engine_groups groups = ENGINE_GROUPS_NONE;
 static unsigned warnings;
 static bool is_removed; /* the removal of the user's folder was requested */
 
-/* The linker puts it in the C library's place. */
+/* The linker replaces the C library's function by it. */
 int __real_unlinkat(int folder, const char *path, int flags);
 int __wrap_unlinkat(int folder, const char *path, int flags);
 
@@ -111,7 +111,7 @@ Test(engine_groups, a_user_has_the_limits_that_are_configured)
 	cr_expect(eq(uint, warnings, 0));
 }
 
-/* The group may have stayed from an engine that had limits. */
+/* The group may be left from an engine that had limits. */
 Test(engine_groups, without_limits_an_engine_has_a_group_all_the_same)
 {
 	const struct configuration configuration = {.user_processes = 0};
@@ -152,7 +152,8 @@ static void write_text(const char *path, const char *text)
 	cr_assert(eq(long, write(fd, text, strlen(text)), (long)strlen(text)));
 }
 
-/* The files of a real group go with it. Here they would keep the folder, so the order counts. */
+/* The files of a real group are removed with it. Here they would keep the folder, so the order
+ * matters. */
 static bool is_removed_by_tidy(void)
 {
 	const pid_t none = 0;
@@ -182,7 +183,7 @@ static void make_groups(unsigned count)
 	}
 }
 
-/* One user with many uids; empty groups go with each tidying. */
+/* One user with many uids. Each cleanup removes empty groups. */
 Test(engine_groups, of_very_many_groups_those_with_little_memory_go)
 {
 	write_text("uid-1000/memory.current", "1048576\n");
@@ -210,7 +211,7 @@ Test(engine_groups, the_next_engine_is_bound_by_a_group_that_stayed)
 	expect_text("uid-1000/memory.current", "209715200\n");
 }
 
-/* The controller has gone, and nothing counts there any more. */
+/* The controller does not exist any more, so nothing is counted there. */
 Test(engine_groups, a_stopped_service_leaves_no_group_for_its_memory)
 {
 	write_text("cgroup.subtree_control", "");
@@ -238,7 +239,7 @@ Test(engine_groups, a_user_has_a_quarter_of_the_service_s_processes)
 	expect_text("uid-1000/pids.max", "100000");
 	const struct configuration some = {.user_processes = 300};
 	engine_groups_take(&groups, &some, USER, ENGINE);
-	/* A plain file keeps what a shorter text does not cover. */
+	/* A shorter text leaves the rest of a plain file unchanged. */
 	expect_text("uid-1000/pids.max", "300000");
 }
 
@@ -249,7 +250,7 @@ Test(engine_groups, the_only_user_of_a_service_has_all_its_processes)
 	cr_expect(eq(u64, groups.processes, 0u));
 }
 
-/* An engine needs threads for each processor, and its build helper. */
+/* An engine needs threads for each processor and for its build helper. */
 Test(engine_groups, a_quarter_of_few_processes_does_not_stop_an_engine)
 {
 	uint64_t least = default_processes("100\n");

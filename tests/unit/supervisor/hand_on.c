@@ -1,5 +1,5 @@
-/* Which sessions go to an engine when: with real sockets of clients, and an engine that only takes
- * note of what it gets. */
+/* Which sessions go to an engine and when, with real sockets of clients, and an engine that only
+ * records what it gets. */
 #include "engine/hand_on.h"
 
 #include "account/claims.h"
@@ -131,7 +131,7 @@ static void close_hand_on(void)
 
 TestSuite(hand_on, .init = open_hand_on, .fini = close_hand_on, .timeout = 60);
 
-/* A session that the engine is given; the socket of its client. */
+/* Gives a session to the engine. Returns the socket of its client. */
 static int give_session(uint64_t id, bool has_sent)
 {
 	int pair[2];
@@ -186,7 +186,7 @@ Test(hand_on, a_flush_leaves_nothing_to_look_at_again_of_clients_that_are_silent
 		clients[i] = give_session(i + 1, false);
 	cr_expect(TAILQ_EMPTY(&engine->waiting), "the next flush begins with these");
 	cr_expect(eq(uint, engine->waiting_count, 8u));
-	/* The last of a list, and one in its middle, are given up; then others come. */
+	/* The last of a list, and one in its middle, are dropped; then others come. */
 	engine_drop_waiting(engine, TAILQ_LAST(&engine->silent, session_list), "late");
 	engine_drop_waiting(engine, TAILQ_NEXT(TAILQ_FIRST(&engine->silent), link), "late");
 	int ninth = give_session(9, false), tenth = give_session(10, true);
@@ -215,7 +215,7 @@ Test(hand_on, a_full_control_socket_keeps_the_order)
 	close_fd(&second);
 }
 
-/* As engine_kill() leaves an engine whose process has not ended yet. */
+/* Leaves the engine as engine_kill() does while its process has not ended yet. */
 static void mark_killed(void)
 {
 	(void)snprintf(engine->kill_reason, sizeof(engine->kill_reason), "the test kills it");
@@ -230,7 +230,7 @@ Test(hand_on, a_killed_engine_is_not_watched_again_when_a_silent_client_sends)
 	int silent = give_session(1, false);
 	cr_assert(uv_is_active((uv_handle_t *)engine->control_poll));
 	mark_killed();
-	/* It is read no more, so the loop would find it readable in each of its rounds. */
+	/* It is not read any more, so the loop would find it readable in each of its rounds. */
 	cr_assert(eq(int, (int)send(engines_end, "x", 1, 0), 1));
 	say_something(silent);
 	cr_expect(not(uv_is_active((uv_handle_t *)engine->control_poll)));

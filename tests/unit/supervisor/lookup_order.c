@@ -1,7 +1,7 @@
 /*
- * Who is looked up while the user database takes long over made-up uids, as those of a user with
- * subordinate uids. Here it answers about uids from SLOW on when the gate opens, which is after
- * each test: so whoever is answered before that has waited for none of them.
+ * The order of look-ups while the user database is slow for invented uids, such as those of a user
+ * with subordinate uids. Here it answers about uids from SLOW on when the gate opens, which is
+ * after each test. A uid that is answered before that has waited for none of them.
  */
 #include "base/user_lookup.h"
 
@@ -19,7 +19,7 @@ static pthread_cond_t gate = PTHREAD_COND_INITIALIZER;
 static bool is_open;
 static uv_loop_t loop;
 static unsigned slow_begun, slow_answered;
-static unsigned released; /* of block SLOW, ahead of the gate; `mutex` guards it, too */
+static unsigned released; /* of block SLOW, before the gate opens; `mutex` guards it, too */
 
 void user_question_answer(const struct user_question *question, struct user_answer *answer_out)
 {
@@ -53,7 +53,7 @@ static void open_lookups(void)
 	cr_assert(eq(int, user_lookups_open(&loop), 0));
 }
 
-/* All that were begun are answered at last. */
+/* All look-ups that were begun are answered. */
 static void close_lookups(void)
 {
 	(void)pthread_mutex_lock(&mutex);
@@ -85,7 +85,7 @@ static void begin_flood(unsigned blocks)
 	cr_assert(gt(uint, slow_begun, USER_LOOKUP_THREADS));
 }
 
-/* Answered while none of the flood is. */
+/* The uid is answered while none of the flood is. */
 static void must_not_wait(uid_t uid, bool was_found)
 {
 	bool is_answered = false;
@@ -139,7 +139,7 @@ Test(lookup_order, made_up_uids_of_one_block_do_not_take_all_places)
 	cr_expect(eq(int, begin_slow(SLOW + BLOCK), 0));
 }
 
-/* Each end of a look-up of the first block leaves room for one of that block and for one of any. */
+/* Each end of a look-up of the first block makes room for one of that block and for one of any. */
 Test(lookup_order, a_user_gets_the_thread_that_the_end_of_another_look_up_leaves)
 {
 	for (uid_t i = 0; i < 6; i++)

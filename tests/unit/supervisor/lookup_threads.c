@@ -1,6 +1,6 @@
 /*
- * What a client is told when the service cannot query the user database because no thread starts,
- * as after a user's code has taken all processes of the service's unit.
+ * The answer to a client if the service cannot query the user database because no thread starts.
+ * That happens if a user's code uses all processes of the service's unit.
  */
 #include "account/tenant_identity.h"
 #include "account/tenant_forget.h"
@@ -16,7 +16,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The linker puts it in the C library's place. */
+/* The linker replaces the C library's function by it. */
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
 			  void *context);
 

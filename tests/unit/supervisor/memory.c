@@ -1,5 +1,5 @@
-/* Which engines give device memory back, and how much: what each keeps, and what a claim can gain.
- */
+/* Which engines give device memory back, and how much: what each keeps, and what a claim can
+ * gain. */
 #include "division/memory.h"
 
 #include <criterion/criterion.h>
@@ -11,7 +11,7 @@ TestSuite(memory, .timeout = 60);
 
 #define CAPACITY 64000u /* so that parts of a thousandth are whole */
 
-/* All of it could be spilled, and the user has no share of its own. */
+/* All of it could be spilled, and the user has no configured share. */
 static struct memory_party party(uint64_t user, uint64_t held_bytes)
 {
 	return (struct memory_party){.user = user,
@@ -88,11 +88,12 @@ Test(memory, TG15_more_engines_are_no_more_of_the_device)
 {
 	struct memory_party parties[] = {party(1, 20000), party(1, 12000), party(1, 0),
 					 party(2, 32000)};
-	/* User 1 has its half. Its third engine gets what the others have above a third of that. */
+	/* User 1 has its half. Its third engine gets the memory that its other engines have above a
+	 * third of that. */
 	cr_expect(eq(u64, memory_divide(parties, 4, 2, 9000), 9000u));
 	cr_expect(eq(u64, parties[3].give_bytes, 0u));
 	cr_expect(eq(u64, parties[0].give_bytes, 9000u));
-	/* One engine of user 1 is below its own part, and yet user 2 gets no more than is above the
+	/* One engine of user 1 is below its own part. Yet user 2 gets only memory above the
 	 * half. */
 	parties[0] = party(1, 33000);
 	parties[1] = party(1, 1000);
@@ -110,16 +111,17 @@ Test(memory, TG15_what_cannot_be_spilled_is_not_asked_for)
 Test(memory, TG15_a_false_claim_of_the_device_takes_nothing_from_others)
 {
 	struct memory_party parties[] = {party(1, 33000), party(2, 0), party(3, 0)};
-	parties[1].capacity_bytes = 1000; /* the one that asks: parts would be small */
+	parties[1].capacity_bytes = 1000; /* of the engine that requests: parts would be small */
 	cr_expect(eq(u64, memory_divide(parties, 2, 1, 9000), 1000u));
-	parties[1].capacity_bytes = MEMORY_BYTES_MAX; /* its own would be large */
+	parties[1].capacity_bytes =
+		MEMORY_BYTES_MAX; /* of the other one: its own part would be large */
 	cr_expect(eq(u64, memory_divide(parties, 2, 1, 33000), 0u));
-	/* A third one that holds nothing makes no part smaller. */
+	/* A third one without memory makes no part smaller. */
 	parties[2].capacity_bytes = MEMORY_BYTES_MAX;
 	cr_expect(eq(u64, memory_divide(parties, 3, 1, 9000), 1000u));
 }
 
-/* Whatever is claimed, what each other user keeps is that user's part by its own claims. */
+/* Whatever is claimed, every other user keeps that user's part by its own claims. */
 Test(memory, TG15_no_claims_take_a_user_below_its_part)
 {
 	enum { PARTIES = 6, ROUNDS = 20000 };

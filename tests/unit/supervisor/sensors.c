@@ -40,7 +40,7 @@ Test(sensors, readings_that_differ_much_are_not_shown)
 		cr_expect(ne(chr, *shown->unavailable, '\0'));
 		cr_expect(eq(u32, shown->temperature_celsius, 0));
 		cr_expect(eq(u32, shown->power_milliwatts, 0));
-		/* No later claim brings the reading back. */
+		/* No later claim restores the reading. */
 		cr_expect(eq(ptr, report_sensors_join(shown, &first), shown));
 	}
 }

@@ -1,4 +1,4 @@
-/* Whether a user is served while the user database fails, with look-ups that this test answers. */
+/* Whether a user is served while the user database fails. This test answers the look-ups. */
 #include "account/tenant_identity.h"
 
 #include "account/tenant_forget.h"

@@ -1,4 +1,4 @@
-/* Which sections are a user's, with an invented user database that fails. */
+/* The sections that apply to a user, with an invented user database that fails. */
 #include "base/user_question.h"
 
 #include "base/user_database.h"
@@ -40,7 +40,7 @@ int user_database_group(const char *name, gid_t *gid_out)
 	return group_error;
 }
 
-/* The linker puts it in the C library's place. */
+/* The linker replaces the C library's function by it. */
 int __wrap_getgrouplist(const char *user, gid_t gid, gid_t *groups, int *count);
 
 int __wrap_getgrouplist(const char *user, gid_t gid, gid_t *groups, int *count)

@@ -34,7 +34,8 @@ static void begin(bool spills, uint32_t features)
 							    .frees_when_quiet = true,
 							    .features = features});
 	harness_start_with(&h, 1, &config);
-	(void)harness_kernel(&h, 0, "hold"); /* so that its launch needs no turn of the front */
+	(void)harness_kernel(&h, 0,
+			     "hold"); /* so that its launch needs no turn of the front thread */
 	cr_assert(harness_settle(&h));
 }
 
@@ -72,7 +73,7 @@ static bool becomes(uint64_t memory_bytes)
 	return fake_counters_of(0).memory_bytes == memory_bytes;
 }
 
-/* The device's thread has tried so often to get memory. */
+/* Waits until the device's thread has tried that often to get memory. */
 static void wait_for_tries(enum fake_entry entry, uint64_t count)
 {
 	scheduler_flush(h.scheduler);
@@ -97,7 +98,7 @@ Test(sched_frees, F8_memory_is_given_back_when_nothing_is_in_flight)
 	hold(&held);
 	harness_words_free(&h, &words);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &another);
-	harness_expect_success(&h, &another); /* it waits for nobody */
+	harness_expect_success(&h, &another); /* it has no predecessors */
 	cr_expect(eq(u64, fake_counters_of(0).memory_bytes, BYTES));
 	fake_gate_open(1);
 	harness_expect_success(&h, &held);
@@ -154,7 +155,7 @@ Test(sched_frees, TG15_a_command_waits_for_memory_that_was_freed_rather_than_spi
 	expect_room_after(true);
 }
 
-/* What is in flight may never end. */
+/* The commands in flight may never end. */
 Test(sched_frees, TG15_a_command_without_room_fails_in_the_end)
 {
 	struct words words[3];

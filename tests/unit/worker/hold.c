@@ -1,6 +1,6 @@
 /*
- * Lanes whose driver's queue is full (worker/task/hold.h): their commands wait on the device's
- * thread, with all that must come behind them, and other lanes go on (F8). No test measures time.
+ * Lanes whose driver's queue is full (worker/task/hold.h). Their commands wait on the device's
+ * thread, with their successors, and other lanes continue (F8). No test measures time.
  */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
@@ -42,7 +42,7 @@ static void setup_hold(void)
 	begin_hold(0, &(struct scheduler_config){.processors = 2, .never_fair_queue = true});
 }
 
-/* The clock stands still: no wait is over because this machine is slow. */
+/* The clock stands still, so a slow machine ends no wait. */
 static uint64_t stopped_clock(void)
 {
 	return 1000000000000;
@@ -110,7 +110,7 @@ Test(hold, F8_a_full_lane_holds_back_its_own_commands_alone)
 		submit_gated(session, 1, &probes[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
-	/* Another session's commands come and go meanwhile. */
+	/* Another session's commands are sent and end meanwhile. */
 	for (uint32_t i = 0; i < 3 * ROOM; i++) {
 		asked = (struct probe){.done = false};
 		submit_increment(&words, 2, &asked);
@@ -172,7 +172,8 @@ static void fail_often(void)
 	}
 }
 
-/* Each failure is remembered on the device's thread, until a message says that it is known. */
+/* Each failure is stored on the device's thread until a message reports that the front thread has
+ * it. */
 Test(hold, F8_failures_are_forgotten_while_commands_are_held)
 {
 	(void)harness_kernel(&h, 0, "fail");
@@ -233,7 +234,7 @@ Test(hold_spill, TG15_F8_a_full_lane_holds_back_its_own_commands_alone_where_mem
 	finish_hold();
 }
 
-/* However many commands one client has there: only the first of its lane is tried when those of
+/* However many commands one client has there, only the first of its lane is tried when those of
  * others complete. */
 Test(hold, F8_what_is_held_in_one_lane_costs_others_no_more_than_its_first_command)
 {
@@ -260,7 +261,7 @@ Test(hold, F8_what_is_held_in_one_lane_costs_others_no_more_than_its_first_comma
 	finish_hold();
 }
 
-/* What it needs fails meanwhile, and is known to have failed when it is tried again. */
+/* Its predecessor fails meanwhile. The failure is stored when it is tried again. */
 Test(hold, a_command_that_is_held_fails_with_what_it_needs)
 {
 	struct words words;
@@ -290,7 +291,8 @@ Test(hold, a_command_that_is_held_fails_with_what_it_needs)
 	finish_hold();
 }
 
-/* It was refused when its waits were sent already, so it is in flight until those are over (M9). */
+/* When it was refused, its waits had been sent already. So it is in flight until those have ended
+ * (M9). */
 Test(hold, M9_what_needs_a_command_that_is_refused_behind_its_waits_does_not_run)
 {
 	struct words words, apart;
@@ -307,7 +309,7 @@ Test(hold, M9_what_needs_a_command_that_is_refused_behind_its_waits_does_not_run
 	submit_gated(session, 1, &probes[0]);
 	(void)harness_launch(&h, &refused, &asked);
 	submit_increment(&words, 2, &held);
-	/* When this one is over, the device's thread has had all three. */
+	/* When this one has ended, the device's thread has had all three. */
 	submit_increment(&apart, 3, &probes[1]);
 	cr_assert(harness_wait(&h, &probes[1]));
 	cr_assert(not(asked.done));
@@ -337,7 +339,7 @@ Test(hold, N4_commands_of_a_session_that_ends_are_skipped_while_they_are_held)
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	const struct backend_fault ended = {.status = STATUS_CONNECTION_LOST, .text = "ended"};
 	(void)scheduler_drop(h.scheduler, session, SCHEDULER_DROP_ALL, &ended);
-	/* The last one was held, and comes back while the gate is closed. */
+	/* The last one was held, and is reported while the gate is closed. */
 	cr_assert(harness_wait(&h, &probes[MANY - 1]));
 	cr_assert(not(probes[0].done));
 	cr_assert(eq(i32, probes[MANY - 1].fault.status, STATUS_CONNECTION_LOST));

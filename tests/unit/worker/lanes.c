@@ -20,7 +20,7 @@ static void setup(void)
 
 TestSuite(lanes, .timeout = 20, .init = setup);
 
-/* Everything that was done, by lane. */
+/* Reads all entries, by lane. */
 static uint32_t read_log(struct fake_log_entry *log, uint32_t capacity)
 {
 	uint32_t count = fake_log_read(log, capacity);
@@ -65,8 +65,8 @@ Test(lanes, F1_an_in_order_queue_has_one_lane)
 	harness_expect_stopped(&h);
 }
 
-/* Both of one queue go behind each other; another queue's, whose home it is, too, goes where nobody
- * is. */
+/* Both of one queue follow each other. The other queue has the same home lane, and its commands go
+ * to an idle lane. */
 Test(lanes, F8_queues_that_share_a_home_do_not_wait_for_each_other)
 {
 	static struct fake_log_entry log[16];
@@ -95,7 +95,7 @@ Test(lanes, F8_queues_that_share_a_home_do_not_wait_for_each_other)
 	harness_expect_success(&h, &held);
 	harness_expect_success(&h, &follower);
 	cr_assert(eq(u32, read_log(log, 16), 3));
-	/* As they ended: the other one, the held one, its follower. */
+	/* In the order of ends: the other one, the held one, its follower. */
 	cr_expect(ne(u32, log[0].lane, log[1].lane));
 	cr_expect(eq(u32, log[1].lane, log[2].lane));
 	harness_expect_stopped(&h);
@@ -217,7 +217,8 @@ Test(lanes, launch_properties_arrive)
 	harness_expect_stopped(&h);
 }
 
-/* The launch before on the lane, if that is one that it depends on, of its own session. */
+/* It begins early behind the launch before it on the lane, if it depends on that, and both are of
+ * one session. */
 Test(lanes, R5_a_launch_begins_early_behind_a_launch_of_its_session_alone)
 {
 	static struct fake_log_entry log[16];

@@ -1,5 +1,5 @@
-/* Full devices: which memory is spilled, which is not, which commands wait, and the errors of those
- * without room. */
+/* Full devices: which memory is spilled, which commands wait, and the errors of commands without
+ * room. */
 #include "worker/spill_fixture.h"
 #include "scheduler/harness_checks.h"
 #include "worker/spill/spill.h"
@@ -61,7 +61,7 @@ Test(spill, TG15_the_least_recently_used_goes_first)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* Commands that do not end keep their memory; what needs room waits, what needs none goes on. */
+/* Commands that do not end keep their memory. Commands that need room wait, and others run. */
 Test(spill, TG15_nothing_in_flight_is_spilled_and_others_go_on)
 {
 	struct words words[ROOM + 2];
@@ -165,7 +165,7 @@ Test(spill, TG15_what_others_may_see_is_never_spilled)
 {
 	struct words shared[ROOM], other;
 	struct probe probe;
-	/* Exported memory comes in granules here as elsewhere; it is counted by its size. */
+	/* Exported memory has granules here as on real devices; it is counted by its size. */
 	spill_begin(ROOM, BACKEND_FEATURE_EXPORT_VMM, &(struct scheduler_config){.processors = 2});
 	for (uint32_t i = 0; i < ROOM; i++)
 		harness_words_shared(&spill_harness, &shared[i], WORDS, true, i * 1000, 0,
@@ -220,7 +220,7 @@ Test(spill, TG15_unless_asked_for_what_finds_no_room_fails)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* A buffer is released while its memory is on the way out, and so is one that is away. */
+/* A buffer is released while its memory moves out, and so is one whose memory is out. */
 Test(spill, TG15_buffers_end_wherever_their_memory_is)
 {
 	struct words words[ROOM + 2];
@@ -284,7 +284,7 @@ Test(spill, TG15_contents_that_are_spilled_reach_another_device)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* One session goes over its part again and again; the other's memory stays. */
+/* One session uses its part repeatedly; the other's memory stays. */
 Test(spill, TG15_who_keeps_to_its_part_is_not_pushed_out)
 {
 	enum { MANY = 3 * ROOM };
@@ -319,8 +319,8 @@ Test(spill, TG15_who_keeps_to_its_part_is_not_pushed_out)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* A session that wants all of the host's part gets half of it. Memory that it holds already may
- * come and go as before. */
+/* A session that wants all of the host's part gets half of it. Its present memory may be spilled
+ * and returned as before. */
 Test(spill, TG15_one_session_does_not_fill_what_the_host_has_for_all)
 {
 	enum { MANY = 3 * ROOM, PAGES = 8 };
@@ -367,8 +367,8 @@ Test(spill, TG15_one_session_does_not_fill_what_the_host_has_for_all)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* A session that has ended does not count as another one. So the only session left has all of the
- * rest. */
+/* A session that has ended does not count as another one. So the only remaining session has all of
+ * the rest. */
 Test(spill, TG15_who_has_ended_keeps_nothing_of_what_the_host_has_from_others)
 {
 	enum { PAGES = 8 };
@@ -420,12 +420,12 @@ Test(spill, TG15_a_copy_that_fails_loses_nothing)
 	struct words words[ROOM + 1];
 	struct probe probe;
 	spill_begin_full(words, ROOM + 1);
-	/* The first one does not go; the next does. */
+	/* The first spill fails; the next succeeds. */
 	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "no copy")));
 	(void)spill_increment(0, &words[ROOM], &probe);
 	spill_expect_status(&probe, STATUS_SUCCESS);
 	cr_assert(eq(u64, spill_counts(0).spills, 1));
-	/* The way out of another, then the way back, which fails. */
+	/* Another buffer is spilled, and then the copy back fails. */
 	cr_assert(zero(int,
 		       fake_fail(FAKE_COMPLETION, 0, 1, 1, STATUS_RUNTIME, false, "no way back")));
 	(void)spill_increment(0, &words[1], &probe);
@@ -438,7 +438,8 @@ Test(spill, TG15_a_copy_that_fails_loses_nothing)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* A session's most is not about waiting for room: others keep it, and they would be let off. */
+/* A session's limit does not cause a wait for room: other sessions have the room, and they would be
+ * ended. */
 static uint64_t deadline_of(void *context, uint64_t session)
 {
 	(void)context;
@@ -468,7 +469,7 @@ Test(spill, TG15_who_waits_for_room_does_not_run)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* The object of a query lives until the answer. */
+/* The object of a query exists until the answer. */
 Test(spill, TG15_a_buffer_ends_behind_a_question_that_waits_for_room)
 {
 	struct words words[ROOM + 1];
@@ -481,7 +482,7 @@ Test(spill, TG15_a_buffer_ends_behind_a_question_that_waits_for_room)
 		     1));
 	spill_wait_for_tries(ROOM + 1);
 	sched_buffer_release(words[ROOM].buffer);
-	/* Behind it on its way to the device and back. */
+	/* It comes behind its way to the device and back. */
 	cr_assert(zero(int,
 		       sched_native_get(spill_harness.devices[0], BACKEND_NATIVE_DEVICE, &other)));
 	cr_assert(harness_wait(&spill_harness, &other));
@@ -522,8 +523,8 @@ Test(spill, TG15_a_polled_device_tries_again_when_something_has_come_back)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* Where a driver makes lanes only while nothing runs, it would be too late for one when the device
- * is full. */
+/* Some drivers make lanes only while nothing runs. There it would be too late for one when the
+ * device is full. */
 Test(spill, TG15_the_lanes_for_copies_are_there_before_the_device_is_full)
 {
 	struct words words[ROOM + 1];
@@ -539,7 +540,7 @@ Test(spill, TG15_the_lanes_for_copies_are_there_before_the_device_is_full)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* Each waits for so long, and then makes way for the next. */
+/* Each waits that long, and then is refused so that the next can try. */
 Test(spill, TG15_a_wait_for_room_has_an_end)
 {
 	struct words words[ROOM + 3];

@@ -1,4 +1,4 @@
-/* Full devices: what the copies of a spill cost, their parts, and how many a sweep over memory
+/* Full devices: the cost of a spill's copies, their parts, and how many a sweep over memory
  * needs. */
 #include "worker/spill_fixture.h"
 #include "scheduler/harness_checks.h"
@@ -34,8 +34,8 @@ static void wait_for_pinned(uint64_t count)
 	cr_assert(eq(u64, pinned(), count));
 }
 
-/* Memory of the device goes from one to the next, and so does what the host has for it, which is
- * pinned. */
+/* One buffer's device memory is used for the next, and so is the pinned host memory of the
+ * spill. */
 Test(spill, TG15_a_sweep_that_comes_again_asks_the_driver_for_no_memory)
 {
 	enum { COUNT = ROOM + 2 };
@@ -45,7 +45,7 @@ Test(spill, TG15_a_sweep_that_comes_again_asks_the_driver_for_no_memory)
 	for (uint32_t round = 0; round < 2; round++)
 		for (uint32_t i = 0; i < COUNT; i++)
 			spill_run_increment(0, &words[i]);
-	wait_for_pinned(3); /* two are away, and one goes before another comes */
+	wait_for_pinned(3); /* two are spilled, and one is spilled before another returns */
 	uint64_t made = spill_calls(FAKE_MEMORY_CREATE), returns = spill_counts(0).returns;
 	for (uint32_t round = 0; round < 3; round++)
 		for (uint32_t i = 0; i < COUNT; i++)
@@ -56,13 +56,13 @@ Test(spill, TG15_a_sweep_that_comes_again_asks_the_driver_for_no_memory)
 	for (uint32_t i = 0; i < COUNT; i++)
 		spill_expect_counted(&words[i], i * 1000 + 5);
 	spill_free_words(words, COUNT);
-	/* Nobody needs it for a while. */
+	/* It is not used for a while. */
 	cr_assert(harness_settle(&spill_harness));
 	wait_for_pinned(0);
 	harness_expect_stopped(&spill_harness);
 }
 
-/* Its copies are of parts of it, each with host memory of its own. */
+/* It is copied in parts, each with its own host memory. */
 Test(spill, TG15_large_memory_goes_in_pieces)
 {
 	enum {
@@ -92,8 +92,8 @@ Test(spill, TG15_large_memory_goes_in_pieces)
 		     submitted + 1 + LARGE_PIECES * (spill_counts(0).spills - spills + 1)));
 	for (uint32_t i = 0; i < COUNT; i++)
 		spill_expect_counted(&words[i], i * 1000 + (i == 0 ? 3 : 2));
-	/* A part that fails is not without the others: what it was to save stays, and another goes.
-	 */
+	/* If one part fails, the others do not count either. The memory that was to be saved stays,
+	 * and another buffer is spilled. */
 	spill_run_increment(0, &words[1]);
 	spill_run_increment(0, &words[2]);
 	cr_assert(zero(int, fake_fail(FAKE_COMPLETION, 0, 1, 1, STATUS_RUNTIME, false, "no copy")));
@@ -108,8 +108,8 @@ Test(spill, TG15_large_memory_goes_in_pieces)
 
 enum { PARTS = 8, HAS_OF_PARTS = 2, OF_PARTS = HAS_OF_PARTS + 1 };
 
-/* Memory that goes in parts: what comes has each part when that of what goes has left. The first is
- * away. */
+/* Memory is moved in parts: each part is filled when the former part has left. The first buffer is
+ * spilled. */
 static void begin_parts(struct words *words)
 {
 	const uint64_t bytes = PARTS * PAGE;
@@ -139,7 +139,7 @@ Test(spill, TG15_what_comes_follows_what_goes_part_by_part)
 	spill_run_increment(0, &words[0]);
 	uint32_t count = fake_log_read(log, ENTRIES), ways[2] = {0}, early = 0;
 	fake_delay(0, 0);
-	/* Never more is in than out, and some before all is out. */
+	/* Never are more in than out, and some are in before all are out. */
 	for (uint32_t i = 0; i < count; i++) {
 		ways[0] += log[i].kind == BACKEND_COMMAND_READ;
 		ways[1] += log[i].kind == BACKEND_COMMAND_WRITE;
@@ -155,8 +155,8 @@ Test(spill, TG15_what_comes_follows_what_goes_part_by_part)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* Whichever of the parts it is: what goes stays, with all that was overwritten, or what comes has
- * failed and nothing else. */
+/* Any of the parts may fail. If a part of the old memory fails, it stays, with all that was
+ * overwritten. If a part of the new memory fails, only that fails. */
 Test(spill, TG15_a_part_that_fails_harms_nobody_else)
 {
 	const enum fake_entry entries[] = {FAKE_COMPLETION, FAKE_SUBMIT};
@@ -195,7 +195,7 @@ Test(spill, TG15_a_device_may_be_lost_at_each_part)
 	}
 }
 
-/* Its place is another one's by then. */
+/* Its place belongs to another buffer by then. */
 Test(spill, TG15_what_goes_may_end_while_another_comes_into_its_place)
 {
 	struct words words[OF_PARTS];
@@ -222,11 +222,11 @@ Test(spill, TG15_what_goes_may_end_while_another_comes_into_its_place)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* --------------------------------- what waits is known ---------------------------------- */
+/* ----------------------------- the use of waiting commands ------------------------------ */
 
 enum { SWEEP_MOST = 48, SWEEP_LEAST_AWAY = 16, SWEEPS_COUNTED = 16 };
 
-/* All of a sweep is queued, in order, before any of it is waited for. So often memory came back. */
+/* All of a sweep is queued, in order, before any wait. Returns how often memory was moved back. */
 static uint64_t returns_of_sweeps(struct words *words, uint32_t count, uint32_t sweeps)
 {
 	struct probe probes[SWEEP_MOST];
@@ -257,8 +257,8 @@ Test(spill, TG15_sweeps_move_little_more_than_what_has_no_room)
 }
 
 /*
- * Half as much again as there is room for, all of it in parts. What is on its way keeps little of
- * the device from those who could use it. Returns how often memory came back.
+ * The buffers need half as much again as there is room for, all in parts. Memory in transit takes
+ * little of the device from commands that could use it. Returns how often memory was moved back.
  */
 static uint64_t sweep_over_more(bool is_back)
 {
@@ -318,7 +318,7 @@ static uint32_t pairs(const struct fake_log_entry *log, uint32_t count,
 	return found;
 }
 
-/* The next memory comes while unneeded memory goes, and both beside kernels. */
+/* The next memory comes while unneeded memory leaves, and both beside kernels. */
 Test(spill, TG15_copies_go_both_ways_at_once_beside_kernels)
 {
 	enum { COUNT = 4 * ROOM, HAS = 3 * ROOM, ENTRIES = 4096 };
@@ -327,7 +327,7 @@ Test(spill, TG15_copies_go_both_ways_at_once_beside_kernels)
 	spill_begin(HAS, BACKEND_FEATURE_COPY_LANES, &(struct scheduler_config){.processors = 2});
 	spill_make_words(words, COUNT);
 	(void)returns_of_sweeps(words, COUNT, 2);
-	/* So long that whatever may be under way at one time is. */
+	/* So long that everything that may run at one time does. */
 	fake_delay(0, 3000000);
 	cr_assert(zero(int, fake_log_start(ENTRIES)));
 	(void)returns_of_sweeps(words, COUNT, 3);

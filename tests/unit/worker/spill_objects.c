@@ -113,7 +113,8 @@ static void launch_graph(struct sched_graph *graph, struct words *words)
 	spill_expect_status(&probe, STATUS_SUCCESS);
 }
 
-/* Made of what is away, it comes back; from then on it stays until the graph is gone. */
+/* If it is made of a spilled buffer, the buffer is moved back. From then on it stays until the
+ * graph is freed. */
 Test(spill, TG15_what_a_graph_names_stays)
 {
 	struct words words[ROOM + 1];
@@ -146,8 +147,8 @@ Test(spill, TG15_what_a_graph_names_stays)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* Objects that a change took out of a graph may end, and then the graph, of a device that was lost
- * with that change. */
+/* A change removes objects from a graph, and the device is lost with that change. The objects may
+ * be freed, and then the graph. */
 Test(spill, TG15_L13_a_graph_ends_behind_what_it_named_before_a_change_that_lost_the_device)
 {
 	struct words words[2];

@@ -13,7 +13,7 @@ TestSuite(sched_spill_room, .timeout = 240);
 
 #define HOUR_NS 3600000000000u
 
-/* These devices have no UUID: the first one is meant. */
+/* These devices have no UUID: the first one is used. */
 static uint64_t begin_request(uint64_t bytes, uint64_t within_ns, uint64_t hold_ns)
 {
 	static const uint8_t none[16];
@@ -101,13 +101,13 @@ Test(sched_spill_room, TG15_what_was_given_is_not_taken_back_for_a_while)
 	struct words words[ROOM + 1];
 	spill_begin_full(words, ROOM + 1);
 	(void)await_request(begin_request(BYTES, HOUR_NS, HOUR_NS));
-	/* A new memory gets the room of another one of this engine. */
+	/* New memory gets the room of other memory of this engine. */
 	spill_run_increment(0, &words[ROOM]);
 	await_device_bytes((ROOM - 1) * BYTES);
 	for (uint32_t i = 0; i < ROOM; i++)
 		spill_run_increment(0, &words[i]);
 	await_device_bytes((ROOM - 1) * BYTES);
-	/* Then it is room for anybody. */
+	/* Then any engine can use the room. */
 	atomic_fetch_add(&spill_time_ns, HOUR_NS);
 	for (uint32_t i = 0; i < ROOM; i++)
 		spill_expect_counted(&words[i], i * 1000 + 2);
@@ -115,7 +115,7 @@ Test(sched_spill_room, TG15_what_was_given_is_not_taken_back_for_a_while)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* These devices have no UUID, by which others would know them. */
+/* These devices have no UUID, by which other engines would identify them. */
 Test(sched_spill_room, TG15_a_command_whose_answer_does_not_come_gets_room_of_its_own_engine)
 {
 	struct words words[ROOM + 1];
@@ -127,8 +127,8 @@ Test(sched_spill_room, TG15_a_command_whose_answer_does_not_come_gets_room_of_it
 	while (spill_harness.rooms_wanted == 0 && clock_now_ns() < deadline)
 		harness_turn(&spill_harness);
 	cr_assert(eq(u32, spill_harness.rooms_wanted, 1));
-	/* Longer than a command waits for room otherwise. The device's thread has looked once
-	 * before it takes the second request. */
+	/* This is longer than a command usually waits for room. The device's thread has checked
+	 * once before it takes the second request. */
 	atomic_fetch_add(&spill_time_ns, 3000000000u);
 	for (uint32_t i = 0; i < 2; i++)
 		(void)await_request(begin_request(0, HOUR_NS, 0));
@@ -136,7 +136,7 @@ Test(sched_spill_room, TG15_a_command_whose_answer_does_not_come_gets_room_of_it
 	atomic_fetch_add(&spill_time_ns, HOUR_NS);
 	spill_expect_status(&probe, STATUS_SUCCESS);
 	cr_expect(eq(u32, spill_harness.rooms_wanted, 1), "it asks no more for a while");
-	/* Nobody waits for it now. */
+	/* No command waits for it now. */
 	scheduler_room_answer(spill_harness.scheduler, BYTES);
 	for (uint32_t i = 0; i <= ROOM; i++)
 		spill_expect_counted(&words[i], i * 1000 + 1);
@@ -165,7 +165,7 @@ Test(sched_spill_room, TG15_questions_do_not_take_away_what_is_kept_for_reuse_ea
 		cr_expect(eq(u64, await_request(begin_request(0, HOUR_NS, 0)).capacity_bytes,
 			     7 * BYTES));
 	cr_expect(eq(u32, trims, 1));
-	/* What is freed is to reach the device. */
+	/* The freed memory must become free on the device. */
 	(void)await_request(begin_request(BYTES, HOUR_NS, 0));
 	cr_expect(eq(u32, trims, 2));
 	atomic_fetch_add(&spill_time_ns, HOUR_NS);

@@ -29,7 +29,7 @@ TestSuite(polled_spinning, .timeout = 20, .init = setup_spinning);
 TestSuite(loader, .timeout = 20, .init = setup_polled);
 TestSuite(threads, .timeout = 20);
 
-/* Commands end and nobody is woken for it; but the thread polls. With nothing in flight it does not
+/* Commands end without waking a thread, but the thread polls. With nothing in flight it does not
  * poll. */
 static void poll_and_rest(void)
 {
@@ -47,7 +47,7 @@ static void poll_and_rest(void)
 	harness_expect_success(&h, &held);
 	uint64_t asked = fake_counters_of(0).progresses;
 	cr_expect(gt(u64, asked, 0));
-	/* Far longer than the longest step: the other device does a thousand things one after the
+	/* Far longer than the longest step: the other device runs a thousand commands one after the
 	 * other. */
 	for (uint32_t i = 0; i < 1000; i++) {
 		threads_launch(&h, 1, "noop", &probes[0]);
@@ -74,7 +74,7 @@ Test(polled, mail_ends_a_rest_at_once)
 	(void)harness_hold(&h, 0, 1, NULL, 0, &held);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
-	/* The thread rests in steps by now; new commands are sent and reported. */
+	/* The thread sleeps in steps by now; new commands are sent and reported. */
 	for (uint32_t i = 0; i < 50; i++) {
 		threads_launch(&h, 0, "noop", &later);
 		harness_expect_success(&h, &later);
@@ -97,7 +97,7 @@ Test(polled, the_front_is_not_woken_while_it_is_awake)
 	while (!probe.done)
 		scheduler_progress(h.scheduler);
 	cr_expect(eq(u32, h.wakes, wakes));
-	/* Something is due: no sleep before that. */
+	/* A command is due: the thread does not sleep before that. */
 	struct task_request request = {.device = h.devices[0], .what = "barrier"};
 	(void)harness_submit(&h, &request, &probe);
 	scheduler_flush(h.scheduler);
@@ -105,7 +105,7 @@ Test(polled, the_front_is_not_woken_while_it_is_awake)
 	scheduler_progress(h.scheduler);
 	cr_expect(probe.done);
 	cr_expect(scheduler_sleep(h.scheduler));
-	/* Asleep it is woken. */
+	/* If it sleeps it is woken. */
 	wakes = h.wakes;
 	threads_launch(&h, 0, "noop", &probe);
 	harness_expect_success(&h, &probe);
@@ -275,7 +275,7 @@ Test(threads, only_timed_groups_ask_for_exact_times)
 	cr_expect(not(log[1].timed));
 	cr_expect(not(timed.outcome.estimated));
 	cr_expect(other.outcome.estimated);
-	/* For accounts they count. */
+	/* They count for accounts. */
 	cr_expect(gt(u64, other.outcome.end_ns, 0));
 	harness_expect_stopped(&h);
 }

@@ -15,7 +15,7 @@ static inline void threads_open_devices_with(struct harness *h, uint32_t feature
 	harness_start_with(h, 3, &(struct scheduler_config){.processors = processors});
 }
 
-/* With four lanes each. */
+/* Each has four lanes. */
 static inline void threads_open_devices(struct harness *h, uint32_t features, uint32_t processors)
 {
 	threads_open_devices_with(h, features, 4, processors);
