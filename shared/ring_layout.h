@@ -41,7 +41,10 @@ struct ring_header {
 	uint64_t reply_bytes; /* a power of two */
 	uint64_t slots_offset;
 	uint64_t slot_count;
-	uint64_t reserved[6]; /* 0 */
+	/* Written by the engine: the session's present limits. 0: those of the handshake. */
+	_Atomic uint64_t limit_buffer_bytes, limit_source_bytes;
+	_Atomic uint32_t limit_objects, limit_groups_in_flight;
+	uint64_t reserved[3]; /* 0 */
 
 	_Alignas(64) _Atomic uint64_t submit_head; /* written by the client */
 	_Alignas(64) _Atomic uint64_t submit_tail; /* written by the engine */

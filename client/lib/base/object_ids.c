@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { IDS_MORE_LEAST = 64 };
 
 int object_ids_init(struct object_ids *ids, uint32_t capacity)
 {
@@ -14,6 +17,22 @@ void object_ids_fini(struct object_ids *ids)
 {
 	free(ids->entries);
 	*ids = (struct object_ids){.capacity = 0};
+}
+
+/* By half at a time, as a limit may be far above what the program needs. */
+int object_ids_grow(struct object_ids *ids, uint32_t most)
+{
+	if (ids->capacity >= most)
+		return -EDQUOT;
+	uint32_t more = ids->capacity / 2 + IDS_MORE_LEAST;
+	uint32_t capacity = more < most - ids->capacity ? ids->capacity + more : most;
+	struct id_entry *entries = reallocarray(ids->entries, capacity, sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	memset(entries + ids->capacity, 0, (capacity - ids->capacity) * sizeof(*entries));
+	ids->entries = entries;
+	ids->capacity = capacity;
+	return 0;
 }
 
 int object_ids_take(struct object_ids *ids, enum object_type type, struct remote *owner,

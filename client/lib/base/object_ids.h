@@ -43,8 +43,11 @@ struct object_ids {
 	uint32_t free_first, free_last;
 };
 
+/* Entries move when `object_ids_grow` succeeds: no pointer to one outlives the lock. */
 int object_ids_init(struct object_ids *ids, uint32_t capacity);
 void object_ids_fini(struct object_ids *ids);
+/* Makes room for more ids, at most `most` in all. -EDQUOT: there are as many already. -ENOMEM. */
+int object_ids_grow(struct object_ids *ids, uint32_t most);
 
 /* Names an object and fills owner->id. -EDQUOT: as many as the session may have. */
 int object_ids_take(struct object_ids *ids, enum object_type type, struct remote *owner,

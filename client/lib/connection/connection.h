@@ -46,6 +46,9 @@ struct pending_grant {
 	struct pending_grant *next;
 };
 
+#define OBJECTS_MOST (1u << 24) /* of a session: what ids have room for */
+
+/* As in the handshake; limits.h has the present ones. */
 struct connection_limits {
 	uint32_t objects, arenas, groups_in_flight;
 	uint64_t arena_bytes, buffer_bytes, source_bytes;

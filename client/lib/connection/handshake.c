@@ -127,7 +127,8 @@ static sycl_result map_ring(struct connection *c, int fd, uint64_t bytes)
 
 static sycl_result take_limits(struct connection *c, const Sycl__V1__Limits *limits)
 {
-	if (!limits || limits->objects == 0 || limits->objects > (1u << 24) || limits->arenas == 0)
+	if (!limits || limits->objects == 0 || limits->objects > OBJECTS_MOST ||
+	    limits->arenas == 0)
 		return protocol_error("it states no limits");
 	c->limits = (struct connection_limits){
 		.objects = limits->objects,

@@ -1,6 +1,7 @@
 #include "connection/queue_line.h"
 
 #include "connection/connection.h"
+#include "connection/limits.h"
 #include "base/lone_thread.h"
 
 #include <inttypes.h>
@@ -133,6 +134,7 @@ bool queue_line_is_full(const struct connection *c, struct queue_line *line)
 	uint32_t most = c->limits.groups_in_flight;
 	if (most == 0 || (uint32_t)line->groups - line->done < most)
 		return false;
+	most = connection_most_groups(c);
 	line->done =
 		atomic_load_explicit(&c->slot_memory[line->slot].sequence, memory_order_relaxed);
 	uint32_t open = (uint32_t)line->groups - line->done;

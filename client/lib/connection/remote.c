@@ -1,5 +1,6 @@
 /* Naming and releasing objects of the engine. */
 #include "connection/connection.h"
+#include "connection/limits.h"
 
 #include <stdlib.h>
 
@@ -12,11 +13,13 @@ sycl_result remote_name(struct connection *c, enum object_type type, struct remo
 		(void)replies_drain(c);
 		r = object_ids_take(&c->ids, type, remote, &entry);
 	}
+	if (r < 0 && object_ids_grow(&c->ids, connection_most_objects(c)) == 0)
+		r = object_ids_take(&c->ids, type, remote, &entry);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (r < 0)
 		return error_set(SYCL_ERROR_QUOTA,
 				 "this session has all %u objects that it may have",
-				 c->limits.objects);
+				 connection_most_objects(c));
 	return SYCL_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 /* One image of a bundle: requests that the service compile, build or link it for one device. */
 #include "kernel/bundle.h"
+#include "connection/limits.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static sycl_result bundle_image_request(struct bundle_image *image,
 static sycl_result check_input(const struct context *context, const struct device *device,
 			       const struct build_input *input)
 {
-	uint64_t limit = context->object.connection->limits.source_bytes;
+	uint64_t limit = connection_most_source_bytes(context->object.connection);
 	bool compiled = input->kind == SYCL_SOURCE_OPENCL_C ||
 			input->kind == SYCL_SOURCE_PORTABLE ||
 			input->kind == SYCL_SOURCE_CUDA_CPP || input->kind == SYCL_SOURCE_SPIRV;

@@ -1,5 +1,6 @@
 /* The states of a bundle: input, object, executable, and the transitions between them. */
 #include "kernel/bundle.h"
+#include "connection/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,10 @@ static sycl_result source_new(const struct context *context, sycl_source_languag
 			      struct bundle_source **source_out)
 {
 	uint64_t bytes = takes_bytes(language) ? size_bytes : strlen(source);
-	if (bytes > context->object.connection->limits.source_bytes)
-		return error_set(
-			SYCL_ERROR_QUOTA, "the source has %llu bytes, %llu are allowed",
-			(unsigned long long)bytes,
-			(unsigned long long)context->object.connection->limits.source_bytes);
+	uint64_t most = connection_most_source_bytes(context->object.connection);
+	if (bytes > most)
+		return error_set(SYCL_ERROR_QUOTA, "the source has %llu bytes, %llu are allowed",
+				 (unsigned long long)bytes, (unsigned long long)most);
 	struct bundle_source *copy = malloc(sizeof(*copy) + bytes + 1);
 	if (!copy)
 		return error_no_memory();

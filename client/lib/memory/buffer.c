@@ -1,6 +1,7 @@
 /* Buffers: creation and attributes. Their parts are in buffer_parts.c, their end in
  * buffer_release.c. */
 #include "memory/buffer.h"
+#include "connection/limits.h"
 
 #include "memory/host_memory.h"
 #include "image_format.h"
@@ -62,11 +63,12 @@ static sycl_result buffer_check_new(const struct connection *c, const struct buf
 		return error_set(SYCL_ERROR_INVALID,
 				 "%" PRIu64 " bytes do not fit into a block of %" PRIu64,
 				 plan->size_bytes, plan->block->size_bytes);
-	if (plan->size_bytes > c->limits.buffer_bytes || plan->size_bytes > SIZE_MAX / 2)
+	uint64_t most = connection_most_buffer_bytes(c);
+	if (plan->size_bytes > most || plan->size_bytes > SIZE_MAX / 2)
 		return error_set(SYCL_ERROR_QUOTA,
 				 "%" PRIu64 " bytes are more than the %" PRIu64
 				 " that this session may have",
-				 plan->size_bytes, c->limits.buffer_bytes);
+				 plan->size_bytes, most);
 	return SYCL_SUCCESS;
 }
 

@@ -42,6 +42,7 @@ int session_memory_create(struct session *session, uint64_t features)
 	uint8_t *base = session->ring->address;
 	session->header = session->ring->address;
 	lay_out(session->header, features);
+	session_show_limits(session);
 	ring_reader_init(&session->submit, base + SUBMIT_OFFSET, SUBMIT_RING_BYTES,
 			 &session->header->submit_head, &session->header->submit_tail);
 	ring_writer_init(&session->replies, base + REPLY_OFFSET, REPLY_RING_BYTES,

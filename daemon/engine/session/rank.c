@@ -45,12 +45,29 @@ void session_apply_rank(struct session *session)
 	(void)sched_account_rank(session->work, class - 1, weight);
 }
 
+void session_show_limits(const struct session *session)
+{
+	struct ring_header *header = session->header;
+	const struct session_limits *limits = &session->limits;
+	if (!header)
+		return;
+	atomic_store_explicit(&header->limit_buffer_bytes, limits->buffer_bytes,
+			      memory_order_relaxed);
+	atomic_store_explicit(&header->limit_source_bytes, limits->source_bytes,
+			      memory_order_relaxed);
+	atomic_store_explicit(&header->limit_objects, (uint32_t)limits->objects,
+			      memory_order_relaxed);
+	atomic_store_explicit(&header->limit_groups_in_flight, (uint32_t)limits->groups_in_flight,
+			      memory_order_relaxed);
+}
+
 int session_change_limits(struct session *session, const struct session_limits *limits)
 {
 	int r = more_arenas(session, limits->arenas);
 	if (r < 0)
 		return r;
 	session->limits = *limits;
+	session_show_limits(session);
 	session->objects.limit = (uint32_t)limits->objects;
 	sched_account_change(session->work, session_work_bytes(limits));
 	sched_account_device(session->work)->most_bytes = limits->device_bytes;

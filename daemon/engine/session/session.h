@@ -163,6 +163,8 @@ struct session {
 /* rank.c */
 /* Returns the scheduler's limit for the tasks of a session with these limits. */
 uint64_t session_work_bytes(const struct session_limits *limits);
+/* Writes the limits that the library checks, too, into the ring's header, if there is one. */
+void session_show_limits(const struct session *session);
 /* Applies new limits from now on; existing objects stay. -ENOMEM. */
 int session_change_limits(struct session *session, const struct session_limits *limits);
 /* Returns the present class (enum SessionClass) and weight: as the client requested, but within the

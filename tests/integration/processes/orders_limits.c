@@ -199,9 +199,8 @@ Test(processes_orders_limits, B16_groups_in_flight_are_limited_by_a_reload)
 	client_close(&two);
 }
 
-/* Its library counts, too, with the limit of the time of its connection. A higher limit applies to
- * later sessions. */
-Test(processes_orders_limits, B16_more_groups_in_flight_are_for_sessions_that_come_then)
+/* Its library counts, too, and reads the limit that holds now. */
+Test(processes_orders_limits, B16_more_groups_in_flight_reach_sessions_that_are_open)
 {
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service(
@@ -210,10 +209,65 @@ Test(processes_orders_limits, B16_more_groups_in_flight_are_for_sessions_that_co
 	TOLD(fourth(&before), SYCL_ERROR_QUOTA,
 	     "3 command groups of this queue are in flight, as many as are allowed");
 	LIMIT(service, "groups_in_flight=4", "--uid", user());
-	struct client then = client_open(service);
-	cr_expect_eq(fourth(&then), 0, "%s", last_words);
+	cr_expect_eq(fourth(&before), 0, "%s", last_words);
+	LIMIT(service, "groups_in_flight=3", "--uid", user());
+	TOLD(fourth(&before), SYCL_ERROR_QUOTA,
+	     "3 command groups of this queue are in flight, as many as are allowed");
 	client_close(&before);
-	client_close(&then);
+}
+
+enum { OBJECTS_FEW = 100, OBJECTS_MANY = 300, SOURCE_FEW_BYTES = 4096 };
+
+/* Makes buffers until one is refused, or so many are there; releases them. */
+static unsigned count_buffers(const struct client *client, unsigned most)
+{
+	static sycl_buffer buffers[OBJECTS_MANY];
+	unsigned count = 0;
+	while (count < most && make_buffer(client, 64, &buffers[count]) == 0)
+		count++;
+	char words[sizeof(last_words)];
+	memcpy(words, last_words, sizeof(words));
+	for (unsigned i = 0; i < count; i++)
+		(void)sycl_buffer_release(buffers[i]);
+	memcpy(last_words, words, sizeof(words));
+	return count;
+}
+
+static sycl_result build_long_source(const struct client *client)
+{
+	static char source[SOURCE_FEW_BYTES + 64];
+	sycl_kernel_bundle bundle;
+	memset(source, ' ', sizeof(source) - 1);
+	memcpy(source, "__kernel void nothing(void) {}", 30);
+	sycl_result r = remember(sycl_kernel_bundle_from_source(client->queue, SYCL_SOURCE_OPENCL_C,
+								source, NULL, &bundle));
+	if (r == 0)
+		(void)sycl_kernel_bundle_release(bundle);
+	return r;
+}
+
+static bool many_are_made(void *client)
+{
+	return count_buffers(client, OBJECTS_MANY) == OBJECTS_MANY;
+}
+
+Test(processes_orders_limits, higher_limits_of_a_reload_reach_sessions_that_are_open)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(
+		"[service]\nstandby = no\n[limits]\nobjects = 100\nbuffer_bytes = 64K\n"
+		"source_bytes = 4K\n",
+		false);
+	struct client client = client_open(service);
+	cr_expect_lt(count_buffers(&client, OBJECTS_FEW), OBJECTS_FEW);
+	cr_expect(strstr(last_words, "has all 100 objects"), "%s", last_words);
+	TOLD(fill_one_buffer(&client, large_bytes), SYCL_ERROR_QUOTA, "more than the 65536");
+	TOLD(build_long_source(&client), SYCL_ERROR_QUOTA, "4096 are allowed");
+	configure(service, "[service]\nstandby = no\n[limits]\nobjects = 400\n");
+	cr_expect(wait_until(many_are_made, &client, SOON), "%s", last_words);
+	cr_expect_eq(fill_one_buffer(&client, large_bytes), 0, "%s", last_words);
+	cr_expect_eq(build_long_source(&client), 0, "%s", last_words);
+	client_close(&client);
 }
 
 /* ---------------------------------- memory on devices ----------------------------------- */

@@ -68,3 +68,26 @@ Test(client_object_ids, foreign_ids_are_not_found)
 		cr_assert(eq(ptr, object_ids_find(&ids, others[i]), NULL));
 	object_ids_fini(&ids);
 }
+
+Test(client_object_ids, ids_stay_when_there_is_room_for_more)
+{
+	enum { MANY = 200 };
+	static struct remote owners[MANY];
+	struct object_ids ids;
+	struct id_entry *entry = NULL;
+	cr_assert(eq(int, object_ids_init(&ids, COUNT), 0));
+	for (int i = 0; i < MANY; i++) {
+		int r = object_ids_take(&ids, OBJECT_BUFFER, &owners[i], &entry);
+		if (r == -EDQUOT && object_ids_grow(&ids, MANY) == 0)
+			r = object_ids_take(&ids, OBJECT_BUFFER, &owners[i], &entry);
+		cr_assert(eq(int, r, 0), "%d", i);
+	}
+	cr_assert(eq(int, object_ids_grow(&ids, MANY), -EDQUOT));
+	cr_assert(eq(int, object_ids_grow(&ids, COUNT), -EDQUOT));
+	for (int i = 0; i < MANY; i++) {
+		entry = object_ids_find(&ids, owners[i].id);
+		cr_assert(ne(ptr, entry, NULL));
+		cr_assert(eq(ptr, entry->owner, &owners[i]));
+	}
+	object_ids_fini(&ids);
+}
