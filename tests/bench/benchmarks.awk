@@ -1,10 +1,12 @@
-# Tables of figures: awk -v page=PAGE -f benchmarks.awk groups.tsv figures.tsv processor.tsv
-# page is "benchmarks" for docs/benchmarks.md, or "readme" for the rows of the project's README.
+# Prints tables of figures: awk -v page=PAGE -f benchmarks.awk groups.tsv figures.tsv processor.tsv
+# PAGE is "benchmarks" for docs/benchmarks.md, or "readme" for the rows of the project's README.
 BEGIN {
 	FS = "\t"
-	# Figures of builds that had no copy threads by default: syclbench has them no more.
+	# Figures of builds that had no copy threads by default. syclbench does not measure them any
+	# more.
 	gone["TG7.up_helped"] = gone["TG7.down_helped"] = 1
-	# Worth a line without a baseline or a target; all others without are parts of one that has a line.
+	# These have a line of their own without a baseline or a target. All other such figures
+	# belong to one that has a line.
 	alone["TG6.first_of_user"] = alone["TG10.p50"] = alone["TG10.mps.p50"] = alone["TG12.first"] = 1
 }
 /^#/ || NF < 3 { next }
@@ -17,7 +19,7 @@ FILENAME ~ /groups\.tsv$/ {
 {
 	if ($1 in gone)
 		next
-	# The youngest line of a figure stands last.
+	# The latest line of a figure is the last one.
 	if (!($1 in line))
 		names[++count] = $1
 	line[$1] = $0
@@ -26,7 +28,7 @@ function group_of(name) {
 	sub(/\..*/, "", name)
 	return name
 }
-# wrapped TEXT: lines of at most 80 columns.
+# wrapped TEXT: divides it into lines of at most 80 columns.
 function wrapped(text,    words, n, i, out, width) {
 	n = split(text, words, " ")
 	for (i = 1; i <= n; i++) {
@@ -65,7 +67,7 @@ function print_head(group) {
 	print "| figure | service | baseline | ratio | target | spread | note |" (is_gpu(group) ? " commit |" : "")
 	print "| --- | --- | --- | --- | --- | --- | --- |" (is_gpu(group) ? " --- |" : "")
 }
-# Which GPUs a commit was measured on, in the order in which commits come.
+# Prints the GPUs on which a commit was measured, in the order of the commits.
 function machines(    i, part, key, said, all) {
 	for (i = 1; i <= count; i++) {
 		split(line[names[i]], part, "\t")
@@ -109,7 +111,7 @@ function print_group(group,    i, part) {
 			target_of(part[7], part[6]), part[8], part[9], is_gpu(group) ? " " commit_of(part[10]) " |" : ""
 	}
 }
-# Three digits are enough for people.
+# Three digits are enough for readers.
 function rounded(value, unit) {
 	if (value >= 1000000)
 		return sprintf("%.2f M %s", value / 1000000, unit)

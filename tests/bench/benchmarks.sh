@@ -1,6 +1,6 @@
 #!/bin/sh
-# Writes docs/benchmarks.md and the README's table from the tables of figures: benchmarks.sh [--check]
-# --check writes nothing, and compares what is committed with what would be written.
+# benchmarks.sh [--check] writes docs/benchmarks.md and the README's table from the tables of figures. --check writes nothing, and compares
+# the committed files with the ones that would be written.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 top=$(cd "$here/../.." && pwd) || exit 1
@@ -9,7 +9,7 @@ tables() {
 	LC_ALL=C awk -v page="$1" -f "$here/benchmarks.awk" "$here/groups.tsv" "$top/tests/gpu/figures.tsv" "$here/processor.tsv"
 }
 
-# readme TABLE: the README with this table as that of its section on benchmarks.
+# readme TABLE: prints the README with this table in its section on benchmarks.
 readme() {
 	awk -v table="$1" '
 		/^## / { here = $0 == "## Benchmarks" }
@@ -40,7 +40,7 @@ check() {
 		echo "The table in README.md is not what tests/bench/benchmarks.sh writes."
 		bad=1
 	}
-	# Empty tables would agree with anything.
+	# Empty tables would not differ from anything.
 	echo "$(grep -c '^| T' "$work/page") figures"
 	[ "$(grep -c '^| T' "$work/page")" -ge 50 ] && [ "$(wc -l <"$work/table")" -eq 10 ] && grep -qxF "$(tail -n 1 "$work/table")" "$top/README.md" &&
 		[ "$bad" -eq 0 ]

@@ -16,7 +16,7 @@ static void release_platforms(sycl_platform *platforms, uint32_t count, uint32_t
 			(void)sycl_platform_release(platforms[i]);
 }
 
-/* The CUDA platform of a connection: the caller's to release; NULL: there is none. */
+/* Finds the CUDA platform of a connection; the caller releases it. NULL: there is none. */
 static sycl_platform find_platform(sycl_platform connection)
 {
 	sycl_platform platforms[PLATFORMS_MAX];
@@ -118,7 +118,7 @@ static bool open_queue(struct gpu_client *client, const char *place_text, uint32
 	       is_done(client, GPU_CLIENT_QUEUE);
 }
 
-/* 0 at first. */
+/* The words are 0 at first. */
 static bool open_data(struct gpu_client *client)
 {
 	const uint32_t zero = 0;
@@ -225,7 +225,7 @@ bool gpu_client_submit(struct gpu_client *client, sycl_kernel kernel, unsigned b
 	return submit_gpu_launch(client, kernel, blocks, number, NULL);
 }
 
-/* The event of GPU_CLIENT_WINDOW marks ago must have happened. */
+/* Checks that the event from GPU_CLIENT_WINDOW marks ago has happened. */
 static bool submit_mark(struct gpu_client *client, sycl_kernel kernel, unsigned blocks,
 			uint32_t number)
 {

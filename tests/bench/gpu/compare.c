@@ -15,12 +15,12 @@ struct crowd {
 };
 
 struct sides {
-	struct private_service *service, *both; /* of one user, of everybody */
+	struct private_service *service, *both; /* of one user, of all users */
 	struct mps *mps;
 	struct crowd crowds[GPU_SIDES];
 };
 
-/* MPS waits for its clients: they go first. */
+/* MPS waits for its clients, so they end first. */
 static void sides_end(struct sides *sides)
 {
 	for (unsigned side = 0; side < GPU_SIDES; side++)
@@ -47,7 +47,7 @@ static const char *place_with(const struct sides *sides, enum gpu_side side)
 	return GPU_NOBODY;
 }
 
-/* The service or server that the side needs besides its processes. */
+/* Starts the service or server that the side needs besides its processes. */
 static int side_prepare(struct sides *sides, enum gpu_side side)
 {
 	switch (side) {
@@ -131,7 +131,7 @@ static int sides_measure(struct sides *sides, const struct gpu_comparison *compa
 	return r;
 }
 
-/* Bring a side up and let it warm up. The row goes on without MPS where that does not work. */
+/* Starts a side and lets it warm up. If MPS does not work, the row continues without it. */
 static int side_begin(struct sides *sides, enum gpu_side side,
 		      const struct gpu_comparison *comparison, struct gpu_compared *compared)
 {
@@ -149,7 +149,7 @@ static int side_begin(struct sides *sides, enum gpu_side side,
 	return 0;
 }
 
-/* A part is warm after a first run, which the next one overwrites. */
+/* A part is warm after a first run, whose result the next one overwrites. */
 static int part_measure(const struct bench *bench, struct sides *sides,
 			const struct gpu_comparison *comparison, unsigned part,
 			struct gpu_compared *compared)

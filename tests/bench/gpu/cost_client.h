@@ -1,5 +1,5 @@
-/* A client of the service with the command groups of TR10. Functions print what is wrong and return
- * false. */
+/* A client of the service with the command groups of TR10. On an error the functions print a
+ * message and return false. */
 #ifndef SYCL_BENCH_GPU_COST_CLIENT_H
 #define SYCL_BENCH_GPU_COST_CLIENT_H
 
@@ -15,12 +15,12 @@ struct cost_client {
 	sycl_buffer buffers[COST_BUFFERS];
 };
 
-/* `place`: of place.h. Buffers are COST_WORD everywhere. */
+/* `place`: see place.h. Buffers contain only COST_WORD. */
 bool cost_client_open(struct cost_client *client, const char *place);
 void cost_client_close(struct cost_client *client);
 
 bool cost_client_launch(struct cost_client *client, const struct cost_group *group);
-/* The first word of a buffer, when the groups before that write it are done. */
+/* Returns the first word of a buffer when the earlier groups that write it are complete. */
 bool cost_client_read(struct cost_client *client, unsigned buffer, uint32_t *word_out);
 bool cost_client_wait(struct cost_client *client);
 

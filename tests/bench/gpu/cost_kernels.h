@@ -1,7 +1,7 @@
 /*
  * The command groups of TR10, for a driver that does not run kernels: kernels without instructions,
- * and which buffers each of them names. An iteration is that of conjugate gradients
- * (real/solver.c): five kernels over six buffers, then a read.
+ * and the buffers of each. An iteration is that of conjugate gradients (real/solver.c): five
+ * kernels over six buffers, then a read.
  */
 #ifndef SYCL_BENCH_GPU_COST_KERNELS_H
 #define SYCL_BENCH_GPU_COST_KERNELS_H
@@ -15,10 +15,10 @@ enum {
 	COST_KERNELS = 5, /* of an iteration */
 	COST_BLOCKS = 64,
 	COST_BLOCK = 256,
-	COST_WORD = 0x51c1d, /* of which every buffer is full */
+	COST_WORD = 0x51c1d, /* the content of every buffer */
 };
 
-/* Each takes so many pointers, then a word. */
+/* Each takes that many pointers, then a word. */
 enum cost_kernel { COST_ONE, COST_TWO, COST_THREE, COST_SIX, COST_KERNEL_NAMES };
 extern const char *const cost_kernel_names[COST_KERNEL_NAMES];
 
@@ -32,7 +32,7 @@ struct cost_group {
 extern const char cost_kernels_ptx[];
 extern const struct cost_group cost_one;               /* one buffer */
 extern const struct cost_group cost_all[COST_KERNELS]; /* of an iteration, in order */
-/* What an iteration reads. */
+/* The buffer that an iteration reads. */
 enum { COST_READ_BUFFER = 5 };
 
 #endif

@@ -20,7 +20,8 @@ static bool open_module(struct gpu_direct *direct)
 	       GOOD(module_function(&direct->fault, direct->module, GPU_KERNEL_FAULT));
 }
 
-/* A process that does not reach MPS works without it, and would be measured as what it is not. */
+/* A process that does not reach MPS works without it. Its figures would be reported as those of
+ * MPS. */
 static bool mps_is(struct gpu_direct *direct, bool wanted)
 {
 	int enabled = 0;
@@ -33,7 +34,7 @@ static bool mps_is(struct gpu_direct *direct, bool wanted)
 	return (enabled != 0) == wanted;
 }
 
-/* Words that are 0 at first. */
+/* Allocates words that are 0 at first. */
 static bool open_stream(struct gpu_direct *direct)
 {
 	return GOOD(stream_create(&direct->stream, STREAM_NON_BLOCKING)) &&

@@ -11,7 +11,7 @@ bool gpu_driver_good(const struct gpu_driver *driver, int result, const char *wh
 		return true;
 	if (!driver->error_name || driver->error_name(result, &name) != 0 || !name)
 		name = "an unknown error";
-	/* `what` may be the whole call as it is written. */
+	/* `what` may be the text of the whole call. */
 	(void)fprintf(stderr, "%.*s: CUDA error %d, %s\n", (int)strcspn(what, "("), what, result,
 		      name);
 	return false;

@@ -1,7 +1,7 @@
 /*
- * CUDA's driver API in this process: what a user would do without the service. The library is
- * opened at run time and its few functions are declared here. So syclbench needs neither toolkit
- * nor driver to be built and started. Functions print what is wrong and return false.
+ * CUDA's driver API in this process, as a user would use it without the service. The library is
+ * opened at run time, and its few functions are declared here. So syclbench needs neither a toolkit
+ * nor a driver to be built and started. On an error the functions print a message and return false.
  */
 #ifndef SYCL_BENCH_GPU_DRIVER_H
 #define SYCL_BENCH_GPU_DRIVER_H
@@ -18,12 +18,12 @@ struct gpu_stream;
 struct gpu_graph;
 struct gpu_graph_exec;
 struct gpu_event;
-/* Of memory and of events. */
+/* The name of memory or of an event. */
 struct gpu_ipc_name {
 	uint8_t bytes[64];
 };
 
-/* Name here, the library's symbol, the parameters. All give a CUresult. */
+/* The name here, the library's symbol, the parameters. All return a CUresult. */
 #define GPU_DRIVER_FUNCTIONS(X)                                                                    \
 	X(init, "cuInit", (unsigned flags))                                                        \
 	X(device_count, "cuDeviceGetCount", (int *count_out))                                      \
@@ -87,10 +87,10 @@ struct gpu_driver {
 	GPU_DRIVER_FUNCTIONS(GPU_DRIVER_FIELD)
 };
 
-/* Open the library (`path` NULL: libcuda.so.1) and initialise it. Prints nothing when `tell` is
+/* Opens the library (`path` NULL: libcuda.so.1) and initialises it. Prints nothing if `tell` is
  * false. */
 bool gpu_driver_open(struct gpu_driver *driver, const char *path, bool tell);
-/* False, and the driver's word on stderr, unless `result` is 0. */
+/* Returns false, and prints the driver's name of the error, unless `result` is 0. */
 bool gpu_driver_good(const struct gpu_driver *driver, int result, const char *what);
 
 #endif

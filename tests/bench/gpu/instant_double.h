@@ -1,4 +1,4 @@
-/* The double of NVIDIA's driver, set to complete what it is sent at once and to run no kernel. */
+/* The double of NVIDIA's driver, set to complete commands at once and to run no kernel. */
 #ifndef SYCL_BENCH_GPU_INSTANT_DOUBLE_H
 #define SYCL_BENCH_GPU_INSTANT_DOUBLE_H
 
@@ -13,10 +13,11 @@ struct instant_double {
 
 /* -ENOENT: this build or this machine has no double. Otherwise 0 or a negative errno. */
 int instant_double_open(struct instant_double *made_out);
-/* Removes its folder. Also for one that was never opened. */
+/* Removes its folder. It accepts one that was never opened. */
 void instant_double_close(struct instant_double *made);
 
-/* How many kernels the process that has loaded it has launched; negative: it does not answer. */
+/* Returns how many kernels the process with the double has launched; negative: there is no
+ * answer. */
 int64_t instant_double_launches(const struct instant_double *made, pid_t pid);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The kernels that both sides of the GPU rows run, as PTX: the same machine code for all. Each
- * takes (unsigned *data, unsigned value, unsigned number), and each of its threads adds `value` to
- * a word of its own of data. So afterwards the words show how often it ran.
+ * The kernels of both sides of the GPU rows, as PTX: both run the same machine code. Each kernel
+ * takes (unsigned *data, unsigned value, unsigned number). Each of its threads adds `value` to its
+ * own word of data. So the words show how often it ran.
  */
 #ifndef SYCL_BENCH_GPU_KERNELS_H
 #define SYCL_BENCH_GPU_KERNELS_H
@@ -15,13 +15,13 @@ extern const char gpu_add_portable[];
 #define GPU_KERNEL_ADD  "bench_add"  /* `number`: words of data; a thread beyond does nothing */
 #define GPU_KERNEL_SPIN "bench_spin" /* after `number` cycles of its processor's clock */
 #define GPU_KERNEL_CROWD                                                                           \
-	"bench_crowd" /* as SPIN, of as many blocks as wanted: threads beyond GPU_DATA_WORDS add   \
+	"bench_crowd" /* as SPIN, with any number of blocks: threads beyond GPU_DATA_WORDS add     \
 			 nothing */
 #define GPU_KERNEL_FAULT "bench_fault" /* writes where no memory is */
 
 enum {
 	GPU_BLOCK = 32,       /* threads of a block */
-	GPU_BLOCKS_MAX = 264, /* of any launch here but CROWD's: two for each multiprocessor of a
+	GPU_BLOCKS_MAX = 264, /* of any launch here except CROWD's: two for each multiprocessor of a
 				 large GPU */
 	GPU_DATA_WORDS = GPU_BLOCK * GPU_BLOCKS_MAX,
 	GPU_CYCLES_PER_US = 1980, /* of an H200's multiprocessor at full clock */

@@ -21,7 +21,7 @@ enum {
 
 void load_count(struct load_expected *expected, unsigned blocks, uint32_t rounds)
 {
-	/* Most calls repeat the one before: its sum is kept. */
+	/* Most calls repeat the one before, so its sum is kept. */
 	static unsigned last_blocks;
 	static uint32_t last_rounds, last_sum;
 	if (last_blocks != blocks || last_rounds != rounds || expected->launches == 0)
@@ -216,7 +216,7 @@ unsigned load_multiprocessors(struct load_direct *load)
 		       : 0;
 }
 
-/* Nanoseconds of each launch; 0: one has failed. */
+/* Returns nanoseconds for each launch; 0: one has failed. */
 static double time_batch(const struct load_calls *calls, void *load, unsigned blocks,
 			 uint32_t rounds)
 {
@@ -228,7 +228,8 @@ static double time_batch(const struct load_calls *calls, void *load, unsigned bl
 	return good ? (double)(clock_now_ns() - start) / BATCH : 0;
 }
 
-/* The least time of some batches: delays between launches are not the kernel's. */
+/* Returns the shortest time of some batches: delays between launches do not belong to the
+ * kernel. */
 static double time_best(const struct load_calls *calls, void *load, unsigned blocks,
 			uint32_t rounds)
 {

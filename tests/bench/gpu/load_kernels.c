@@ -67,7 +67,7 @@ const char gpu_load_ptx[] =
 	"	mul.wide.u32 %rd3, %r10, 4;\n"
 	"	add.s64 %rd4, %rd1, %rd3;\n"
 	"	red.global.add.u32 [%rd4+64], %r7;\n"
-	/* The block's first thread counts when all have come here. */
+	/* The block's first thread counts the block when all have arrived here. */
 	"	bar.sync 0;\n"
 	"	setp.ne.u32 %p2, %r3, 0;\n"
 	"	@%p2 bra DONE;\n"
@@ -120,7 +120,7 @@ const char gpu_load_ptx[] =
 
 uint32_t load_sum(unsigned blocks, uint32_t rounds)
 {
-	/* So many steps as one: x * factor + addend. */
+	/* That many steps as one: x * factor + addend. */
 	uint32_t factor = 1, addend = 0, step_factor = FACTOR, step_addend = ADDEND, sum = 0;
 	for (uint64_t left = (uint64_t)rounds * LOAD_STEPS; left > 0; left >>= 1) {
 		if (left & 1) {

@@ -1,6 +1,7 @@
 /*
- * Kernels whose length is work and no time. So two that share a multiprocessor slow each other
- * down, and one that is taken off the GPU for a while takes longer. As PTX, as kernels.h.
+ * Kernels whose length is an amount of work, not a time. So two that share a multiprocessor slow
+ * each other down, and one that is removed from the GPU for a while takes longer. They are PTX, as
+ * in kernels.h.
  */
 #ifndef SYCL_BENCH_GPU_LOAD_KERNELS_H
 #define SYCL_BENCH_GPU_LOAD_KERNELS_H
@@ -11,18 +12,18 @@ extern const char gpu_load_ptx[];
 
 /*
  * (struct load_words *, unsigned unused, unsigned rounds): each thread makes a chain of `rounds`
- * times LOAD_STEPS multiplications from its index on. It adds what comes out to a sum. The last
- * block of a launch writes when it ended. Launches with the same words must come one after the
- * other, and all with the same number of blocks.
+ * times LOAD_STEPS multiplications from its index on, and adds the result to a sum. The last block
+ * of a launch writes the time of its end. Launches with the same words must come one after the
+ * other, all with the same number of blocks.
  */
 #define LOAD_KERNEL_WORK "bench_work"
-/* (unsigned *word, unsigned unused, unsigned seconds): spins for so long, then adds 1. */
+/* (unsigned *word, unsigned unused, unsigned seconds): spins for that long, then adds 1. */
 #define LOAD_KERNEL_RUNAWAY "bench_runaway"
 /*
- * Of a large buffer, each `stride`-th of `count` words: (unsigned *words, unsigned seed, unsigned
- * count, unsigned stride) writes seed + index. The same parameters, the seed left alone: adds 1.
- * With one more first, (unsigned *found): counts those that are seed + index into one of LOAD_FOUND
- * words.
+ * These work on each `stride`-th of `count` words of a large buffer. The first writes seed + index:
+ * (unsigned *words, unsigned seed, unsigned count, unsigned stride). The second has the same
+ * parameters, does not use the seed, and adds 1. The third has one more parameter first, (unsigned
+ * *found). It counts the words that are seed + index into one of LOAD_FOUND words.
  */
 #define LOAD_KERNEL_BEGIN "bench_begin"
 #define LOAD_KERNEL_SWEEP "bench_sweep"
@@ -38,7 +39,7 @@ enum {
 };
 
 struct load_words {
-	uint32_t blocks; /* that have ended, of all launches */
+	uint32_t blocks; /* number of ended blocks, of all launches */
 	uint32_t padding[15];
 	uint32_t sums[LOAD_SUMS];    /* by index of the thread */
 	uint64_t ends_ns[LOAD_ENDS]; /* by number of the launch, by the GPU's clock of all processes

@@ -1,4 +1,4 @@
-/* The means of a measurement on this machine: GPUs, a service that sees them, other users. */
+/* The means of a measurement on this machine: GPUs, a service that uses them, other users. */
 #include "harness/client.h"
 #include "gpu/client.h"
 #include "gpu/compare.h"
@@ -60,7 +60,8 @@ static void service_close(void *state)
 	(void)sycl_platform_release(state);
 }
 
-/* A process of its own looks: syclbench itself must stay without driver and connection. */
+/* A separate process checks this, because syclbench itself must have no driver and no
+ * connection. */
 static unsigned machine_ask_agent(const struct agent_subject *subject, const char *argument)
 {
 	double values[AGENT_VALUES] = {0};
@@ -110,7 +111,7 @@ bool gpu_row_possible(struct bench *bench, const char *row, unsigned devices)
 	return false;
 }
 
-/* Where a library takes the driver's place, it may lie where nobody else comes to. */
+/* A library that replaces the driver may be where other users cannot read. */
 static bool others_can_read(const char *path)
 {
 	int status = -1;

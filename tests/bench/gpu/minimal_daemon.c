@@ -24,17 +24,17 @@ struct record {
 	uint32_t padding;
 };
 
-/* Words of one writer each on lines of their own. */
+/* Words with different writers are on separate cache lines. */
 struct minimal_ring {
-	_Alignas(64) _Atomic uint32_t head; /* the client's */
-	_Alignas(64) _Atomic uint32_t done; /* the device's */
-	_Alignas(64) _Atomic uint32_t word; /* the device's */
-	_Alignas(64) _Atomic int state;     /* 0 not open yet, 1 open, -1 failed, 2 to end */
+	_Alignas(64) _Atomic uint32_t head; /* written by the client */
+	_Alignas(64) _Atomic uint32_t done; /* written by the device */
+	_Alignas(64) _Atomic uint32_t word; /* written by the device */
+	_Alignas(64) _Atomic int state;     /* 0: not open yet; 1: open; -1: failed; 2: must end */
 	uint64_t addresses[COST_BUFFERS];
 	_Alignas(64) struct record records[SLOTS];
 };
 
-/* The process with the driver. */
+/* The process that has the driver. */
 struct device {
 	struct gpu_driver driver;
 	int (*host_register)(void *address, size_t bytes, unsigned flags);
@@ -106,7 +106,7 @@ static bool serve_record(struct device *device, struct minimal_ring *ring, uint3
 			   device->stream, parameters, NULL));
 }
 
-/* The processor may be wanted by the other side, where there are few. */
+/* With few processors the other side may need this one. */
 static void spin_or_yield(unsigned *spins)
 {
 	if (++*spins < SPINS)
@@ -147,7 +147,7 @@ static void become_daemon(struct minimal_ring *ring, unsigned index, pid_t paren
 	atomic_store(&ring->state, 1);
 	if (serve_ring(&device, ring))
 		_exit(0);
-	/* Nobody would write the word that the client spins on. */
+	/* Nothing would write the word that the client polls. */
 	(void)kill(parent, SIGKILL);
 	_exit(1);
 }

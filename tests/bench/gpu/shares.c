@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Kernels that ended after `from` and not after `until`. */
+/* Counts kernels that ended after `from` and not after `until`. */
 static double work_between(const struct shares_client *client, uint64_t from, uint64_t until)
 {
 	unsigned ended = 0;
@@ -82,7 +82,7 @@ double shares_back(const struct shares_client *back, const struct shares_client 
 	for (uint32_t i = 0; i < log->count; i++) {
 		if (shares_part_after(back, other, at - begin, window_ns) >= 0.95 * back->part)
 			return fmax(first, (double)(int64_t)(at - begin));
-		/* Next from when this kernel may have begun. */
+		/* Continues from the time when this kernel may have begun. */
 		at = (uint64_t)fmax((double)(int64_t)(log->ends_ns[i] - begin) - back->each_ns, 0) +
 		     begin;
 	}

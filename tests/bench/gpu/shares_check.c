@@ -9,7 +9,8 @@ enum { MS = 1000000 };
 
 static struct shares_log logs[2];
 
-/* Kernels one after the other, of `times[i]` each, for so long; the i-th in `order` is whose. */
+/* Invents kernels one after the other, of `times[i]` each, for that long. `order` lists their
+ * owners. */
 static void invent(const char *order, const uint64_t *each_ns, uint64_t from_ns, uint64_t until_ns)
 {
 	uint64_t now = from_ns;
@@ -47,7 +48,7 @@ int main(void)
 	good = near("busy", error.busy, 1, 0.01) && near("part", error.parts[0], 0.75, 0.01) &&
 	       near("part", error.parts[1], 0.25, 0.01) && good;
 
-	/* As many kernels, but three times as long. */
+	/* The same number of kernels, but three times as long. */
 	clear_logs();
 	clients[1].each_ns = 3 * MS;
 	invent("aaab", unequal_ns, 1000 * MS, 4000ull * MS);
@@ -55,7 +56,8 @@ int main(void)
 	good = near("worst", error.worst, 25, 0.5) && near("mean", error.mean, 25, 0.5) && good;
 	clients[1].each_ns = 1 * MS;
 
-	/* The second has all for a second; the first begins then, and has its part 5 ms later. */
+	/* The second client has all for a second. The first begins then, and has its part 5 ms
+	 * later. */
 	clear_logs();
 	invent("bbbb", each_ns, 1000 * MS, 2005ull * MS);
 	logs[0].begin_ns = 1900ull * MS;
@@ -73,7 +75,7 @@ int main(void)
 	good = near("had", shares_had(&clients[1], 2000ull * MS, 500ull * MS), 1, 0.01) && good;
 	good = near("had", shares_had(&clients[0], 2500ull * MS, 400ull * MS), 0.75, 0.01) && good;
 
-	/* Without a single kernel, or too few for a window, there is an answer, too. */
+	/* Without a single kernel, or with too few for a window, there is an answer, too. */
 	clear_logs();
 	good = isinf(shares_back(&clients[0], &clients[1], 20 * MS)) &&
 	       isinf(shares_first(&clients[0])) && good;

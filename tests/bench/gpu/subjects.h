@@ -1,22 +1,22 @@
-/* The two sides of the GPU rows, as processes: a client of the service, and a process with a
- * context of its own. */
+/* The two sides of the GPU rows, as processes: a client of the service, and a process with its own
+ * context. */
 #ifndef SYCL_BENCH_GPU_SUBJECTS_H
 #define SYCL_BENCH_GPU_SUBJECTS_H
 
 #include "harness/agent.h"
 
-/* open and close of an agent_subject; the argument is of place.h, the state a gpu_client or a
+/* open and close of an agent_subject. For the argument see place.h; the state is a gpu_client or a
  * gpu_direct. */
 int subject_gpu_client_open(const char *place, void **state_out);
-/* A client that copies with its own thread only. */
+/* A client that copies only with its own thread. */
 int subject_gpu_client_open_alone(const char *place, void **state_out);
 void subject_gpu_client_close(void *state);
 int subject_gpu_direct_open(const char *place, void **state_out);
 void subject_gpu_direct_close(void *state);
 
 /*
- * measure of those whose rates are summed: keep the queue full for `count` ms, then wait for the
- * rest. Then check that each kernel ran once. Answers GPU_ANSWER_*.
+ * measure of subjects whose rates are added. It keeps the queue full for `count` ms, waits for the
+ * rest, and checks that each kernel ran once. Answers GPU_ANSWER_*.
  */
 int subject_gpu_client_add(void *state, uint64_t count, double values_out[AGENT_VALUES]);
 int subject_gpu_direct_add(void *state, uint64_t count, double values_out[AGENT_VALUES]);

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* Longer than anything that is measured; an agent that takes longer is stuck. */
+/* Longer than any measurement: an agent that takes longer hangs. */
 enum { ANSWER_MS = 300000, OWN_FD = 300 };
 
 static bool read_all(int fd, void *bytes, size_t count)
@@ -29,7 +29,7 @@ static bool read_all(int fd, void *bytes, size_t count)
 	return true;
 }
 
-/* The agent's whole life; returns its exit status. */
+/* Runs the agent to its end and returns its exit status. */
 static int agent_serve(const struct agent_subject *subject, const char *argument, int from, int to)
 {
 	void *state = NULL;
@@ -52,9 +52,9 @@ static void become_agent(const struct agent_subject *subject, const char *argume
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	/* The results are the parent's to print. */
+	/* The parent prints the results. */
 	(void)dup2(STDERR_FILENO, STDOUT_FILENO);
-	/* Another agent's pipe held open here would keep that one from ending. */
+	/* If this process kept another agent's pipe open, that agent would not end. */
 	int mine = fcntl(from, F_DUPFD_CLOEXEC, OWN_FD),
 	    answers = fcntl(to, F_DUPFD_CLOEXEC, OWN_FD + 1);
 	if (mine != OWN_FD || answers != OWN_FD + 1)
@@ -67,7 +67,7 @@ static void become_agent(const struct agent_subject *subject, const char *argume
 int agent_start(const struct agent_subject *subject, const char *argument, struct agent *agent_out)
 {
 	int there[2], back[2];
-	/* A socket, because writing into a pipe that nobody reads any more would end syclbench. */
+	/* A socket is used, because writing into a pipe without a reader would end syclbench. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, there) < 0)
 		return -errno;
 	if (pipe2(back, O_CLOEXEC) < 0) {

@@ -1,7 +1,7 @@
 /*
- * syclbench: each row of the targets measures the service and, in the same run and by turns, what a
- * user would otherwise do. A row is one file in rows/. Functions that return int give 0 or a
- * negative errno, having said why.
+ * syclbench: each row of the targets measures the service and, in turn with it in the same run, the
+ * alternatives of a user. A row is one file in rows/. Functions that return int return 0, or a
+ * negative errno after a message.
  */
 #ifndef SYCL_BENCH_BENCH_H
 #define SYCL_BENCH_BENCH_H
@@ -17,19 +17,19 @@ enum { BENCH_RUNS_MAX = 99, BENCH_NAME_BYTES = 48, BENCH_NOTE_BYTES = 160 };
 struct bench {
 	unsigned runs; /* of each comparison */
 	bool json;
-	bool quick;            /* tiny counts: shows that it works, the figures mean nothing */
-	unsigned idle_seconds; /* how long an idle service is watched */
-	unsigned memory_mib;   /* of the device, that the service has in TG15 */
-	const char *curve;     /* file for the picture of TC3's curve; NULL: none */
+	bool quick;            /* tiny counts: shows that it works; the figures mean nothing */
+	unsigned idle_seconds; /* how long an idle service is measured */
+	unsigned memory_mib;   /* device memory that the service has in TG15 */
+	const char *curve;     /* file for the plot of TC3's curve; NULL: none */
 	const char *device;    /* of examples and the TR rows: cpu or gpu */
 	const char *size;      /* of the algorithms of examples: tiny, small or large */
-	const char *trace;     /* file that the row sched replays; NULL: its own ones */
+	const char *trace;     /* file that the row sched replays; NULL: its own traces */
 	const char *pictures;  /* folder for pictures of distributions; NULL: none */
 	FILE *out;
 	unsigned results; /* reported so far */
 };
 
-/* The value that a target bounds, and from which side. */
+/* The value for which a target is a bound, and its direction. */
 enum bench_bound {
 	BENCH_NO_TARGET,
 	BENCH_RATIO_AT_MOST,
@@ -48,7 +48,7 @@ struct bench_result {
 	unsigned runs;
 	enum bench_bound bound;
 	double target;
-	const char *note; /* for people; NULL: none */
+	const char *note; /* for readers; NULL: none */
 };
 
 struct bench_row {
@@ -101,39 +101,41 @@ int row_gpu_shares(struct bench *bench);
 int row_gpu_runaway(struct bench *bench);
 int row_gpu_spill(struct bench *bench);
 
-/* Is it as the target wants? False without a target. */
+/* Returns true if it meets the target; false without a target. */
 bool bench_met(const struct bench_result *result);
 /* "ratio <= 1.25", "value <= 150", "" without a target. */
 void bench_target_text(const struct bench_result *result, char *text_out, size_t size);
 
-/* Report a result, at once: a line of JSON or of the table. */
+/* Reports a result at once, as a line of JSON or of the table. */
 void bench_report(struct bench *bench, const struct bench_result *result);
 void bench_report_json(FILE *out, const struct bench_result *result);
 void bench_report_table(FILE *out, const struct bench_result *result, bool first);
 
-/* A row that cannot be measured here, and why. */
+/* Reports that a row cannot be measured here, and why. */
 void bench_skip(struct bench *bench, const char *row, const char *why);
 void bench_skip_json(FILE *out, const char *row, const char *why);
 
 /*
- * Values of `runs` runs of the service and, unless NULL, of the baseline beside them: fills value,
+ * Takes values of `runs` runs of the service and, unless NULL, of the baseline. Fills value,
  * baseline, ratio, spread and runs of the result.
  */
 void bench_summarise(const double *values, const double *baselines, unsigned runs,
 		     struct bench_result *result);
 
-/* A private service with this build's programs; caches are kept between runs of syclbench. */
+/* Starts a private service with this build's programs. Caches are kept between runs of
+ * syclbench. */
 int bench_service(struct private_service **service_out);
-/* The same with text of sycld.conf (NULL: none), and for every user of the machine if root requests
+/* The same with text of sycld.conf (NULL: none), and for all users of the machine if root requests
  * it. */
 int bench_service_with(const char *configuration, bool everybody,
 		       struct private_service **service_out);
 
-/* Pin this process, and what it starts from now on, to one processor. `unpin` undoes it. */
+/* Pins this process, and processes that it starts from now on, to one processor. `unpin` undoes
+ * it. */
 int bench_pin(void);
 void bench_unpin(void);
 
-/* A folder for the baseline's own kernel cache. */
+/* Returns a folder for the baseline's own kernel cache. */
 int bench_direct_cache(char *path_out, size_t size);
 
 /* Prints "syclbench: TEXT" to stderr. */

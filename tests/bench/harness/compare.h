@@ -1,5 +1,4 @@
-/* The service and its baseline by turns, so that what changes on the machine meanwhile changes
- * both. */
+/* Measures the service and its baseline in turn, so that changes of the machine affect both. */
 #ifndef SYCL_BENCH_COMPARE_H
 #define SYCL_BENCH_COMPARE_H
 
@@ -9,11 +8,11 @@
 struct comparison {
 	const struct agent_subject *service; /* opened with the service's endpoint */
 	const struct agent_subject *direct;  /* opened with the folder of its own kernel cache */
-	uint64_t count;                      /* what both are asked */
-	uint64_t warm_up;                    /* asked once before, not counted */
+	uint64_t count;                      /* the request to both */
+	uint64_t warm_up;                    /* a request before, which is not counted */
 };
 
-/* Answers of each run. */
+/* The answers of each run. */
 struct compared {
 	unsigned runs;
 	double service[AGENT_VALUES][BENCH_RUNS_MAX];
@@ -22,8 +21,8 @@ struct compared {
 
 int bench_compare(const struct bench *bench, const struct comparison *comparison,
 		  struct compared *compared_out);
-/* The same of several parts, one after the other, by the same two processes; as many results. What
- * they are asked has the part's number above AGENT_PART_SHIFT. */
+/* The same for several parts, one after the other, by the same two processes. There are as many
+ * results. A request has the part's number above AGENT_PART_SHIFT. */
 int bench_compare_parts(const struct bench *bench, const struct comparison *comparison,
 			unsigned parts, struct compared *compared_out);
 

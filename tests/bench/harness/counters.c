@@ -30,7 +30,7 @@ static int open_counter(enum counter counter, pid_t thread)
 	struct perf_event_attr attributes = {.type = events[counter].type,
 					     .size = sizeof(attributes),
 					     .config = events[counter].config,
-					     /* The kernel's own belongs to these two. */
+					     /* Only these two count the kernel, too. */
 					     .exclude_kernel = counter != COUNTER_PROCESSOR_NS &&
 							       counter != COUNTER_SWITCHES,
 					     .exclude_hv = 1};

@@ -1,6 +1,6 @@
 /*
- * What the processor and the kernel count of running processes (perf_event_open): of all threads
- * that they have when it begins, in the program's own code. Counting costs them next to nothing.
+ * Counters of the processor and the kernel for running processes (perf_event_open). They cover all
+ * threads that exist at the start, in the program's own code. Counting costs almost nothing.
  */
 #ifndef SYCL_BENCH_COUNTERS_H
 #define SYCL_BENCH_COUNTERS_H
@@ -11,16 +11,17 @@
 enum counter {
 	COUNTER_INSTRUCTIONS,
 	COUNTER_CACHE_MISSES,
-	COUNTER_PROCESSOR_NS, /* that its threads ran */
+	COUNTER_PROCESSOR_NS, /* the run time of its threads */
 	COUNTER_SWITCHES,     /* between threads */
 	COUNTERS
 };
 
 struct counters;
 
-/* Never fails but for want of memory; NULL then. */
+/* Fails only without memory; NULL then. */
 struct counters *counters_start(pid_t pid);
-/* Since the start; -1 for what the kernel refuses or the processor does not have. */
+/* Returns the counts since the start; -1 if the kernel refuses a counter or the processor lacks
+ * it. */
 void counters_read(const struct counters *counters, double values_out[COUNTERS]);
 /* Accepts NULL; returns it. */
 struct counters *counters_end(struct counters *counters);

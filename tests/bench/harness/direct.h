@@ -1,7 +1,7 @@
 /*
- * Plain OpenCL in this process: what a user would do without the service. The library is opened at
- * run time, as the service does, so that syclbench starts without it. Functions print what is wrong
- * and return NULL or false.
+ * Plain OpenCL in this process, as a user would use it without the service. The library is opened
+ * at run time, as in the service, so that syclbench starts without it. On an error the functions
+ * print a message and return NULL or false.
  */
 #ifndef SYCL_BENCH_DIRECT_H
 #define SYCL_BENCH_DIRECT_H
@@ -50,10 +50,10 @@ struct direct {
  */
 bool direct_open(struct direct *direct, const char *source, const char *kernel);
 void direct_close(struct direct *direct);
-/* Use this folder for compiled kernels, instead of the user's own. Before direct_open. */
+/* Uses this folder for compiled kernels instead of the user's own. Call it before direct_open. */
 void direct_use_cache(const char *folder);
 
-/* One work-item of the kernel. False: it says why. */
+/* Enqueues one work-item of the kernel. Returns false after a message. */
 bool direct_enqueue(struct direct *direct);
 bool direct_finish(struct direct *direct);
 

@@ -2,8 +2,8 @@
 #ifndef SYCL_BENCH_FIRST_H
 #define SYCL_BENCH_FIRST_H
 
-/* Milliseconds until the program (of this build's tests) says "done TIME"; waits for its end. 0 or
- * a negative errno. */
+/* Returns milliseconds until the program (of this build's tests) prints "done TIME", and waits for
+ * its end. 0 or a negative errno. */
 int bench_first_kernel(const char *program, const char *argument, double *ms_out);
 
 #endif

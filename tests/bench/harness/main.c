@@ -126,7 +126,7 @@ static bool number_parse(const char *text, unsigned most, unsigned *number_out)
 	return true;
 }
 
-/* One of the words, which end with NULL. */
+/* Parses one of the words, which end with NULL. */
 static bool word_parse(const char *text, const char *const *words, const char **word_out)
 {
 	for (; *words; words++)
@@ -144,7 +144,7 @@ static void list_rows(void)
 		(void)printf("%s  %s\n", rows[i].id, rows[i].what);
 }
 
-/* The exit status, or -1 to go on. */
+/* Returns the exit status, or -1 to continue. */
 static int take_option(int option, struct bench *bench)
 {
 	static const char *const devices[] = {"cpu", "gpu", NULL}, *const sizes[] = {"tiny",
@@ -196,7 +196,7 @@ static int take_option(int option, struct bench *bench)
 	}
 }
 
-/* "programs" stands for all rows with real programs. */
+/* "programs" stands for all rows of real programs. */
 static bool is_named(const struct bench_row *row, const char *id)
 {
 	return strcasecmp(row->id, id) == 0 ||

@@ -11,7 +11,7 @@
 
 enum { START_SECONDS = 20, STOP_SECONDS = 20 };
 
-/* Where PATH says, or where containers have the driver's programs. */
+/* It is in PATH, or where containers have the driver's programs. */
 static const char *control_program(void)
 {
 	static char found[PATH_MAX];
@@ -51,7 +51,7 @@ static void settings_make(const struct mps *mps, struct settings *settings_out)
 	settings_out->list[2] = NULL;
 }
 
-/* Give the control program one line and wait for its end; 0 when it did that. */
+/* Gives the control program one line and waits for its end. 0: it executed the line. */
 static int command(struct mps *mps, const char *line)
 {
 	struct settings settings;

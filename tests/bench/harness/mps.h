@@ -1,5 +1,4 @@
-/* NVIDIA's Multi-Process Service, for its clients alone: in a folder of its own, ended afterwards.
- */
+/* NVIDIA's Multi-Process Service for only these clients: in a separate folder, ended afterwards. */
 #ifndef SYCL_BENCH_MPS_H
 #define SYCL_BENCH_MPS_H
 
@@ -14,11 +13,11 @@ struct mps {
 
 /* Starts it and waits until it answers. -ENOENT: it is not installed. */
 int mps_start(struct mps **mps_out);
-/* Ends the control program and its servers, whose clients must be gone. */
+/* Ends the control program and its servers. Their clients must have ended. */
 struct mps *mps_free(struct mps *mps);
 DEFINE_CLEANUP(mps)
 
-/* Is the control program there? */
+/* Returns true if the control program exists. */
 bool mps_installed(void);
 
 #endif

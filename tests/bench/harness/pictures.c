@@ -70,7 +70,7 @@ static bool ends_with(const char *text, const char *end)
 	return length >= wanted && strcmp(text + length - wanted, end) == 0;
 }
 
-/* Without what all bars of the picture have, or what would make it too long. */
+/* The name omits what all bars of the plot have in common, and what would make it too long. */
 static void name_bar(const char *result, char name_out[PLOT_BAR_NAME_BYTES])
 {
 	static const char *const ends[] = {".p50", ".processes"};
@@ -78,7 +78,7 @@ static void name_bar(const char *result, char name_out[PLOT_BAR_NAME_BYTES])
 	for (int i = 0; i < 2; i++)
 		if (ends_with(name_out, ends[i]))
 			name_out[strlen(name_out) - strlen(ends[i])] = '\0';
-	/* All bars of one picture are of one kind of device. */
+	/* All bars of one plot are of one kind of device. */
 	char *kind = strstr(name_out, ".cpu");
 	if (kind)
 		memmove(kind, kind + 4, strlen(kind + 4) + 1);
@@ -89,7 +89,7 @@ static void name_bar(const char *result, char name_out[PLOT_BAR_NAME_BYTES])
 void bench_bar_keep(const struct bench_result *result)
 {
 	const bool is_rate = ends_with(result->unit, "s/s");
-	/* On a GPU time slices are far behind all others. */
+	/* On a GPU, time slices are far behind all others. */
 	const bool is_sliced =
 		!strstr(result->name, ".cpu") &&
 		(ends_with(result->name, ".processes") || ends_with(result->name, ".by_hand"));
@@ -117,8 +117,7 @@ int bench_picture_bars(const struct bench *bench)
 	return r;
 }
 
-/* Percent of the samples that are at most so large; a time of 0 has no place on a logarithmic axis.
- */
+/* The percentage of samples up to that size. A time of 0 has no place on a logarithmic axis. */
 static int add_curve(struct plot *plot, const struct bench_distribution *distribution)
 {
 	CLEANUP(free_pointer) double *sorted = malloc(distribution->count * sizeof(*sorted));
@@ -129,7 +128,8 @@ static int add_curve(struct plot *plot, const struct bench_distribution *distrib
 	struct plot_curve *curve = &plot->curve[plot->curves++];
 	curve->name = distribution->name;
 	for (unsigned i = 1; i <= PLOT_POINTS_MAX; i++) {
-		/* The last few of a thousand would make the axis longer than the rest is. */
+		/* The last few of a thousand samples would make the axis longer than all others
+		 * together. */
 		double fraction = 0.999 * i / PLOT_POINTS_MAX;
 		double value = statistics_percentile(sorted, distribution->count, fraction);
 		if (value > 0) {

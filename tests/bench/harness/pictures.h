@@ -1,6 +1,6 @@
 /*
- * Distributions as pictures, one for each row that has samples (--pictures FOLDER). They show the
- * share of samples that are at most so large, the service's and the baseline's over each other.
+ * Plots of distributions, one for each row with samples (--pictures FOLDER). They show the share of
+ * samples up to each size, with the service's and the baseline's curves in one plot.
  */
 #ifndef SYCL_BENCH_BENCH_PICTURE_H
 #define SYCL_BENCH_BENCH_PICTURE_H
@@ -9,19 +9,20 @@
 
 #include <stddef.h>
 
-/* Values that a measuring process leaves for syclbench: shared memory. */
+/* Values that a measuring process leaves for syclbench, in shared memory. */
 struct bench_samples {
 	size_t skip, room, count;
 	double values[];
 };
 
 /*
- * Room for `runs` times `count` of them, after `skip` of a warm-up, which are not kept. Without
- * --pictures, or without memory for them, NULL. Before the processes that fill it are forked.
+ * Makes room for `runs` times `count` of them, after `skip` of a warm-up, which are not kept.
+ * Without --pictures, or without memory for them, it returns NULL. Call it before the processes
+ * that fill it are forked.
  */
 struct bench_samples *bench_samples_create(const struct bench *bench, uint64_t skip,
 					   uint64_t count);
-/* Samples that no longer fit are left out. `samples` may be NULL: then nothing is kept. */
+/* Samples that do not fit are left out. `samples` may be NULL: then nothing is kept. */
 void bench_samples_keep(struct bench_samples *samples, const double *values, size_t count);
 /* Accepts NULL; returns it. */
 struct bench_samples *bench_samples_free(struct bench_samples *samples);
@@ -33,8 +34,8 @@ struct bench_distribution {
 };
 
 /*
- * FOLDER/NAME.png, or nothing without --pictures; distributions without a value are left out. 0 or
- * a negative errno, having said why.
+ * Writes FOLDER/NAME.png, or nothing without --pictures. Distributions without a value are left
+ * out. Returns 0, or a negative errno after a message.
  */
 int bench_picture(const struct bench *bench, const char *name, const char *title, const char *unit,
 		  const struct bench_distribution *distributions, unsigned count);
@@ -42,10 +43,10 @@ int bench_picture(const struct bench *bench, const char *name, const char *title
 int bench_picture_samples(const struct bench *bench, const char *name, const char *title,
 			  const struct bench_samples *service, const struct bench_samples *direct);
 
-/* Keeps the ratio of a program's time (TR rows, p50; of a rate, its inverse) for a bar of the
- * picture below. */
+/* Keeps the ratio of a program's time (TR rows, p50; for a rate, its inverse) as a bar of the plot
+ * below. */
 void bench_bar_keep(const struct bench_result *result);
-/* FOLDER/programs.png with all bars, or nothing without --pictures or bars. */
+/* Writes FOLDER/programs.png with all bars, or nothing without --pictures or bars. */
 int bench_picture_bars(const struct bench *bench);
 
 /* One side of a comparison, as a point. */
@@ -54,8 +55,8 @@ struct bench_point {
 	double x, y; /* above 0; without a number it is left out */
 };
 
-/* FOLDER/NAME.png with a point for each side, x logarithmic, and a line across at the `y_line` that
- * is wanted. */
+/* Writes FOLDER/NAME.png with a point for each side, x logarithmic, and a horizontal line at the
+ * target, `y_line`. */
 int bench_picture_points(const struct bench *bench, const char *name,
 			 const struct bench_point *points, unsigned count, const char *title,
 			 const char *x_name, const char *y_name, double y_line);

@@ -28,7 +28,7 @@ struct colour {
 	uint8_t red, green, blue;
 };
 
-/* Of WIDTH. */
+/* Pixels, WIDTH in each row. */
 struct canvas {
 	uint8_t *pixels;
 	int height;
@@ -40,7 +40,7 @@ static const struct colour colours[PLOT_CURVES_MAX] = {
 	{31, 90, 170}, {205, 80, 30}, {30, 140, 70}, {140, 60, 160}, {190, 150, 0}, {0, 150, 170},
 };
 
-/* Between which values the axes run. */
+/* The ranges of the axes. */
 struct frame {
 	const struct canvas *canvas;
 	int x_low, x_high; /* powers of ten */
@@ -103,7 +103,7 @@ static double place_y(const struct frame *frame, double y)
 	return HEIGHT - BOTTOM - y / frame->y_high * (HEIGHT - TOP - BOTTOM);
 }
 
-/* 1, 2 or 5 times a power of ten, so that there are at most eight lines. */
+/* Returns 1, 2 or 5 times a power of ten, so that there are at most eight lines. */
 static double step_of(double most)
 {
 	double step = pow(10, floor(log10(most / 8)));
@@ -133,7 +133,7 @@ static bool find_frame(const struct plot *plot, struct frame *frame)
 	return true;
 }
 
-/* Where 2 to 9 times a power of ten are. */
+/* Draws ticks at 2 to 9 times a power of ten. */
 static void draw_ticks(const struct frame *frame, int power)
 {
 	for (int i = 2; i <= 9 && power < frame->x_high; i++) {

@@ -32,7 +32,7 @@ uint64_t process_group_cpu_ns(const struct process_group *group)
 	return sum;
 }
 
-/* The number behind `name` in a file of /proc, or 0. */
+/* Returns the number behind `name` in a file of /proc, or 0. */
 static uint64_t number_in(const char *path, const char *name)
 {
 	char line[256], format[64];

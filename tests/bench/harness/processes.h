@@ -1,4 +1,4 @@
-/* The memory and time that a group of processes uses, as the kernel counts them. */
+/* The memory and time that a group of processes uses, by the kernel's counts. */
 #ifndef SYCL_BENCH_PROCESS_H
 #define SYCL_BENCH_PROCESS_H
 
@@ -14,13 +14,14 @@ struct process_group {
 };
 
 void process_group_find(pid_t root, struct process_group *group_out);
-/* CPU time, ns: of living and of ended threads. Processes that ended are not in it. */
+/* CPU time, ns, of living and of ended threads. Ended processes do not count. */
 uint64_t process_group_cpu_ns(const struct process_group *group);
-/* How often a thread of theirs went to sleep by itself, so was woken. */
+/* Returns how often one of their threads slept voluntarily, and so was woken. */
 uint64_t process_group_wakes(const struct process_group *group);
 /*
- * Resident memory that is no file's: anonymous and shared-memory pages, each divided among those
- * who map it. Programs and libraries lie in the page cache whoever runs them.
+ * Resident memory that belongs to no file: anonymous and shared-memory pages, each divided among
+ * the processes that map it. Programs and libraries are in the page cache whichever process runs
+ * them.
  */
 int64_t process_group_memory_bytes(const struct process_group *group);
 int64_t process_memory_bytes(pid_t pid);

@@ -1,5 +1,5 @@
-/* Runs syclbench with tiny counts and checks the shape of what it prints, never a time. Of what is
- * counted, it checks what is to be none. */
+/* Runs syclbench with tiny counts and checks the form of its output, never a time. It checks that
+ * counts that must be zero are. */
 #include "process.h"
 
 #include "cleanup.h"
@@ -44,14 +44,14 @@ static bool is_number_or_null(const json_t *value)
 	return json_is_number(value) || json_is_null(value);
 }
 
-/* Or one of 0, of which nothing is a multiple. */
+/* Or its baseline is 0, so there is no ratio. */
 static bool has_no_baseline(const json_t *line)
 {
 	const json_t *baseline = json_object_get(line, "baseline");
 	return json_is_null(baseline) || json_number_value(baseline) == 0;
 }
 
-/* Fields that every line has, of the type that it must have. */
+/* Checks the fields that every line has, and their types. */
 static bool has_shape(const json_t *line)
 {
 	const json_t *target = json_object_get(line, "target"), *met = json_object_get(line, "met");
@@ -71,7 +71,7 @@ static bool has_shape(const json_t *line)
 	       (json_is_string(note) || json_is_null(note));
 }
 
-/* Rows that need a GPU: a reason where there is none, figures where there is one. */
+/* Rows that need a GPU: without one they have a reason, with one figures. */
 static bool is_gpu_line(const json_t *line)
 {
 	const char *row = json_string_value(json_object_get(line, "row"));
@@ -80,11 +80,11 @@ static bool is_gpu_line(const json_t *line)
 	       (why ? why[0] && json_object_size(line) == 2 : has_shape(line));
 }
 
-/* Rows of many lines: how many there are of each, or, where a machine or a build cannot have them,
- * reasons. */
+/* Rows of many lines: how many there are of each kind, or reasons if a machine or a build cannot
+ * have them. */
 static struct family {
 	const char *prefix;
-	unsigned wanted; /* with a figure or a reason each; or one reason for all of them */
+	unsigned wanted; /* with a figure or a reason each, or one reason for all of them */
 	unsigned figures, reasons;
 } families[] = {
 	{"floor.", 10, 0, 0},       {"TC1.stages", 46, 0, 0}, {"TC2.stages", 19, 0, 0},
@@ -97,13 +97,13 @@ static struct family {
 
 enum { FAMILIES = sizeof(families) / sizeof(*families) };
 
-/* The front thread has none of these, so one in a hundred commands may have one. */
+/* The front thread should make none of these calls. One in a hundred commands is tolerated. */
 #define MOST_FOR_COMMAND 0.01
 static int counts_seen;
 
 /*
- * Counts, not times: what the engine's front thread allocates and locks for each command of a busy
- * session. The fake device itself has no part in it, and what is made once was made before.
+ * These are counts, not times: allocations and locks of the engine's front thread for each command
+ * of a busy session. The fake device makes none of them, and one-time allocations were made before.
  */
 static bool is_within_counts(const json_t *line)
 {
@@ -136,8 +136,7 @@ static bool is_family_line(const json_t *line)
 	return false;
 }
 
-/* A build has all stages or none; what counts calls is there or not. Hand-overs are always
- * measured. */
+/* A build has all stages or none, and calls are counted or not. Hand-overs are always measured. */
 static bool families_are_whole(void)
 {
 	bool good = families[0].figures >= 4;
@@ -162,7 +161,7 @@ static bool families_are_whole(void)
 	return good;
 }
 
-/* How many lines of the rows that every machine can measure have come. */
+/* The number of lines so far of rows that every machine can measure. */
 static unsigned seen;
 
 static bool line_is_good(const char *text, unsigned number)
@@ -203,7 +202,7 @@ static bool any_line(const char *line, unsigned number)
 	return number < RESULTS + 1;
 }
 
-/* Opens it, and decodes every row of it. */
+/* Opens it, and decodes all its rows. */
 static bool is_picture(const char *path)
 {
 	png_image image = {.version = PNG_IMAGE_VERSION};
@@ -218,7 +217,7 @@ static bool is_picture(const char *path)
 	return good;
 }
 
-/* Checks the pictures of --pictures: these and no others, whole. The folder is removed. */
+/* Checks the pictures of --pictures: exactly these, and complete. The folder is removed. */
 static bool pictures_are_good(const char *folder, const char *const *names)
 {
 	char path[PATH_MAX];
@@ -254,7 +253,7 @@ struct wanted {
 	{                                                                                          \
 		.name = (row), .needs_root = true                                                  \
 	}
-/* A client's first kernel comes as a source. */
+/* A client's first kernel is a source. */
 #define SOURCE(row, root)                                                                          \
 	{                                                                                          \
 		.name = (row), .needs_root = (root), .needs_compiler = true                        \
@@ -354,7 +353,7 @@ static struct wanted *find_wanted(const char *name)
 	return NULL;
 }
 
-/* By the modes of the file and of the folders that it lies in. */
+/* By the modes of the file and of the folders that contain it. */
 static bool others_can_read(const char *file)
 {
 	char path[PATH_MAX];
@@ -367,8 +366,8 @@ static bool others_can_read(const char *file)
 	return good;
 }
 
-/* Rows that a double cannot show, and rows that need root and another user who can read the double
- * in this tree. */
+/* Returns true for rows that a double cannot show, and for rows that need root and another user who
+ * can read the double. */
 static bool may_be_skipped(const char *row)
 {
 	struct wanted *wanted = find_wanted(row);
@@ -386,15 +385,15 @@ static bool double_line_is_good(const char *text, unsigned number)
 			    : line && has_shape(line);
 	if (wanted)
 		wanted->seen = true;
-	/* Only syclbench's own lines are on its standard output; what its processes complain of is
-	 * beside them. */
+	/* syclbench prints only its own lines on standard output. Error messages of its processes
+	 * are in another file. */
 	if (!good)
 		(void)fprintf(stderr, "not as it should be (line %u): %s\n", number + 1, text);
 	json_decref(line);
 	return good;
 }
 
-/* As the service looks for it. */
+/* Looks for it as the service does. */
 static bool has_compiler(void)
 {
 	void *found = dlopen("libnvrtc.so.13", RTLD_NOW | RTLD_LOCAL);
@@ -414,8 +413,8 @@ static bool all_came(void)
 	return good;
 }
 
-/* Rows that compare with the driver without the service. Once: eight processes at a time are among
- * them. */
+/* Rows that are compared with the driver without the service. They run once: some need eight
+ * processes at a time. */
 static int compare_on_double(const char *program, const char *library)
 {
 	unsigned lines = 0;

@@ -12,7 +12,7 @@ static int compare(const void *a, const void *b)
 
 void statistics_sort(double *samples, size_t count)
 {
-	if (count > 0) /* there may be no array then */
+	if (count > 0) /* otherwise there may be no array */
 		qsort(samples, count, sizeof(*samples), compare);
 }
 

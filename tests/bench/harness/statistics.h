@@ -6,10 +6,10 @@
 
 /* Sorts `samples` in place. */
 void statistics_sort(double *samples, size_t count);
-/* A percentile of sorted samples, by nearest rank; `fraction` from 0 to 1; NAN for none. */
+/* Returns a percentile of sorted samples, by nearest rank; `fraction` from 0 to 1; NAN for none. */
 double statistics_percentile(const double *sorted, size_t count, double fraction);
-/* The middle one, or the mean of the two in the middle; the samples stay as they are. NAN for none
- * or no memory. */
+/* Returns the middle one, or the mean of the two in the middle. The samples do not change. NAN for
+ * none or no memory. */
 double statistics_median(const double *samples, size_t count);
 /* (largest - smallest) / median; NAN for fewer than two samples or a median of 0. */
 double statistics_spread(const double *samples, size_t count);

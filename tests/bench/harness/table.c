@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Four digits that matter, whatever the size. */
+/* Four significant digits, for any size. */
 static void number_text(double value, char *text_out, size_t size)
 {
 	if (!isfinite(value))

@@ -18,14 +18,14 @@ enum { NUDGE_SIGNAL = SIGUSR2, NUDGE_NS = 2000000 };
 struct traced_thread {
 	pid_t tid;
 	unsigned process;
-	bool seen; /* it has stopped once, and runs under watch since */
+	bool seen; /* it has stopped once, and is traced since then */
 };
 
 struct trace {
 	pid_t pids[TRACE_PROCESSES];
-	pthread_t tracer; /* only the thread that attached can wait and go on */
+	pthread_t tracer; /* only the thread that attached can wait and continue */
 	sem_t ready;
-	int result; /* of attaching */
+	int result; /* of the attachment */
 	_Atomic bool end;
 	_Atomic uint64_t calls[TRACE_PROCESSES], first_thread_calls[TRACE_PROCESSES];
 	struct traced_thread
@@ -137,7 +137,7 @@ static void watch(struct trace *trace)
 		(void)sem_post(&trace->ready);
 }
 
-/* Its end lets go of all that it has attached. */
+/* When it ends, everything that it has attached is released. */
 static void *tracer(void *context)
 {
 	struct trace *trace = context;
@@ -151,7 +151,7 @@ static void *tracer(void *context)
 	return NULL;
 }
 
-/* Only to end a wait. */
+/* It only ends a wait. */
 static void on_nudge(int number)
 {
 	(void)number;
@@ -199,7 +199,7 @@ struct trace *trace_end(struct trace *trace)
 	if (!trace)
 		return NULL;
 	atomic_store(&trace->end, true);
-	/* A signal that comes before the wait does not end it, so there is another. */
+	/* A signal that comes before the wait does not end the wait. So there are more signals. */
 	struct timespec until;
 	do {
 		(void)pthread_kill(trace->tracer, NUDGE_SIGNAL);

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* Between single quotes nothing has a meaning but the quote itself. */
+/* Between single quotes only the quote itself is special. */
 static int write_quoted(FILE *script, const char *text)
 {
 	if (strchr(text, '\''))

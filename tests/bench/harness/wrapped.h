@@ -1,7 +1,7 @@
 /*
- * A private service whose engines have variables in their environment that a service never passes
- * on: it is given a script as the engine's program. With a file beside it that all measured
- * processes may map.
+ * A private service whose engines have environment variables that a service never passes on: the
+ * engine's program is a script that sets them. Beside it is a file that all measured processes may
+ * map.
  */
 #ifndef SYCL_BENCH_BENCH_WRAPPED_H
 #define SYCL_BENCH_BENCH_WRAPPED_H
@@ -19,9 +19,9 @@ struct bench_wrapped {
 };
 
 /*
- * The file's name is the value of `file_variable` in every engine's environment; `variable` is
- * "NAME=VALUE", or NULL. `fake`: the engines also offer the fake devices. 0 or a negative errno,
- * having said why.
+ * In every engine's environment `file_variable` contains the file's name. `variable` is
+ * "NAME=VALUE", or NULL. `fake`: the engines also have the fake devices. Returns 0, or a negative
+ * errno after a message.
  */
 int bench_wrapped_start(size_t file_bytes, const char *file_variable, const char *variable,
 			bool fake, struct bench_wrapped **wrapped_out);

@@ -1,7 +1,7 @@
 /*
- * Loaded into a measured process with LD_PRELOAD: counts heap allocations and mutexes, and then
- * does what was requested. The C library's own locks (of its heap, of stdio) and what condition
- * variables lock again go past it.
+ * Loaded into a measured process with LD_PRELOAD. It counts heap allocations and mutexes, and then
+ * calls the real function. It does not count the C library's own locks (of its heap, of stdio) or
+ * those that condition variables lock again.
  */
 #include "programs/count_page.h"
 
@@ -20,7 +20,7 @@
 
 #define INTERPOSES __attribute__((visibility("default")))
 
-/* The C library's own names of what is interposed here. */
+/* The C library's own names of the functions that are replaced here. */
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
 extern void *__libc_realloc(void *old, size_t bytes);
@@ -30,10 +30,10 @@ typedef int mutex_function(pthread_mutex_t *mutex);
 
 static mutex_function *real_lock, *real_trylock;
 static struct count_process *process;
-/* Where the loader put it, so that looking it up neither allocates nor locks. */
+/* The loader chooses its place, so that looking it up neither allocates nor locks. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) bool is_first_thread;
 
-/* Code of the program, and of libsyclclient if it is one of its libraries. */
+/* The code of the program, and of libsyclclient if it is one of its libraries. */
 enum { OWN_RANGES = 8 };
 static struct {
 	uintptr_t from, to;
@@ -69,7 +69,7 @@ static void claim(struct count_page *page)
 	}
 }
 
-/* Before any other may be needed; it may run again, with the same result. */
+/* Runs before any other function may be needed. It may run again, with the same result. */
 static void find_real(void)
 {
 	*(void **)&real_trylock = dlsym(RTLD_NEXT, "pthread_mutex_trylock");

@@ -1,4 +1,4 @@
-/* The counts of count_calls.c in each process that loads it: a file that these processes and
+/* The counts of count_calls.c in each process that loads it, in a file that these processes and
  * syclbench map. */
 #ifndef SYCL_BENCH_COUNT_PAGE_H
 #define SYCL_BENCH_COUNT_PAGE_H
@@ -12,13 +12,13 @@
 enum counted {
 	COUNTED_ALLOCATIONS,     /* malloc, calloc, realloc, aligned ones */
 	COUNTED_LOCKS,           /* pthread_mutex_lock and _trylock */
-	COUNTED_CONTENDED,       /* of these, found locked */
+	COUNTED_CONTENDED,       /* of these, already locked */
 	COUNTED_OWN_ALLOCATIONS, /* called by the program itself or by libsyclclient, not by another
 				    library */
 	COUNTED_OWN_LOCKS,
 	COUNTED_OWN_CONTENDED,
-	COUNTED_MAIN_ALLOCATIONS, /* by the process's first thread; of an engine, that is the front
-				     thread */
+	COUNTED_MAIN_ALLOCATIONS, /* by the process's first thread, which is the front thread of an
+				     engine */
 	COUNTED_MAIN_LOCKS,
 	COUNTED_MAIN_CONTENDED,
 	COUNTED_KINDS

@@ -1,8 +1,8 @@
 /*
- * A program that syclbench counts calls of. "counted_client fake|cpu|direct WHERE": a client of the
+ * A program whose calls syclbench counts. "counted_client fake|cpu|direct WHERE" is a client of the
  * service at endpoint WHERE, on a fake device or the first processor. `direct` is plain OpenCL with
- * its cache in folder WHERE. Each line of its input, "trip N" (each command waited for), "batch N"
- * (every 256th) or "stream N" (the last one), is answered with "done".
+ * its cache in folder WHERE. Each line of its input is answered with "done". The lines are "trip N"
+ * (each command is waited for), "batch N" (every 256th) and "stream N" (the last one).
  */
 #include "harness/client.h"
 #include "harness/direct.h"
@@ -81,7 +81,7 @@ static bool wait_for_all(void)
 	return is_direct ? direct_finish(&direct) : client_wait(&client);
 }
 
-/* `open`: at most so many commands at a time; 0: as many as come. */
+/* `open`: at most that many commands at a time; 0: no limit. */
 static bool run_commands(unsigned long open, unsigned long count)
 {
 	bool good = true;

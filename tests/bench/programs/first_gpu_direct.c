@@ -1,4 +1,4 @@
-/* The same small program with a CUDA context of its own. */
+/* The same small program with its own CUDA context. */
 #include "gpu/direct.h"
 
 #include "clock.h"

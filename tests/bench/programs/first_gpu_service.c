@@ -1,5 +1,5 @@
-/* A small program as a user would write it, on a GPU: connects, takes a kernel, runs it; prints
- * when that was done (ns). */
+/* A small program as a user would write it, on a GPU. It connects, takes a kernel and runs it, and
+ * prints when that was complete (ns). */
 #include "gpu/client.h"
 
 #include "clock.h"

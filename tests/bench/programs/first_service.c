@@ -1,5 +1,5 @@
-/* A small program as a user would write it: connects, builds, runs one kernel; says when that was
- * done (ns). */
+/* A small program as a user would write it. It connects, builds and runs one kernel, and prints
+ * when that was complete (ns). */
 #include "harness/client.h"
 #include "harness/subjects.h"
 

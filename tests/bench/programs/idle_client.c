@@ -1,5 +1,5 @@
 /*
- * A client that does almost nothing, as a program of its own, so that its memory is that of any
+ * A client that does almost nothing. It is a separate program, so that its memory is that of any
  * program. Prints its memory (bytes) as "memory N" at the start and after each line of its input.
  * At the first line it connects and runs an empty kernel.
  */
@@ -13,7 +13,7 @@
 
 static void say_memory(void)
 {
-	/* Twice: the first reading touches what reading and printing needs. */
+	/* It is read twice: the first reading touches the pages that reading and printing need. */
 	(void)process_memory_bytes(getpid());
 	(void)printf("memory %" PRId64 "\n", process_memory_bytes(getpid()));
 	(void)fflush(stdout);

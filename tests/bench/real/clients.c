@@ -1,7 +1,7 @@
 /*
- * TR5: several solvers at one time, each a process. They are clients of the service, or processes
- * that have the device by themselves, under MPS and in time slices. Without a GPU, beside plain
- * OpenCL.
+ * TR5: several solvers at one time, each in a process. They are clients of the service, or
+ * processes that use the device directly, under MPS and in time slices. Without a GPU they are
+ * compared with plain OpenCL.
  */
 #include "gpu/compare.h"
 #include "real/crowd.h"
@@ -15,7 +15,7 @@
 struct crowd {
 	const char *name;
 	const struct real_program *program;
-	double target_mps; /* the rate, by that of processes under MPS */
+	double target_mps; /* the rate relative to that of processes under MPS */
 };
 
 static const double target_processes = 25;

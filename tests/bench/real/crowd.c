@@ -33,7 +33,7 @@ static int crowd_start(struct crowd *crowd, const struct crowd_comparison *compa
 	return r;
 }
 
-/* Steps a second of all, from the first one's start to the last one's end. */
+/* Returns the steps a second of all, from the first begin to the last end. */
 static int crowd_measure(struct agent *agents, unsigned clients, uint64_t count, double *rate_out)
 {
 	double answer[AGENT_VALUES], sum = 0, start = INFINITY, end = 0;

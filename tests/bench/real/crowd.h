@@ -1,4 +1,5 @@
-/* Without a GPU: clients of a service at one time, beside as many processes with plain OpenCL. */
+/* Without a GPU: clients of a service at one time, compared with as many processes with plain
+ * OpenCL. */
 #ifndef SYCL_BENCH_REAL_CROWD_H
 #define SYCL_BENCH_REAL_CROWD_H
 

@@ -1,4 +1,5 @@
-/* TR9: frames: in from the host, blur, edges, half the size, out to the host; one at a time. */
+/* TR9, frames: each is copied in from the host, blurred, its edges found and its size halved, and
+ * copied out. One frame at a time. */
 #include "real/frames.h"
 
 #include "real/program.h"

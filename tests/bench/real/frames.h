@@ -1,4 +1,4 @@
-/* The frames of TR9: their kernels in order, and the same on the host. */
+/* The frames of TR9: their kernels in order, and the same computation on the host. */
 #ifndef SYCL_BENCH_REAL_FRAMES_H
 #define SYCL_BENCH_REAL_FRAMES_H
 
@@ -12,15 +12,15 @@ enum { FRAMES_IN, FRAMES_BLURRED, FRAMES_OUTLINED, FRAMES_OUT, FRAMES_BUFFERS };
 
 extern const struct layer_source frames_source;
 
-/* Pixels of a frame's side; a pixel is a word. What comes out has half of it. */
+/* Pixels of a frame's side; a pixel is a word. The output has half the side. */
 uint32_t frames_side(enum real_scale scale, unsigned size);
 const char *frames_size_name(unsigned size);
 struct layer_launch frames_launch(enum frames_kernel kernel, const unsigned buffers[FRAMES_BUFFERS],
 				  uint32_t side);
 
-/* One of FRAMES_INPUTS frames. */
+/* Fills one of FRAMES_INPUTS frames. */
 void frames_fill(uint32_t *in, unsigned number, uint32_t side);
-/* What comes out; one thread of a process at a time. */
+/* Computes the output; one thread of a process at a time. */
 void frames_expect(const uint32_t *in, uint32_t *expected_out, uint32_t side);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * TR4: one thing at a time: chains of kernels over one or three buffers each, graphs, writes, and
- * reads of what a kernel has written. All words of a buffer are the same, so the host can follow.
+ * TR4, one operation at a time: chains of kernels over one or three buffers each, graphs, writes,
+ * and reads of the results of kernels. All words of a buffer are the same, so the host can compute
+ * them.
  */
 #include "real/program.h"
 
@@ -38,7 +39,7 @@ enum kind { CHAIN, GRAPH, WRITE, READ, BOTH };
 	{                                                                                          \
 		.name = (variant_name), .a = (kind), .b = (number), .target_p50 = 1.0              \
 	}
-/* Of chains and graphs: how many kernels, and of how many buffers each; of copies, bytes. */
+/* Of chains and graphs: the number of kernels, and of the buffers of each; of copies: bytes. */
 #define KERNELS(count, buffers) ((count) << 4 | (buffers))
 
 static const struct real_variant variants[] = {
@@ -61,8 +62,8 @@ struct ladder {
 	uint32_t words;
 	unsigned buffers[BUFFERS], copies[2]; /* of writes; of reads */
 	unsigned graphs[GRAPHS];
-	uint32_t values[BUFFERS]; /* of each word there, as the host follows */
-	uint32_t counts[2];       /* what is in each word of the copies */
+	uint32_t values[BUFFERS]; /* the expected value of each word */
+	uint32_t counts[2];       /* the value of each word of the copies */
 	uint32_t *from, *to;      /* of the host */
 };
 

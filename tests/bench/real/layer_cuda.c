@@ -17,7 +17,7 @@ enum {
 	EVENT_DISABLE_TIMING = 2,
 	EVENT_INTERPROCESS = 4,
 	IPC_LAZY_PEER_ACCESS = 1,
-	SHARED_GRANULE = 2 << 20, /* what is shared has its granules for itself */
+	SHARED_GRANULE = 2 << 20, /* shared memory has its granules for itself */
 	ATTRIBUTE_COMPUTE_MAJOR = 75,
 	ATTRIBUTE_COMPUTE_MINOR = 76,
 	ATTRIBUTE_MPS_ENABLED = 133
@@ -85,8 +85,8 @@ static void print_compiler_log(const struct nvrtc *nvrtc, struct nvrtc_program *
 	free(log);
 }
 
-/* The caller frees the text. NULL: there is no NVRTC, or the source does not compile; then its log
- * is printed. */
+/* Returns the text, which the caller frees. NULL: there is no NVRTC, or the source does not
+ * compile; then its log is printed. */
 static char *compile_to_ptx(const char *text, int compute)
 {
 	struct nvrtc nvrtc;
@@ -126,7 +126,7 @@ static bool cuda_open_kernels(struct cuda *cuda, const struct layer_source *sour
 	return good;
 }
 
-/* A process that does not reach MPS works without it, and its figures would be reported as those of
+/* A process that does not reach MPS works without it. Its figures would be reported as those of
  * MPS. */
 static bool mps_is(struct cuda *cuda, bool wanted)
 {
@@ -309,7 +309,7 @@ static bool cuda_graph(void *state, unsigned graph)
 	return GOOD(graph_launch(cuda->graph[graph], cuda->stream));
 }
 
-/* By hand: names of the memory and of an event that says when it is ready. */
+/* Made by hand: the names of the memory, and of an event that shows when it is ready. */
 struct shared_names {
 	struct gpu_ipc_name memory, event;
 };

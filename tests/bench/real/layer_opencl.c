@@ -60,7 +60,8 @@ static void opencl_close(void *state)
 	struct opencl *opencl = state;
 	if (!opencl)
 		return;
-	for (unsigned i = opencl->buffers; i-- > 0;) /* parts before what they are of */
+	for (unsigned i = opencl->buffers;
+	     i-- > 0;) /* parts are released before the memory that contains them */
 		(void)opencl->direct.cl.clReleaseMemObject(opencl->buffer[i]);
 	for (int i = 1; i < LAYER_KERNELS; i++)
 		if (opencl->kernels[i])

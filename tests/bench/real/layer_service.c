@@ -17,7 +17,7 @@ struct service {
 	unsigned buffers, graphs, hosts;
 	sycl_buffer buffer[LAYER_BUFFERS];
 	sycl_executable_graph executable[LAYER_GRAPHS];
-	/* USM, or where the device has none on the host, the program's own memory. */
+	/* USM; if the device has none on the host, the program's own memory. */
 	struct service_host {
 		uint8_t *begin;
 		uint64_t bytes;
@@ -82,7 +82,8 @@ static void service_close(void *state)
 		(void)sycl_executable_graph_release(service->executable[i]);
 	if (service->recording)
 		(void)sycl_graph_release(service->recording);
-	for (unsigned i = service->buffers; i-- > 0;) /* parts before what they are of */
+	for (unsigned i = service->buffers;
+	     i-- > 0;) /* parts are released before the buffer that contains them */
 		(void)sycl_buffer_release(service->buffer[i]);
 	for (unsigned i = 0; i < service->hosts; i++) {
 		if (service->host[i].is_usm)
@@ -185,7 +186,7 @@ static bool service_launch(void *state, const struct layer_launch *wanted)
 	return client_good(sycl_queue_launch(service->queue, &launch, NULL), "sycl_queue_launch");
 }
 
-/* The device writes where the program has it. */
+/* The device writes directly to the program's memory. */
 static bool read_into_usm(const struct service *service, unsigned buffer, void *to, uint64_t bytes)
 {
 	sycl_event event = NULL;
@@ -298,7 +299,8 @@ static bool service_open_shared(void *state, const struct layer_shared *shared_t
 	return true;
 }
 
-/* The service orders what another connection submits behind what is known to be complete. */
+/* Work of another connection that is submitted after a group is complete comes behind it, so this
+ * waits. */
 static bool service_hand_on(void *state, unsigned buffer)
 {
 	(void)buffer;

@@ -15,7 +15,7 @@ _Static_assert((int)REAL_ANSWERS *(int)REAL_VARIANTS <= (int)AGENT_VALUES, "room
 
 static const uint64_t longest_ns = 250000000, longest_rested_ns = 600000000;
 
-/* What the processes that start now are to run. */
+/* The program that processes run if they start now. */
 static const struct real_program *program;
 static enum real_scale scale;
 
@@ -83,7 +83,8 @@ static int open_cuda(const char *where, void **state_out)
 	return open_chosen(&layer_cuda, where, state_out);
 }
 
-/* Part of what is measured: how it is after a rest. Where nothing is measured, a short one. */
+/* The pause is a part of the measured case: how a step is after a pause. It is short if nothing is
+ * measured. */
 static void rest_before_step(const struct real *real, uint64_t wanted_ns)
 {
 	const uint64_t ns = real->scale == REAL_TINY && wanted_ns ? 100000 : wanted_ns;

@@ -1,8 +1,8 @@
 /*
- * TR6: a mix at one time: two clients with requests that come by chance, six with the next one at
- * once, and four that fill the GPU for milliseconds. Through the service they are of the latency,
- * the normal and the best-effort class. Beside it the same as processes, in time slices and under
- * MPS.
+ * TR6, a mix at one time: two clients with requests at random times, six that send the next request
+ * at once, and four that fill the GPU for milliseconds. In the service they belong to the latency,
+ * the normal and the best-effort class. The baselines are the same as processes, in time slices and
+ * under MPS.
  */
 #include "harness/arrivals.h"
 #include "harness/mps.h"
@@ -22,14 +22,14 @@
 #include <sys/prctl.h>
 
 enum { WINDOW_MS = 1500, WARM_MS = 300, QUICK_MS = 20, SAMPLES_MAX = 1 << 14 };
-/* After the window, requests that still wait are given up. */
+/* After the window, requests that still wait are dropped. */
 enum { LATE_MS = 300 };
 static const double mean_gap_ns = 1e7;
 
 enum role { LATENCY, NORMAL, BEST_EFFORT, ROLES };
 enum { CLIENTS_MAX = 12 };
 enum side { SERVICE, SLICES, MPS, SIDES };
-/* What a client answers. */
+/* The answers of a client. */
 enum { RATE, P50, P99 };
 
 static const struct role_kind {
@@ -102,7 +102,8 @@ static bool serve(struct client *client, uint64_t *done_ns_out)
 	return good && (!program->check || program->check(client->real, variant));
 }
 
-/* As they come; each is late from when it came. Those that never ran count as late as they are. */
+/* Requests are served as they come; the latency is from the arrival on. Requests that never ran
+ * count with their latency so far. */
 static bool serve_arrivals(struct client *client, uint64_t end_ns, double values_out[AGENT_VALUES])
 {
 	const uint64_t given_up = end_ns + LATE_MS * 1000000ull;
@@ -162,7 +163,7 @@ struct figures {
 	double rates[ROLES][BENCH_RUNS_MAX];
 };
 
-/* MPS waits for its clients: they go first. */
+/* MPS waits for its clients, so they end first. */
 static void mix_end(struct mix *mix)
 {
 	for (int side = 0; side < SIDES; side++)
@@ -172,8 +173,8 @@ static void mix_end(struct mix *mix)
 	mix->service = private_service_free(mix->service);
 }
 
-/* The clients of the first few roles at one time: the slowest one's latency, and the sums of rates.
- */
+/* Measures the clients of the first few roles at one time. Returns the slowest one's latency, and
+ * the sums of rates. */
 static int measure_clients(struct mix *mix, enum side side, unsigned roles_count,
 			   unsigned milliseconds, double latency_out[AGENT_VALUES],
 			   double rates_out[ROLES])
@@ -243,7 +244,7 @@ static int mix_start(struct mix *mix, const struct bench *bench)
 	return r;
 }
 
-/* Requests alone, then all at one time; each side by turns. */
+/* Measures requests alone, then all at one time; the sides take turns. */
 static int measure_all(const struct bench *bench, struct mix *mix, struct figures figures[SIDES])
 {
 	const unsigned window = bench->quick ? QUICK_MS : WINDOW_MS;
@@ -265,7 +266,7 @@ static int measure_all(const struct bench *bench, struct mix *mix, struct figure
 	return r;
 }
 
-/* `values` beside `baselines`; without the latter, beside nothing. */
+/* `values` are compared with `baselines`, if there are any. */
 static void report(struct bench *bench, const char *name, const char *unit, const double *values,
 		   const double *baselines, enum bench_bound bound, double target, const char *note)
 {

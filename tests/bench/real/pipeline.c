@@ -18,11 +18,11 @@
 
 /* A stage that waits longer than this waits for one that has failed. */
 enum { WAIT_SECONDS = 20, OPEN_SECONDS = 200, SPIN_NS = 50000, SAMPLES_MAX = 1 << 16 };
-/* Of the frames that come out, one in so many is compared as a whole, the others in one word. */
+/* One in this many output frames is compared as a whole, the others in one word. */
 enum { COMPARED_WHOLE = 16 };
 enum { ENDED = 1, FRAME = 2 }; /* of a count of frames: the flag, and one frame */
 
-/* How far a stage is; others wait for it. */
+/* The progress of a stage, for which others wait. */
 struct progress {
 	_Alignas(64) _Atomic uint32_t count;
 	_Atomic uint32_t sleepers;
@@ -36,7 +36,7 @@ struct pipeline {
 	struct layer_shared shared[PIPELINE_STAGES][FRAMES_SIZES][PIPELINE_DEPTH];
 };
 
-/* One process. Its kernels are first to last; the others' buffers stay unused. */
+/* One process. Its kernels are first to last; buffers of other kernels are not used. */
 struct stage {
 	struct pipeline *pipeline;
 	const struct layer_body *body;
@@ -100,7 +100,7 @@ static void progress_sleep(struct progress *progress, uint32_t seen)
 	(void)atomic_fetch_sub(&progress->sleepers, 1);
 }
 
-/* Until it is another count than `seen`, which is the result if that takes too long. */
+/* Waits until the count differs from `seen`, which is returned if that takes too long. */
 static uint32_t progress_wait(struct progress *progress, uint32_t seen, unsigned seconds)
 {
 	static long processors;
@@ -144,7 +144,7 @@ static bool open_hosts(struct stage *stage, unsigned size)
 	return true;
 }
 
-/* What it reads is opened, what it hands on is shared, and the rest is its own. */
+/* It opens its input, shares its output, and the rest is its own. */
 static bool open_buffers(struct stage *stage, unsigned size, unsigned slot)
 {
 	struct pipeline *pipeline = stage->pipeline;
@@ -201,7 +201,7 @@ static void stage_close(void *state)
 
 static int stage_start(const struct layer_body *body, const char *where, void **state_out)
 {
-	/* By how many processes: which kernels each has. */
+	/* The kernels of each process, by the number of processes. */
 	static const unsigned firsts[PIPELINE_STAGES][PIPELINE_STAGES + 1] = {
 		{0, 3}, {0, 2, 3}, {0, 1, 2, 3}};
 	struct stage *stage = calloc(1, sizeof(*stage));
@@ -247,7 +247,8 @@ static bool frame_is_right(const struct stage *stage, unsigned size, uint32_t fr
 	return true;
 }
 
-/* In, or from the stage before; the kernels; out, or to the next one. */
+/* Copies the frame in, or takes it from the stage before; runs the kernels; copies it out, or hands
+ * it to the next stage. */
 static bool run_frame(struct stage *stage, unsigned size, uint32_t frame)
 {
 	const struct layer_body *body = stage->body;

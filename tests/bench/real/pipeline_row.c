@@ -1,7 +1,7 @@
 /*
- * TR9 with the frames' kernels in two and three processes that share buffers on the device: clients
- * of the service, beside one process with CUDA's driver API, and beside as many processes with
- * CUDA's handles for memory and events by hand, in time slices and under MPS.
+ * TR9 with the frames' kernels in two and three processes that share buffers on the device. They
+ * are clients of the service. The baselines are one process with CUDA's driver API, and as many
+ * processes that exchange CUDA's handles for memory and events, in time slices and under MPS.
  */
 #include "harness/mps.h"
 #include "gpu/compare.h"
@@ -16,7 +16,7 @@
 
 enum { WINDOW_MS = 150, WARM_MS = 50, QUICK_MS = 5 };
 enum side { SERVICE, ONE, BY_HAND, BY_HAND_MPS, SIDES };
-/* Frames on their way: as many as there is room for, or one at a time. */
+/* Frames in flight: as many as there is room for, or one at a time. */
 enum depth { MANY, SINGLE, DEPTHS };
 
 struct line {
@@ -40,7 +40,7 @@ struct measured {
 	struct figures all[SIDES][FRAMES_SIZES][DEPTHS];
 };
 
-/* MPS waits for its clients: they go first. */
+/* MPS waits for its clients, so they end first. */
 static void lines_end(struct lines *lines)
 {
 	for (int side = 0; side < SIDES; side++) {
@@ -62,11 +62,11 @@ static int line_measure(struct line *line, unsigned size, unsigned depth, unsign
 	for (unsigned i = 0; i < line->stages && r == 0; i++)
 		r = agent_request(&line->agents[i], request);
 	for (unsigned i = 0; i < line->stages && r == 0; i++)
-		r = agent_answer(&line->agents[i], values_out); /* the last one's stays */
+		r = agent_answer(&line->agents[i], values_out); /* the last one's values are kept */
 	return r;
 }
 
-/* Warm when it returns. */
+/* It is warm when this returns. */
 static int line_start(struct line *line, enum pipeline_body body, unsigned stages, const char *with,
 		      bool quick)
 {
@@ -90,7 +90,7 @@ static int line_start(struct line *line, enum pipeline_body body, unsigned stage
 	return r;
 }
 
-/* Without MPS, and without handles of memory between processes, the row goes on. */
+/* Without MPS, and without handles of memory between processes, the row continues. */
 static int lines_start(struct lines *lines, unsigned stages, bool quick)
 {
 	int r = gpu_service(false, &lines->service);

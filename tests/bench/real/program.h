@@ -1,6 +1,6 @@
 /*
  * A program of the TR rows: what it runs, in which variants, and how one step of a variant is timed
- * and verified. Functions print what is wrong and return false.
+ * and verified. On an error the functions print a message and return false.
  */
 #ifndef SYCL_BENCH_REAL_PROGRAM_H
 #define SYCL_BENCH_REAL_PROGRAM_H
@@ -15,14 +15,14 @@ enum { REAL_VARIANTS = 26 };
 enum real_scale { REAL_TINY, REAL_PROCESSOR, REAL_GPU };
 
 struct real_variant {
-	const char *name; /* behind the row's name; "" where there is but one */
+	const char *name; /* appended to the row's name; "" if there is only one */
 	uint64_t rest_ns; /* before each step */
 	unsigned a, b;    /* the program's own */
-	/* On a GPU, by CUDA's own time: at most so much. 0: none. */
+	/* On a GPU: the largest ratio to CUDA's own time. 0: none. */
 	double target_p50, target_p99;
 };
 
-/* One that is open, in the process that runs it. */
+/* A program that is open, in the process that runs it. */
 struct real {
 	const struct real_program *program;
 	const struct layer_body *body;
@@ -36,19 +36,19 @@ struct real_program {
 	size_t own_bytes;
 	const struct real_variant *variants; /* ends with a name that is NULL */
 	bool (*open)(struct real *real);
-	/* Not timed, before and after a step. May be NULL. */
+	/* Called before and after a step, and not timed. May be NULL. */
 	bool (*prepare)(struct real *real, const struct real_variant *variant);
 	bool (*check)(struct real *real, const struct real_variant *variant);
-	/* Until its result is on the host, or known to be complete. */
+	/* Returns when its result is on the host, or known to be complete. */
 	bool (*step)(struct real *real, const struct real_variant *variant);
-	/* After the steps of a measurement. May be NULL. */
+	/* Called after the steps of a measurement. May be NULL. */
 	bool (*verify)(struct real *real);
 };
 
 extern const struct real_program real_solver_launches, real_solver_graph, real_requests,
 	real_ladder, real_frames;
 
-/* Say that a result is not what it should be; false. */
+/* Prints that a result is wrong; returns false. */
 __attribute__((format(printf, 1, 2))) bool real_wrong(const char *format, ...);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * TR3: requests to a block of a transformer: tokens in, 14 kernels, as many tokens out; the next at
- * once, or after a rest. Also to two blocks, so 28 kernels. The same weights all the time; a few
- * different inputs.
+ * TR3, requests to a block of a transformer: tokens in, 14 kernels, as many tokens out. The next
+ * request comes at once, or after a pause. There is also a form with two blocks, so 28 kernels. The
+ * weights are constant, and there are a few different inputs.
  */
 #include "real/program.h"
 
@@ -95,7 +95,7 @@ static const char text[] =
 
 enum { X, N, Q, K, V, S, M, O, Y, N2, F, H, OUT, OUT2, WQ, WK, WV, WO, W1, W2, BUFFERS };
 
-/* b: a second block comes behind the first one. */
+/* b: a second block follows the first one. */
 #define RESTED(variant_name, milliseconds, as_graph, second)                                       \
 	{                                                                                          \
 		.name = (variant_name), .rest_ns = (milliseconds)*1000000ull, .a = (as_graph),     \
@@ -127,7 +127,7 @@ struct requests {
 	float expected[BLOCKS][INPUTS][TOKENS * WIDTH_GPU];
 };
 
-/* Numbers between -1 and 1 that look like none in particular. */
+/* Pseudo-random numbers between -1 and 1. */
 static void fill_numbers(float *numbers, uint32_t count, uint32_t seed, float scale)
 {
 	for (uint32_t i = 0; i < count; i++) {

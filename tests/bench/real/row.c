@@ -1,6 +1,6 @@
 /*
- * TR1 to TR4 and TR9: real programs through the service. By turns with them run the same programs
- * with CUDA's driver API (--device gpu) or with plain OpenCL. A wrong result is no measurement.
+ * TR1 to TR4 and TR9: real programs through the service. They alternate with the same programs with
+ * CUDA's driver API (--device gpu) or with plain OpenCL. A wrong result is no measurement.
  */
 #include "real/row.h"
 
@@ -116,7 +116,7 @@ static void report_rate(struct bench *bench, const struct row *row, const struct
 	bench_report(bench, &result);
 }
 
-/* The geometric mean of all variants, whose ratio is that of the ratios. */
+/* Reports the geometric mean of all variants. Its ratio is that of the ratios. */
 static void report_mean(struct bench *bench, const struct row *row, const struct outcome *outcome)
 {
 	double means[SIDES][BENCH_RUNS_MAX];
@@ -155,7 +155,8 @@ static void report_all(struct bench *bench, const struct row *row, const struct 
 		report_mean(bench, row, outcome);
 }
 
-/* Both sides compile the program's source. Another process looks: the library is large. */
+/* Both sides compile the program's source. Another process checks this, because the library is
+ * large. */
 static bool has_compiler(void)
 {
 	int status = -1;

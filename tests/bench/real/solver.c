@@ -1,7 +1,7 @@
 /*
  * TR1, TR2: conjugate gradients for the five-point Laplacian on a square. An iteration is five
  * kernels over six buffers, and a read of the residual's square, by which a solver decides when to
- * end.
+ * stop.
  */
 #include "real/program.h"
 
@@ -80,7 +80,7 @@ struct solver {
 	uint32_t side, cells;
 	unsigned buffers[BUFFERS], graph;
 	unsigned iteration; /* of this solve */
-	float square;       /* as it was read last */
+	float square;       /* the value that was read last */
 	double expected[COMPARED];
 	float *right, *solution, *numbers; /* of the host */
 };
@@ -102,7 +102,7 @@ static double dot(uint32_t count, const double *a, const double *b)
 	return sum;
 }
 
-/* The first few residuals, in double precision. */
+/* Computes the first few residuals, in double precision. */
 static bool expect_residuals(struct solver *solver)
 {
 	static double r[CELLS], p[CELLS], q[CELLS];
@@ -225,7 +225,7 @@ static bool step_graph(struct real *real, const struct real_variant *variant)
 				sizeof(float));
 }
 
-/* Rounding makes a solve of single precision another one after a while. */
+/* After a while, rounding makes a solve in single precision differ. */
 static bool solver_check(struct real *real, const struct real_variant *variant)
 {
 	struct solver *solver = real->own;
@@ -238,7 +238,7 @@ static bool solver_check(struct real *real, const struct real_variant *variant)
 			  solver->expected[k]);
 }
 
-/* What is left of the right-hand side, from the solution itself. */
+/* Computes the residual from the solution itself. */
 static bool solver_verify(struct real *real)
 {
 	static double x[CELLS], q[CELLS];

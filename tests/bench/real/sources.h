@@ -1,6 +1,6 @@
 /*
- * What the kernels of these programs use of the portable form, for compilers that do not have it.
- * That is one dimension, arrays in local memory, one barrier, one atomic.
+ * The portable form for compilers that do not have it, limited to what the kernels of these
+ * programs use: one dimension, arrays in local memory, one barrier, one atomic.
  */
 #ifndef SYCL_BENCH_REAL_SOURCES_H
 #define SYCL_BENCH_REAL_SOURCES_H

@@ -1,8 +1,7 @@
 /*
- * TC4.counters: heap allocations, mutexes and system calls for each command, when everything has
- * been done before. They are those of a client's process and of its engine's. Devices are a fake
- * one, which does nothing of its own, and the first processor. Counting slows both, so no other row
- * has any of it.
+ * TC4.counters: heap allocations, mutexes and system calls for each command when everything is
+ * warm. They are those of a client's process and of its engine's. The devices are a fake one, which
+ * adds none of its own, and the first processor. Counting slows both, so no other row does it.
  */
 #include "harness/bench.h"
 
@@ -32,10 +31,10 @@ _Static_assert((int)SIDES == (int)TRACE_PROCESSES, "both are traced");
 
 static const char *const side_names[SIDES] = {"client", "engine"};
 
-/* The processes that are watched: a program, and the engine behind it unless it is plain OpenCL. */
+/* The counted processes: a program, and its engine unless it is plain OpenCL. */
 struct subject {
 	struct child child;
-	pid_t pids[SIDES]; /* the engine's: 0 for none */
+	pid_t pids[SIDES]; /* the engine's; 0: there is none */
 	const struct count_process *counts[SIDES];
 };
 
@@ -154,8 +153,7 @@ struct variant {
 	uint64_t commands;
 };
 
-/* The first time fills every cache; what comes again is what pools keep memory for
- * (daemon/engine/base/pool.h). */
+/* The first run fills every cache. Pools keep memory for later runs (daemon/engine/base/pool.h). */
 enum { WARM_UPS = 5 };
 
 static int measure_counters(const struct bench_wrapped *wrapped, const char *preload,
@@ -168,13 +166,14 @@ static int measure_counters(const struct bench_wrapped *wrapped, const char *pre
 		r = request_commands(&subject, variant->mode, variant->commands);
 	if (r == 0)
 		r = count_calls(&subject, variant->mode, variant->commands, figures_out);
-	/* Under a tracer one takes far longer. */
+	/* Under a tracer one run takes far longer. */
 	if (r == 0)
 		r = count_system_calls(&subject, variant->mode, variant->commands / 4, figures_out);
 	return r;
 }
 
-/* One figure, of several. `who`: a process, or "front". `baseline`: plain OpenCL's, or NAN. */
+/* Reports one figure of several. `who`: a process, or "front". `baseline`: that of plain OpenCL, or
+ * NAN. */
 static void report_counter(struct bench *bench, const struct variant *variant, const char *who,
 			   const char *what, double value, double baseline, const char *note)
 {
@@ -194,8 +193,8 @@ static void report_counter(struct bench *bench, const struct variant *variant, c
 				      .runs = 1,
 				      .note = note};
 	/*
-	 * The engine's loop must have none while it is kept busy, with no more commands than it
-	 * keeps memory for. A batch ends with a wait, and then some sleep.
+	 * The engine's loop must have none while it is kept busy with no more commands than it
+	 * keeps memory for. A batch ends with a wait, after which some threads sleep.
 	 */
 	if (strcmp(who, "front") == 0 && strcmp(variant->mode, "batch") == 0) {
 		result.bound = BENCH_VALUE_AT_MOST;
@@ -237,7 +236,7 @@ static void report_all(struct bench *bench, const struct variant *variant,
 	report_counter(bench, variant, "front", "locks", calls[COUNTED_MAIN_LOCKS], NAN, note);
 	report_counter(bench, variant, "front", "syscalls", service->first_thread_calls[ENGINE],
 		       NAN, traced);
-	/* Plain OpenCL in a process does what an engine does with it. */
+	/* Plain OpenCL in a process makes the calls of an engine's OpenCL. */
 	report_process(bench, variant, ENGINE, service, direct);
 }
 

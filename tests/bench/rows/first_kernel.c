@@ -1,5 +1,5 @@
-/* TC6: from starting a program to its first kernel's end, everything cached, the service running.
- */
+/* TC6: from the start of a program to the end of its first kernel, with everything cached and the
+ * service running. */
 #include "harness/bench.h"
 #include "harness/first.h"
 #include "harness/pictures.h"
@@ -31,7 +31,7 @@ int row_first_kernel(struct bench *bench)
 	int r = bench_service(&service);
 	if (r == 0)
 		r = bench_direct_cache(cache, sizeof(cache));
-	/* The first ones fill the caches: the kernel's, and the pages of the libraries. */
+	/* The first runs fill the caches: the kernel's, and the pages of the libraries. */
 	for (int i = 0; i < 2 && r == 0; i++)
 		r = run_both(service, cache, true, &values[0], &baselines[0]);
 	for (unsigned run = 0; run < bench->runs && r == 0; run++)

@@ -1,6 +1,6 @@
 /*
- * floor: what one hand-over between two processes costs here, whatever is built on it. Half of a
- * ping-pong, so there is always exactly one that runs and one that waits.
+ * floor: the cost of one hand-over between two processes on this machine, whatever is built on it.
+ * It is half of a ping-pong, so always one side runs and the other one waits.
  */
 #include "harness/bench.h"
 #include "harness/statistics.h"
@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-/* The other side answers at once, or has died. */
+/* The other side answers within this time, or has died. */
 enum { PATIENCE_S = 10, SPINS_BETWEEN_LOOKS = 1 << 20 };
 
 enum side { PING, PONG, SIDES };
@@ -34,15 +34,15 @@ struct word {
 };
 
 struct floor {
-	struct word *words; /* one per side, in shared memory; its side alone writes it */
+	struct word *words; /* one for each side, in shared memory; only that side writes it */
 	int bells[SIDES];
 };
 
-/* One way to hand over: `send` from a side to the other one, `wait` on a side for the other one's
- * `value`. */
+/* One way to hand over. `send` goes from a side to the other one; `wait` waits on a side for the
+ * other one's `value`. */
 struct way {
 	const char *name, *note;
-	bool sleeps; /* needs no second processor */
+	bool sleeps; /* it needs no second processor */
 	void (*send)(struct floor *f, enum side side, uint32_t value);
 	bool (*wait)(struct floor *f, enum side side, uint32_t value);
 };

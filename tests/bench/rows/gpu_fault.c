@@ -1,9 +1,9 @@
 /*
- * TG12: one tenant's kernel writes where no memory is, while another tenant works. How many
- * bystanders are lost, how long after the fault the first tenant's next kernel is done, and the
- * parts of that time. The same with two processes under MPS. Each fault finds the node as it is
- * when it has worked for a second or two: with its standby engine ready. The one before them does
- * not: the tenant's first connection has just taken the standby.
+ * TG12: one tenant's kernel writes to an invalid address while another tenant works. The figures
+ * are how many bystanders are lost, how long after the fault the first tenant's next kernel is
+ * complete, and the parts of that time. The baseline is two processes under MPS. At each fault the
+ * node is in its state after a second or two of work, with its standby engine ready. The first
+ * fault is reported separately: the tenant's first connection has just taken the standby.
  */
 #include "harness/mps.h"
 #include "harness/statistics.h"
@@ -21,11 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long a bystander works around the fault, how long after its start that comes, and when nobody
- * waits any longer. */
+/* How long a bystander works around the fault, how long after its start the fault comes, and when
+ * waiting ends. */
 enum { BYSTANDER_MS = 1500, BEFORE_FAULT_MS = 200, AGAIN_SECONDS = 30 };
 
-/* The times of a fault at the service: the whole, and its parts one after the other. */
+/* The times of a fault in the service: the whole, and its parts one after the other. */
 enum part {
 	PART_ALL,
 	PART_TOLD,
@@ -39,7 +39,7 @@ enum part {
 };
 
 struct fault_row {
-	struct private_service *service; /* of everybody */
+	struct private_service *service; /* of all users */
 	struct mps *mps;
 	struct agent bystander;
 	unsigned lost, lost_under_mps;
@@ -55,8 +55,8 @@ static void fault_row_end(struct fault_row *row)
 }
 
 /*
- * A faulting process answers with the moment of its launch, whether the driver said that it failed,
- * and when. It gets two requests: whether it is there, then to fail.
+ * A faulting process answers with the time of its launch, whether the driver reported the failure,
+ * and when. It gets two requests: one to check that it runs, and one to fail.
  */
 enum { FAULT_AT, FAULT_SEEN, FAULT_TOLD };
 enum { FAULT_ASK_IF_THERE, FAULT_ASK };
@@ -87,8 +87,8 @@ static int direct_fault(void *state, uint64_t count, double values_out[AGENT_VAL
 	return 0;
 }
 
-/* A process that works again says when its first kernel was done; verified. A client also when each
- * stage before was. */
+/* A process that works again reports when its first kernel was complete and verified. A client also
+ * reports the time of each stage before. */
 enum { AGAIN_DONE, AGAIN_STAGES };
 _Static_assert((int)AGAIN_STAGES + (int)GPU_CLIENT_STAGES <= (int)AGENT_VALUES,
 	       "they fit into an answer");
@@ -115,7 +115,7 @@ static int direct_again(void *state, uint64_t count, double values_out[AGENT_VAL
 	return gpu_direct_verify(direct) ? 0 : -EIO;
 }
 
-/* Everything that one side does. */
+/* The actions of one side. */
 struct cast {
 	struct agent_subject bystander, fault, again;
 };
@@ -131,7 +131,7 @@ static const struct cast alone = {
 	{subject_gpu_direct_open, direct_again, subject_gpu_direct_close},
 };
 
-/* One request to one process; the answer goes to `values_out`. */
+/* Sends one request to one process; the answer goes to `values_out`. */
 static int request_once(const struct agent_subject *subject, const char *place,
 			double values_out[AGENT_VALUES])
 {
@@ -143,7 +143,7 @@ static int request_once(const struct agent_subject *subject, const char *place,
 	return r;
 }
 
-/* A new process each time, until one works. */
+/* Starts a new process each time, until one works. */
 static int until_works(const struct agent_subject *subject, const char *place,
 		       double values_out[AGENT_VALUES])
 {
@@ -154,7 +154,7 @@ static int until_works(const struct agent_subject *subject, const char *place,
 	return -ETIMEDOUT;
 }
 
-/* Milliseconds between moments, of a side that has stages; else the whole alone. */
+/* Milliseconds between the times, for a side with stages; otherwise only the whole. */
 static void take_parts(const double fault[AGENT_VALUES], const double again[AGENT_VALUES],
 		       double parts_ms_out[PARTS])
 {
@@ -175,7 +175,7 @@ struct scene {
 	const struct private_service *settles;
 };
 
-/* The fault while the bystander works, and the tenant's next kernel. */
+/* Causes the fault while the bystander works, and runs the tenant's next kernel. */
 static int fault_and_again(struct fault_row *row, const struct scene *scene, struct agent *guilty,
 			   double parts_ms_out[PARTS])
 {
@@ -183,7 +183,7 @@ static int fault_and_again(struct fault_row *row, const struct scene *scene, str
 	int r = agent_request(&row->bystander, BYSTANDER_MS);
 	if (r < 0)
 		return r;
-	/* The fault that is measured comes in the middle of another user's work. */
+	/* The measured fault happens during another user's work. */
 	(void)poll(NULL, 0, BEFORE_FAULT_MS);
 	r = agent_measure(guilty, FAULT_ASK, fault);
 	agent_end(guilty);
@@ -197,7 +197,7 @@ static int fault_and_again(struct fault_row *row, const struct scene *scene, str
 	return r;
 }
 
-/* Milliseconds until the tenant works again, and whether the bystander is lost. */
+/* Returns milliseconds until the tenant works again, and whether the bystander is lost. */
 static int one_fault(struct fault_row *row, const struct scene *scene, double parts_ms_out[PARTS],
 		     bool *lost_out)
 {
@@ -212,7 +212,7 @@ static int one_fault(struct fault_row *row, const struct scene *scene, double pa
 		r = agent_start(&scene->cast->fault, scene->place, &guilty);
 	if (r == 0)
 		r = agent_measure(&guilty, FAULT_ASK_IF_THERE, ignored);
-	/* Not before: the tenant's first connection takes the standby that is there. */
+	/* Not before this: the tenant's first connection takes the present standby. */
 	if (r == 0 && scene->settles)
 		gpu_settle(scene->settles);
 	if (r < 0) {
@@ -243,8 +243,8 @@ static int fault_served(struct fault_row *row, bool with_standby, double parts_m
 	return r;
 }
 
-/* The first fault on a node whose standby exists because of the bystander, and goes to the tenant
- * at its first connection. */
+/* The first fault on a node. Its standby exists because of the bystander, and goes to the tenant at
+ * its first connection. */
 static int first_fault(struct fault_row *row)
 {
 	struct gpu_place place = {.device = 0, .uid = GPU_OTHER_UID};
@@ -354,7 +354,7 @@ static int measure_fault(struct bench *bench, struct fault_row *row)
 		for (int i = 0; i < PARTS && r == 0; i++)
 			row->again_ms[i][run] = parts_ms[i];
 	}
-	/* Not by turns: a bystander of MPS does not outlive a run. */
+	/* The sides do not take turns: a bystander of MPS does not outlive a run. */
 	agent_end(&row->bystander);
 	mps = r == 0 && mps && mps_start(&row->mps) == 0;
 	for (unsigned run = 0; run < bench->runs && mps; run++)

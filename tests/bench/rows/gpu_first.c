@@ -1,5 +1,5 @@
-/* TG5: from starting a program to its first kernel's end on a GPU, the program cached, the service
- * running. */
+/* TG5: from the start of a program to the end of its first kernel on a GPU, with the program cached
+ * and the service running. */
 #include "harness/first.h"
 #include "harness/mps.h"
 #include "harness/pictures.h"
@@ -53,8 +53,8 @@ static int measure_first_launch(struct bench *bench, struct gpu_compared *compar
 	side_text(both ? both->endpoint : GPU_NOBODY, GPU_OTHER_UID, texts[GPU_SIDE_TWO_USERS]);
 	side_text(GPU_NOBODY, 0, texts[GPU_SIDE_DIRECT]);
 	side_text(mps ? mps->pipes : GPU_NOBODY, 0, texts[GPU_SIDE_MPS]);
-	/* The first ones start engines and servers, and fill the caches. The row goes on without
-	 * MPS that does not work. */
+	/* The first runs start engines and servers, and fill the caches. If MPS does not work, the
+	 * row continues without it. */
 	if (mps &&
 	    run_side(GPU_SIDE_MPS, texts[GPU_SIDE_MPS], &compared->values[GPU_SIDE_MPS][0][0]) < 0)
 		compared->sides &= ~(1u << GPU_SIDE_MPS);

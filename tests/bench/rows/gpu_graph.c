@@ -1,7 +1,7 @@
 /*
- * TG13: a chain of 100 small kernels as one graph, replayed. Beside it the same chain as a CUgraph
- * of this process, captured from a stream and launched by the driver. Once with launches following
- * each other, and once each waited for.
+ * TG13: a chain of 100 small kernels as one graph, replayed. The baseline is the same chain as a
+ * CUgraph of this process, captured from a stream and launched by the driver. Launches follow each
+ * other in one case, and each is waited for in the other.
  */
 #include "harness/client.h"
 #include "harness/statistics.h"
@@ -16,7 +16,7 @@
 
 enum { CHAIN = 100, IN_FLIGHT = 32, FOLLOWING = 0, ONE = 1, CAPTURE_THREAD_LOCAL = 1 };
 
-/* One launch of all of it; its end. */
+/* One launch of the whole chain, and the wait for its end. */
 struct side {
 	bool (*launch)(void *state);
 	bool (*wait)(void *state);
@@ -62,7 +62,7 @@ static bool client_chain(struct gpu_client *client)
 	bool good = true;
 	for (int i = 0; i < CHAIN && good; i++)
 		good = gpu_client_submit(client, client->add, 1, GPU_DATA_WORDS);
-	client->launched -= CHAIN; /* recorded, not launched */
+	client->launched -= CHAIN; /* it is recorded, not launched */
 	return good;
 }
 

@@ -1,4 +1,4 @@
-/* TG6: device memory that one more client costs, against one more process. */
+/* TG6: the device memory that one more client needs, compared with one more process. */
 #include "harness/mps.h"
 #include "gpu/compare.h"
 #include "gpu/direct.h"
@@ -13,7 +13,7 @@ enum { CLIENTS = 8, PROCESSES = 2 };
 
 static const double mib = 1 << 20;
 
-/* An observer with a context of its own: free memory of the device, MiB. */
+/* An observer with its own context measures the free memory of the device, MiB. */
 static int observe(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
 	struct gpu_direct *direct = state;
@@ -38,12 +38,12 @@ struct growth {
 	const struct agent_subject *subject;
 	struct gpu_place place;
 	unsigned count;
-	const struct private_service *settles; /* its standby engine is part of what they cost;
-						  NULL: there is nothing to wait for */
+	const struct private_service *settles; /* its standby engine is a part of the cost; NULL:
+						  there is nothing to wait for */
 };
 
-/* Start so many, let each work for a moment, and see what became of the free memory: MiB for each.
- */
+/* Starts that many, lets each work for a moment, and measures the change of the free memory: MiB
+ * for each. */
 static int measure_growth(struct agent *watcher, const struct growth *growth, double *mib_out)
 {
 	struct agent agents[CLIENTS];
@@ -82,8 +82,8 @@ static void memory_row_end(struct memory_row *row)
 	row->everybody = private_service_free(row->everybody);
 }
 
-/* A first client is there before, and the standby: what the engines cost is not what one more
- * client does. */
+/* A first client and the standby exist before. So the cost of the engines does not count for one
+ * more client. */
 static int start_first_clients(struct memory_row *row)
 {
 	struct gpu_place alone = {.with = GPU_NOBODY}, served = {.device = 0};
@@ -120,7 +120,7 @@ static int measure_side(struct memory_row *row, enum gpu_side side, double *mib_
 
 /*
  * The first client of another user starts an engine. This is reported, because it is the price of
- * isolation. It gets the standby, and a new one takes its place.
+ * isolation. The client gets the standby, and a new one takes its place.
  */
 static int report_other_user(struct bench *bench, struct memory_row *row)
 {

@@ -1,9 +1,9 @@
 /*
- * TG10: requests of a few short kernels beside a training. The requests come by chance and take
- * half of the time. The training is a stream of longer kernels that fills the GPU. The row shows
- * how late a request is against alone, and the work of both together. The same as processes of
- * their own, with time slices, under MPS, and under MPS with its two priorities. Kernels are work,
- * not time.
+ * TG10: requests of a few short kernels beside a training. The requests arrive at random times and
+ * take half of the time. The training is a stream of longer kernels that fills the GPU. The figures
+ * are the latency of a request compared with that alone, and the work of both together. The
+ * baselines are separate processes, in time slices, under MPS, and under MPS with its two
+ * priorities. Kernels are an amount of work, not a time.
  */
 #include "harness/arrivals.h"
 #include "harness/mps.h"
@@ -27,13 +27,13 @@ enum {
 	REQUEST_US = 50,
 	REQUEST_BLOCKS = 16,
 	TRAIN_US = 2000,
-	TRAIN_WAVES = 15, /* as many blocks as the GPU holds, so often */
+	TRAIN_WAVES = 15, /* as many blocks as the GPU holds, this often */
 	TRAIN_BATCH = 8,  /* before they are waited for */
 	WINDOW_MS = 800,
 	ALONE_MS = 300,
 	WARM_MS = 300,
 	QUICK_MS = 10,
-	LATE_MS = 500, /* after the window, requests that still wait are given up */
+	LATE_MS = 500, /* after the window, requests that still wait are dropped */
 	MS_MASK = (1 << 20) - 1,
 	GAP_SHIFT = 32,
 	SAMPLES_MAX = 1 << 16,
@@ -46,7 +46,7 @@ enum { P50, P99, RATE, MEAN_NS };
 /* The answers of the calibration. */
 enum { ROUNDS, PROCESSORS };
 
-/* Known before the processes are forked that use it. */
+/* Set before the processes that use it are forked. */
 static struct {
 	unsigned train_blocks, request_blocks;
 	uint32_t train_rounds, request_rounds;
@@ -76,7 +76,7 @@ static bool serve_closed(const struct load_calls *calls, void *load, uint64_t wi
 	return good;
 }
 
-/* As they come; each is late from when it came. */
+/* Requests are served as they come; the latency is from the arrival on. */
 static bool serve_open(const struct load_calls *calls, void *load, uint64_t window_ns,
 		       double gap_ns, double *samples, double values_out[AGENT_VALUES])
 {
@@ -98,7 +98,7 @@ static bool serve_open(const struct load_calls *calls, void *load, uint64_t wind
 	statistics_sort(samples, came);
 	values_out[P50] = statistics_percentile(samples, came, 0.5);
 	values_out[P99] = statistics_percentile(samples, came, 0.99);
-	/* Requests that came late in the window are still its own; more time than the window is a
+	/* Requests that came late in the window belong to it; time beyond the window counts as a
 	 * loss. */
 	values_out[RATE] = (double)done * 1e9 / fmax((double)(last - start), (double)window_ns);
 	return good;
@@ -131,7 +131,7 @@ static int direct_serve(void *load, uint64_t count, double values_out[AGENT_VALU
 
 /* --------------------------------------- training --------------------------------------- */
 
-/* The GPU is kept full: kernels a second. */
+/* Keeps the GPU full; returns kernels a second. */
 static int train(const struct load_calls *calls, void *load, uint64_t count,
 		 double values_out[AGENT_VALUES])
 {
@@ -158,7 +158,7 @@ static int direct_train(void *load, uint64_t count, double values_out[AGENT_VALU
 	return train(&load_direct_calls, load, count, values_out);
 }
 
-/* ------------------------------------ who takes part ------------------------------------ */
+/* ------------------------------------ participants -------------------------------------- */
 
 static int open_latency(const char *place, void **load_out)
 {
@@ -172,7 +172,7 @@ static int open_best_effort(const char *place, void **load_out)
 	return load_client_open(place, load_out);
 }
 
-/* MPS has two: 0, normal, and 1, below it. It reads them when the context is made. */
+/* MPS has two priorities: 0, normal, and 1, below it. It reads them when the context is made. */
 static int open_normal(const char *place, void **load_out)
 {
 	(void)setenv("CUDA_MPS_CLIENT_PRIORITY", "0", 1);
@@ -252,8 +252,7 @@ static void pair_end(struct pair *pair)
 
 /* ---------------------------------------- sizes ----------------------------------------- */
 
-/* `count`: blocks, and above GAP_SHIFT the nanoseconds that are wanted; 0: the multiprocessors
- * alone. */
+/* `count`: blocks, and above GAP_SHIFT the wanted nanoseconds; 0: only the multiprocessors. */
 static int direct_calibrate(void *load, uint64_t count, double values_out[AGENT_VALUES])
 {
 	values_out[PROCESSORS] = load_multiprocessors(load);
@@ -265,7 +264,7 @@ static int direct_calibrate(void *load, uint64_t count, double values_out[AGENT_
 	return values_out[ROUNDS] > 0 ? 0 : -EIO;
 }
 
-/* In a process of its own: so many blocks for so long. */
+/* In a separate process: that many blocks for that long. */
 static int calibrate(unsigned blocks, unsigned wanted_us, double values_out[AGENT_VALUES])
 {
 	static const struct agent_subject subject = {load_direct_open, direct_calibrate,
@@ -309,7 +308,7 @@ struct figures {
 		served[BENCH_RUNS_MAX]; /* requests a second, alone and beside */
 	double whole[BENCH_RUNS_MAX], kept[BENCH_RUNS_MAX]; /* of the training */
 	double sum[BENCH_RUNS_MAX];
-	double set_apart; /* multiprocessors, by the service's word */
+	double set_apart; /* multiprocessors, as the service reports them */
 };
 
 static int measure_both(const struct bench *bench, struct pair *pair, uint64_t gap_ns,
@@ -341,8 +340,8 @@ static int measure_both(const struct bench *bench, struct pair *pair, uint64_t g
 	return r;
 }
 
-/* The training alone, before there is a latency session; then requests alone and both together, by
- * turns. */
+/* Measures the training alone before there is a latency session, then requests alone and both
+ * together, in turn. */
 static int measure_pair(const struct bench *bench, const struct side *side, struct pair *pair,
 			const char *place, struct figures *figures)
 {
@@ -352,7 +351,7 @@ static int measure_pair(const struct bench *bench, const struct side *side, stru
 	int r = agent_start(&side->trains, place, &pair->trains);
 	if (r == 0)
 		r = agent_measure(&pair->trains, warm, values);
-	/* A standby's start would fall into what is measured. */
+	/* Otherwise the start of a standby could fall into the measurement. */
 	if (r == 0 && pair->service)
 		gpu_settle(pair->service);
 	for (unsigned run = 0; run < bench->runs && r == 0; run++) {
@@ -361,7 +360,8 @@ static int measure_pair(const struct bench *bench, const struct side *side, stru
 	}
 	if (r == 0)
 		r = agent_start(&side->serves, place, &pair->serves);
-	/* Twice: multiprocessors are set apart at the first moment in which nothing runs. */
+	/* This is done twice: multiprocessors are set apart at the first moment in which nothing
+	 * runs. */
 	for (int i = 0; i < 2 && r == 0; i++)
 		r = agent_measure(&pair->serves, warm, values);
 	double gap_ns = fmin(values[MEAN_NS] * 100 / LOAD_PERCENT, UINT32_MAX);
@@ -393,7 +393,7 @@ static int measure_side(const struct bench *bench, const struct side *side, stru
 	return measure_pair(bench, side, &pair, text, figures);
 }
 
-/* --------------------------------------- telling ---------------------------------------- */
+/* -------------------------------------- reporting --------------------------------------- */
 
 static void report_mixed(struct bench *bench, const struct side *side,
 			 const struct figures *figures, struct bench_point *point_out)

@@ -1,7 +1,7 @@
 /*
- * TG9: a short kernel of the latency class beside a client that fills the GPU with long ones.
- * Measured are how late it is, against alone, and what the other one keeps. The same as processes
- * of their own, with time slices and under MPS.
+ * TG9: a short kernel of the latency class beside a client that fills the GPU with long ones. The
+ * figures are its latency compared with that alone, and the rate that the other client keeps. The
+ * baselines are separate processes, in time slices and under MPS.
  */
 #include "harness/mps.h"
 #include "harness/pictures.h"
@@ -24,8 +24,8 @@ enum {
 	SHORT_US = 50,
 	SHORT_BLOCKS = 64,
 	LONG_US = 500,
-	LONG_BLOCKS = 132 * 32, /* as many as an H200 holds at one time */
-	QUEUES = 4, /* of the long ones: where one kernel leaves room at its end, the next queue's
+	LONG_BLOCKS = 132 * 32, /* as many as an H200 runs at one time */
+	QUEUES = 4, /* of the long ones: when one kernel leaves room at its end, the next queue's
 		       begins */
 	LONG_BATCH = 4, /* in each, before it is waited for */
 	PAUSE_NS = 500000,
@@ -47,7 +47,7 @@ struct several_direct {
 	struct gpu_direct of[QUEUES];
 };
 
-/* The calls that differ between a client and a process of its own. */
+/* The calls that differ between a client and a separate process. */
 struct side_calls {
 	void *(*queue)(void *state, unsigned index);
 	bool (*launch)(void *state, unsigned blocks, uint32_t cycles);
@@ -102,7 +102,7 @@ static const struct side_calls client_calls = {client_queue, client_launch, clie
 static const struct side_calls direct_calls = {direct_queue, direct_launch, direct_wait,
 					       direct_verify};
 
-/* One kernel, waited for, then a pause, for so many ms: microseconds. */
+/* Runs one kernel, waits for it, then pauses, for that many ms. Returns microseconds. */
 static int measure_short(const struct side_calls *calls, void *state, uint64_t count,
 			 double values_out[AGENT_VALUES])
 {
@@ -129,7 +129,7 @@ static int measure_short(const struct side_calls *calls, void *state, uint64_t c
 	return good ? 0 : -EIO;
 }
 
-/* The GPU is kept full: kernels a second. */
+/* Keeps the GPU full; returns kernels a second. */
 static int measure_long(const struct side_calls *calls, void *state, uint64_t count,
 			double values_out[AGENT_VALUES])
 {
@@ -245,11 +245,11 @@ struct figures {
 	double alone[BENCH_RUNS_MAX], beside[BENCH_RUNS_MAX];        /* p99 of the short one */
 	double middle_alone[BENCH_RUNS_MAX], middle[BENCH_RUNS_MAX]; /* its p50 */
 	double whole[BENCH_RUNS_MAX], kept[BENCH_RUNS_MAX];          /* rates of the long one */
-	double set_apart; /* multiprocessors, by the service's word */
+	double set_apart; /* multiprocessors, as the service reports them */
 };
 
-/* The long one alone, before there is a latency session; then the short one alone and both
- * together, by turns. */
+/* Measures the long one alone before there is a latency session, then the short one alone and both
+ * together, in turn. */
 static int measure_pair(const struct bench *bench, struct pair *pair,
 			const struct agent_subject *quick, const struct agent_subject *busy,
 			const char *place, struct figures *figures)
@@ -310,7 +310,7 @@ static int measure_side(const struct bench *bench, enum gpu_side side, struct fi
 			    is_client ? &best_effort : &process_long, text, figures);
 }
 
-/* Without names of its own: a side's. */
+/* If there are no names, those of the sides are used. */
 struct form {
 	enum gpu_side side;
 	const char *p50, *p99, *kept, *note, *point;

@@ -16,7 +16,7 @@ static const struct agent_subject client_spin = {subject_gpu_client_open, subjec
 static const struct agent_subject direct_spin = {subject_gpu_direct_open, subject_gpu_direct_spin,
 						 subject_gpu_direct_close};
 
-/* One result of a row: a side, beside what, with which target. */
+/* One result of a row: a side, its baseline, and the target. */
 struct rate_row {
 	const char *name;
 	enum gpu_side side, baseline;

@@ -14,7 +14,7 @@
 
 enum { P50, P99 };
 
-/* For the picture, of all runs but the warm-up. */
+/* For the plot, of all runs but the warm-up. */
 static struct bench_samples *client_samples, *direct_samples;
 
 static bool client_once(void *state)

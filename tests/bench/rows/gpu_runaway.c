@@ -1,7 +1,7 @@
 /*
- * TG12.runaway: one tenant's kernel runs past its deadline while another tenant works. How long
- * after the deadline the first tenant's next kernel is done, and whether the other one is lost. The
- * kernel ends by itself after RUN_SECONDS, whatever happens.
+ * TG12.runaway: one tenant's kernel runs past its deadline while another tenant works. The figures
+ * are how long after the deadline the first tenant's next kernel is complete, and whether the other
+ * tenant is lost. The kernel ends by itself after RUN_SECONDS, whatever happens.
  */
 #include "harness/client.h"
 #include "gpu/compare.h"
@@ -25,15 +25,15 @@ enum {
 	AFTER_MS = 1500
 };
 
-/* ---------------------------- the client whose kernel it is ----------------------------- */
+/* ---------------------------- the client that owns the kernel ---------------------------- */
 
 struct guilty {
 	struct load_client load;
 	sycl_kernel runaway;
 };
 
-/* The process answers with the moment of its launch, whether it failed, and when that was reported.
- * First: has it started? */
+/* The process answers with the time of its launch, whether it failed, and when that was reported.
+ * The first request asks whether it has started. */
 enum { BEGUN_NS, HAS_FAILED, TOLD_NS };
 enum { ASK_IF_THERE, ASK };
 
@@ -74,7 +74,7 @@ static int run_away(void *state, uint64_t count, double values_out[AGENT_VALUES]
 	return 0;
 }
 
-/* Its next process, with one small kernel. */
+/* The tenant's next process, with one small kernel. */
 enum { DONE_NS };
 
 static int work_again(void *state, uint64_t count, double values_out[AGENT_VALUES])
@@ -113,7 +113,8 @@ static void scene_end(struct scene *scene)
 	scene->service = private_service_free(scene->service);
 }
 
-/* A new process each time, until one works; not longer than the kernel could hold the GPU. */
+/* Starts a new process each time, until one works, but no longer than the kernel could occupy the
+ * GPU. */
 static int until_works(const struct scene *scene, double values_out[AGENT_VALUES])
 {
 	const uint64_t end = clock_now_ns() + SECONDS_NS(RUN_SECONDS + 10);
@@ -128,7 +129,7 @@ static int until_works(const struct scene *scene, double values_out[AGENT_VALUES
 	return r;
 }
 
-/* Both are there, and a standby engine is, as on a node that has worked for a second or two. */
+/* Both exist, and so does a standby engine, as on a node after a second or two of work. */
 static int start_bystander_and_standby(struct scene *scene)
 {
 	double ignored[AGENT_VALUES];
@@ -154,7 +155,7 @@ static int one_runaway(struct scene *scene, unsigned run)
 		r = agent_request(&scene->bystander, BEFORE_MS + scene->deadline_ms + AFTER_MS);
 	if (r < 0)
 		return r;
-	/* The kernel that is measured runs away in the middle of another user's work. */
+	/* The measured kernel exceeds its deadline during another user's work. */
 	(void)poll(NULL, 0, BEFORE_MS);
 	r = agent_measure(&scene->guilty, ASK, guilty);
 	agent_end(&scene->guilty);

@@ -1,4 +1,5 @@
-/* TG14: independent command groups on two and on four GPUs, a client each, against one. */
+/* TG14: independent command groups on two and on four GPUs, with a client each, compared with
+ * one. */
 #include "gpu/compare.h"
 #include "gpu/place.h"
 #include "gpu/subjects.h"
@@ -25,7 +26,7 @@ static void several_end(struct several *several)
 	several->service = private_service_free(several->service);
 }
 
-/* Kernels/s of the first `gpus` clients, all at one time. */
+/* Returns kernels/s of the first `gpus` clients, all at one time. */
 static int measure_gpus(struct several *several, unsigned gpus, uint64_t milliseconds,
 			double *rate_out)
 {

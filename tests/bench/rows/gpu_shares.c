@@ -1,8 +1,9 @@
 /*
- * TG11: sessions that never rest, with weights. Measured is what each received of the GPU in
- * windows of a second, against its part; with launches and with graphs. And how long one that
- * rested waits until it has its part again. All by when kernels ended, as they wrote it themselves,
- * and by what they take alone; the service's figures are not used.
+ * TG11: sessions with weights that always have work. The figures are what each received of the GPU
+ * in windows of a second, compared with its part, with launches and with graphs. Another figure is
+ * how long a session waits after a pause until it has its part again. They use only the ends of
+ * kernels, which the kernels themselves write, and their times alone. The service's own figures are
+ * not used.
  */
 #include "harness/client.h"
 #include "harness/statistics.h"
@@ -40,10 +41,10 @@ enum {
 enum mode { PLAIN, GRAPH, CLOCK };
 enum { EACH_NS };
 
-/* Each one's kernels have another length, so that turns and shares are not the same. */
+/* The kernels of each have another length, so that turns and shares are not the same. */
 static const unsigned lengths_us[SHARES_CLIENTS_MAX] = {200, 500, 900};
 
-/* Known before the processes are forked that use it; `logs` they fill. */
+/* Set before the processes that use it are forked; they fill `logs`. */
 static struct {
 	unsigned blocks;
 	uint32_t rounds[SHARES_CLIENTS_MAX];
@@ -116,7 +117,7 @@ static void member_close(void *state)
 	free(member);
 }
 
-/* One launch, not before the one `depth` before it is over. */
+/* Makes one launch, not before the one `depth` earlier is complete. */
 static bool submit_one(struct member *member, enum mode mode, unsigned depth)
 {
 	const uint32_t rounds = common.rounds[member->index];
@@ -134,7 +135,8 @@ static bool submit_one(struct member *member, enum mode mode, unsigned depth)
 		"sycl_queue_graph");
 }
 
-/* Ends of the kernels from the `first`-th launch on; what it read last stays in `words_out`. */
+/* Reads the ends of the kernels from the `first`-th launch on; `words_out` contains the last words
+ * that were read. */
 static bool read_ends(struct member *member, uint32_t first, struct load_words *words_out)
 {
 	struct shares_log *log = &common.logs[member->index];
@@ -147,8 +149,8 @@ static bool read_ends(struct member *member, uint32_t first, struct load_words *
 	return true;
 }
 
-/* From one end to the next: the mean of those that are neither among the shortest nor among the
- * longest. 0: too few. */
+/* The usual time from one end to the next: the mean without the shortest and the longest ones. 0:
+ * too few. */
 static double usual_step(const struct shares_log *log)
 {
 	const uint32_t steps = log->count > 0 ? log->count - 1 : 0, less = steps / 10;
@@ -180,7 +182,8 @@ static bool keep_full(struct member *member, enum mode mode, uint64_t ms, struct
 	return good;
 }
 
-/* The difference to this process' clock: the nearest of some kernels that are waited for. */
+/* Measures the difference to this process' clock: the smallest of some kernels that are waited
+ * for. */
 static bool compare_clocks(struct member *member, struct load_words *words)
 {
 	struct shares_log *log = &common.logs[member->index];
@@ -249,7 +252,8 @@ static int request_once(const struct agent_subject *subject, const struct gpu_pl
 	return r;
 }
 
-/* Kernels as many blocks as the GPU holds at one time, of their lengths alone. */
+/* Finds the sizes of kernels: as many blocks as the GPU runs at one time, and their lengths
+ * alone. */
 static int find_sizes(const struct bench *bench, const struct gpu_place *service)
 {
 	static const struct agent_subject processors = {load_direct_open, direct_processors,
@@ -269,7 +273,7 @@ static int find_sizes(const struct bench *bench, const struct gpu_place *service
 	return r;
 }
 
-/* --------------------------------- a company of clients --------------------------------- */
+/* --------------------------------- a group of clients ----------------------------------- */
 
 struct company {
 	const char *plain, *plain_mean, *graph, *graph_mean;
@@ -309,7 +313,7 @@ static uint64_t question(enum mode mode, uint64_t ms)
 	return (uint64_t)mode << MODE_SHIFT | ms;
 }
 
-/* Starts them, and lets each work alone: what a kernel of its takes. */
+/* Starts them and lets each work alone, which measures its kernel. */
 static int members_start(const struct bench *bench, const struct company *company,
 			 const struct gpu_place *place, struct members *members)
 {
@@ -360,7 +364,7 @@ struct figures {
 	double parts[SHARES_CLIENTS_MAX][BENCH_RUNS_MAX];
 };
 
-/* Hundredths, the median of the runs, of so many rows of them: as words for a note. */
+/* Writes hundredths, the median of the runs, of that many rows, as words for a note. */
 static void write_parts(double (*parts)[BENCH_RUNS_MAX], unsigned count, unsigned runs, char *text,
 			size_t bytes)
 {
@@ -416,7 +420,7 @@ static int measure_mode(struct bench *bench, const struct company *company, stru
 
 /* -------------------------------- a share that was lent --------------------------------- */
 
-/* The beginning of the windows in the note: so long after the first submission. */
+/* The begins of the windows in the note, relative to the first submission. */
 static const unsigned afters_ms[] = {0, 5, 10, 20, 40, 80, 160};
 
 enum { AFTERS = sizeof(afters_ms) / sizeof(*afters_ms) };
@@ -441,7 +445,7 @@ static void note_lending(const struct members *members, uint64_t rest_ms, unsign
 			shares_part_after(back, other, (uint64_t)afters_ms[i] * 1000000, window_ns);
 }
 
-/* The first rests while the second has all; then it begins again. */
+/* The first session pauses while the second has all; then it begins again. */
 static int lend_once(const struct bench *bench, struct members *members, unsigned run,
 		     struct lending *lending)
 {
@@ -453,7 +457,7 @@ static int lend_once(const struct bench *bench, struct members *members, unsigne
 				  question(PLAIN, rest_ms + back_ms + BACK_WINDOW_MS));
 	if (r < 0)
 		return r;
-	/* The session that is measured was idle so long. */
+	/* The measured session was idle for that long. */
 	(void)poll(NULL, 0, (int)rest_ms);
 	r = agent_measure(&members->agents[0], question(PLAIN, back_ms), values);
 	if (r == 0)

@@ -1,10 +1,10 @@
 /*
  * TG15: buffers of one and a half times the device memory that the service has. A kernel runs over
- * each of them in turn, again and again. The service is configured to leave all other memory of the
- * device free, so that its own is as small as is wanted. Beside it a process with pinned memory
- * copies both ways at once: what the link can do. What had to be moved is what no order of going
- * and coming could have saved. In each sweep that is all that the device cannot hold, once each
- * way.
+ * each of them in turn, repeatedly. The service is configured to leave all other memory of the
+ * device free, so that its own has the wanted size. The baseline is a process that copies pinned
+ * memory both ways at once, which is the limit of the link. The required moves are those that no
+ * order of eviction could have saved. In each sweep that is everything that the device cannot hold,
+ * once each way.
  */
 #include "harness/client.h"
 #include "harness/statistics.h"
@@ -22,8 +22,8 @@
 
 enum {
 	BUFFERS = 48,
-	BUFFERS_HELD = 32, /* of them, by the service's part of the device */
-	QUICK_MIB = 128,   /* so that a buffer goes in several parts */
+	BUFFERS_HELD = 32, /* number of buffers that fit into the service's part of the device */
+	QUICK_MIB = 128,   /* so that a buffer is copied in several parts */
 	QUICK_LARGE_MIB = 512,
 	LARGE_MIB = 16384,
 	QUICK_STRIDE = 4096,
@@ -31,7 +31,7 @@ enum {
 	HEADROOM_LEAST_MIB = 256, /* the service's own default */
 	CONTEXTS_MIB = 1280,      /* of an engine and a standby on a real device */
 	LINK_MIB = 64,
-	LINK_QUICK_BYTES = 65536, /* on a double that the service has as well: there each process
+	LINK_QUICK_BYTES = 65536, /* on a double that the service uses as well: there each process
 				     has all of the memory */
 	LINK_MS = 100,
 	STATUS_WAIT_MS = 1200,
@@ -39,15 +39,15 @@ enum {
 };
 
 /*
- * Requests to the client, above OPERATION_SHIFT. BEGIN: make buffers of so many bytes (0: none
+ * Requests to the client, above OPERATION_SHIFT. BEGIN: make buffers of that many bytes (0: none
  * yet). SWEEP: over all in order. BACK: from the present place to the other end. CHECK: the words.
  */
 enum operation { BEGIN, SWEEP, BACK, CHECK };
 enum { SECONDS };
-/* In which order buffers are gone over. */
+/* The order in which buffers are used. */
 enum { IN_ORDER, THERE_AND_BACK };
 
-/* Only each so many words are touched. Known before the processes are forked. */
+/* Only every n-th word is accessed. Set before the processes are forked. */
 static unsigned stride = 1, blocks = 1;
 
 /* -------------------------------------- the client -------------------------------------- */
@@ -99,7 +99,7 @@ static void set_close(void *state)
 	free(set);
 }
 
-/* Words of a buffer begin with a number that no other one's has at the same place. */
+/* Words of a buffer begin with a number that no other buffer has at the same place. */
 static uint32_t seed_of(unsigned buffer)
 {
 	return (buffer + 1) * 40503u * 65536u;
@@ -214,7 +214,7 @@ static int set_measure(void *state, uint64_t count, double values_out[AGENT_VALU
 
 /* --------------------------------------- the link --------------------------------------- */
 
-/* Both ways at once, between pinned memory and the device. */
+/* Copies both ways at once, between pinned memory and the device. */
 struct link {
 	struct gpu_direct direct;
 	struct gpu_stream *back;
@@ -223,7 +223,7 @@ struct link {
 	size_t bytes;
 };
 
-/* The request and the answer. */
+/* The requests. */
 enum { ASK_MEMORY, ASK_RATE };
 enum { RATE, FREE, PROCESSORS };
 
@@ -315,12 +315,13 @@ static const struct agent_subject link_subject = {link_open, link_measure, link_
 struct spill_row {
 	struct private_service *service;
 	struct agent set, link;
-	bool is_large; /* a device on which contexts take memory, a standby's too */
-	uint64_t headroom, has, buffer; /* bytes: kept free; what the service has; of a buffer */
-	/* GB/s, in order and there and back: what must move, what the engine moved, what the link
-	 * can do. */
+	bool is_large; /* a device on which contexts take memory, also that of a standby */
+	uint64_t headroom, has,
+		buffer; /* bytes: kept free; available to the service; of a buffer */
+	/* GB/s, in order and back and forth: required moves, moves of the engine, limit of the
+	 * link. */
 	double must[2][BENCH_RUNS_MAX], moved[2], link_rate[2][BENCH_RUNS_MAX];
-	double times_least[2]; /* what the engine moved, by what must move */
+	double times_least[2]; /* moves of the engine relative to the required ones */
 };
 
 static void spill_row_end(struct spill_row *row)
@@ -335,14 +336,14 @@ static uint64_t question(enum operation operation, uint64_t bytes)
 	return (uint64_t)operation << OPERATION_SHIFT | bytes;
 }
 
-/* Bytes that the engine says it has moved, both ways. */
+/* Bytes that the engine reports as moved, both ways. */
 static double engine_moved(const struct private_service *service)
 {
 	return gpu_engine_number(service, "spill", "spilled_bytes") +
 	       gpu_engine_number(service, "spill", "returned_bytes");
 }
 
-/* Engines report it now and then. */
+/* Engines report it at intervals. */
 static double moved_by_now(const struct private_service *service)
 {
 	(void)poll(NULL, 0, STATUS_WAIT_MS);
@@ -367,20 +368,20 @@ static int service_that_spills(const struct bench *bench, struct spill_row *row)
 		free_bytes > wanted + contexts + least ? free_bytes - wanted - contexts : least;
 	(void)snprintf(line, sizeof(line), "headroom_bytes = %llu\n",
 		       (unsigned long long)row->headroom);
-	/* Engines have it from the service. */
+	/* Engines get it from the service. */
 	(void)setenv("SYCLD_SPILL", "1", 1);
 	r = gpu_service_with(line, false, &row->service);
 	(void)unsetenv("SYCLD_SPILL");
 	return r;
 }
 
-/* The buffers are made when it is known what the service has beside its contexts. */
+/* The buffers are made once it is known how much the service has beside its contexts. */
 static int begin_set(struct spill_row *row, const char *place)
 {
 	const uint64_t step = row->is_large ? 2 * MIB : 4096;
 	double values[AGENT_VALUES];
 	int r = agent_start(&set_subject, place, &row->set);
-	/* The first answer comes when it is open: this one requests nothing. */
+	/* The first answer comes when it is open, so this requests nothing. */
 	if (r == 0)
 		r = agent_measure(&row->set, question(BEGIN, 0), values);
 	if (r == 0 && row->is_large)
@@ -391,8 +392,8 @@ static int begin_set(struct spill_row *row, const char *place)
 		return r;
 	row->has =
 		values[FREE] > (double)row->headroom ? (uint64_t)values[FREE] - row->headroom : 0;
-	/* Half a one is left for what else the service has there: one more that has no room would
-	 * be moved in each sweep. */
+	/* Half a buffer is left for other memory of the service. Otherwise one more buffer would
+	 * have no room and be moved in each sweep. */
 	row->buffer = 2 * row->has / (2 * BUFFERS_HELD + 1) / step * step;
 	if (row->buffer == 0 || row->buffer / sizeof(uint32_t) > UINT32_MAX) {
 		bench_complain("the service has %llu bytes of the device: too few, or too many",
@@ -402,14 +403,14 @@ static int begin_set(struct spill_row *row, const char *place)
 	return agent_measure(&row->set, question(BEGIN, row->buffer), values);
 }
 
-/* Bytes that any order of work would have had to move both ways, in one sweep. */
+/* Bytes that any order of eviction would have to move both ways, in one sweep. */
 static double least_of_sweep(const struct spill_row *row)
 {
 	const uint64_t working_set = row->buffer * BUFFERS;
 	return 2.0 * (double)(working_set > row->has ? working_set - row->has : 0);
 }
 
-/* GB/s of that, and what the link can do. */
+/* Measures GB/s of that, and the limit of the link. */
 static int measure_one(struct spill_row *row, enum operation operation, double *rate_out,
 		       double *link_out, double *seconds_out)
 {
@@ -423,7 +424,7 @@ static int measure_one(struct spill_row *row, enum operation operation, double *
 	return r;
 }
 
-/* Each sweep finds what the one before it left. */
+/* Each sweep finds the state that the one before it left. */
 static int measure_order(const struct bench *bench, struct spill_row *row, enum operation operation,
 			 int at)
 {
@@ -500,7 +501,7 @@ static int measure_spill(struct bench *bench, struct spill_row *row)
 	r = begin_set(row, text);
 	if (r == 0)
 		r = measure_sweeps(bench, row);
-	/* A set that was never too large for the device shows nothing. */
+	/* Buffers that always fit into the device would show nothing. */
 	if (r == 0 && !(row->moved[IN_ORDER] > 0)) {
 		bench_complain("nothing had to be moved");
 		r = -EIO;

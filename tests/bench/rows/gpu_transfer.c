@@ -1,5 +1,5 @@
 /*
- * TG7, TG8: 256 MiB to the device for a kernel that needs all of it, and back. The way is the
+ * TG7, TG8: 256 MiB to the device for a kernel that needs all of it, and back. The memory is the
  * application's own pages, or memory that client and service share. The baseline is pageable and
  * pinned memory of a process with its own context.
  */
@@ -21,14 +21,14 @@ enum { UP, DOWN, TRIPS_MAX = 16, IN_FLIGHT = 8 };
 #define TRANSFER_BYTES ((size_t)256 << 20)
 #define QUICK_BYTES    ((size_t)4 << 20)
 
-/* The trips of one size: the nanoseconds of each, up to the device and down to the host. */
+/* The trips of one size, in nanoseconds each, up to the device and down to the host. */
 struct trips {
 	size_t bytes;
 	unsigned count;
 	double up_ns[TRIPS_MAX], down_ns[TRIPS_MAX];
 };
 
-/* `count` of the question: trips, and a bit that requests fewer bytes. */
+/* `count` of the request: trips, and a bit that requests fewer bytes. */
 enum { QUICK_BIT = 1 << 8 };
 
 static struct trips trips_of(uint64_t count)
@@ -38,14 +38,14 @@ static struct trips trips_of(uint64_t count)
 	return trips;
 }
 
-/* GB/s, the middle one of the trips. */
+/* Answers GB/s of the median trip. */
 static void answer_rates(const struct trips *trips, double values_out[AGENT_VALUES])
 {
 	values_out[UP] = (double)trips->bytes / statistics_median(trips->up_ns, trips->count);
 	values_out[DOWN] = (double)trips->bytes / statistics_median(trips->down_ns, trips->count);
 }
 
-/* Every page differs, and the last word shows that all of it went both ways. */
+/* Every page differs, and the last word shows that all of it was copied both ways. */
 static void fill_words(uint32_t *words, size_t bytes, uint32_t seed)
 {
 	for (size_t i = 0; i < bytes / sizeof(*words); i += 1024)
@@ -63,7 +63,7 @@ static bool words_are_back(const uint32_t *words, size_t bytes, uint32_t seed)
 	return good;
 }
 
-/* A kernel that needs all of the buffer, and writes it. */
+/* Submits a kernel that needs all of the buffer, and writes it. */
 static bool submit_alone(struct gpu_client *client, sycl_buffer buffer)
 {
 	const uint32_t one = 1, words = GPU_BLOCK;
@@ -85,7 +85,7 @@ static bool submit_on(struct gpu_client *client, sycl_buffer buffer)
 	return submit_alone(client, buffer) && gpu_client_wait(client);
 }
 
-/* A buffer over the application's own pages, from its making to its end. */
+/* A buffer over the application's own pages, from its creation to its release. */
 static bool trip_through_pages(struct gpu_client *client, uint32_t *words, struct trips *trips,
 			       unsigned trip)
 {
@@ -119,7 +119,7 @@ static int client_pages(void *state, uint64_t count, double values_out[AGENT_VAL
 	return good ? 0 : -EIO;
 }
 
-/* The pointer of a host accessor; NULL: it failed. */
+/* Returns the pointer of a host accessor; NULL: it failed. */
 static uint32_t *host_words(sycl_buffer buffer, sycl_access_mode mode,
 			    sycl_host_accessor *accessor_out)
 {
@@ -191,7 +191,7 @@ static bool read_words(sycl_buffer buffer, size_t bytes, uint32_t seed)
 	return good;
 }
 
-/* All buffers up, a wait, all buffers down, a wait. */
+/* All buffers are copied up, then a wait, then all are copied down, then a wait. */
 static bool stream_through_arena(struct gpu_client *client, const sycl_buffer *buffers,
 				 struct trips *trips, unsigned trip)
 {
@@ -291,7 +291,7 @@ static int direct_pinned(void *state, uint64_t count, double values_out[AGENT_VA
 	return r;
 }
 
-/* The same pages again and again: the driver gets no notice of that. */
+/* The same pages are used repeatedly, and the driver has not registered them. */
 static bool direct_stream_trip(struct gpu_direct *direct, gpu_address there, uint32_t *words,
 			       struct trips *trips, unsigned trip)
 {

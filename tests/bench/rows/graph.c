@@ -1,7 +1,7 @@
 /*
- * TC13: a chain of 100 small kernels, each behind the one before by a buffer that it writes, until
- * it is complete. It is launched as one graph, and the same groups are submitted one by one. Plain
- * OpenCL has one by one alone.
+ * TC13: a chain of 100 small kernels until it is complete. Each waits for the one before, because
+ * of a buffer that it writes. The chain is launched as one graph, and the same groups are submitted
+ * one by one. Plain OpenCL only submits one by one.
  */
 #include "harness/client.h"
 #include "harness/compare.h"
@@ -97,8 +97,8 @@ static int open_graph_client(const char *endpoint, void **state_out)
 	return good ? 0 : -EIO;
 }
 
-/* Nanoseconds for each kernel until all of them are complete; for each launch of the graph until
- * the call returns. */
+/* Returns nanoseconds for each kernel until all of them are complete, and for each launch of the
+ * graph until the call returns. */
 static int graph_once(struct client_state *s, double *ns_out, double *submit_ns_out)
 {
 	uint64_t start = clock_now_ns();

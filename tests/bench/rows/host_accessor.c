@@ -1,7 +1,7 @@
 /*
  * TC5: a host accessor on a buffer whose contents a kernel has just written on the processor,
- * against a copy of as many bytes. The service's side fails, so that there is no figure, if it sees
- * other contents or the engine has moved any.
+ * compared with a copy of as many bytes. The service's side fails, so that there is no figure, if
+ * it reads other contents or the engine has moved any.
  */
 #include "harness/client.h"
 #include "harness/compare.h"
@@ -59,7 +59,7 @@ static bool make_buffer(struct accessor_client *mine, uint64_t bytes)
 		return true;
 	drop_buffer(mine);
 	mine->bytes = bytes;
-	/* Filled, so that every page is there. */
+	/* It is filled, so that every page exists. */
 	return client_good(sycl_buffer_create(mine->client.platform, NULL, bytes, SYCL_HOST_NONE,
 					      &mine->buffer),
 			   "sycl_buffer_create") &&
@@ -86,7 +86,7 @@ static bool write_ends(struct accessor_client *mine, uint32_t value)
 	       client_wait(&mine->client);
 }
 
-/* From asking to the pointer, with the kernel known to be over. */
+/* Measures from the request to the pointer. The kernel is known to have ended. */
 static bool access_once(struct accessor_client *mine, uint32_t value, double *us_out)
 {
 	sycl_host_accessor accessor;
@@ -140,7 +140,7 @@ static int measure_client_accesses(void *state, uint64_t bytes, double values_ou
 	return 0;
 }
 
-/* The cost without one memory for both: a copy, into existing pages. */
+/* The cost without memory that both share: a copy, into existing pages. */
 struct copier {
 	uint8_t *from, *to;
 	uint64_t bytes;

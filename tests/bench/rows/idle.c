@@ -1,6 +1,6 @@
 /*
- * TC7: what a service costs that nobody uses, and what a client costs that does nothing. Clients
- * here have connected, made a queue and a kernel, and run it once.
+ * TC7: the cost of a service without clients, and of a client that does nothing. Clients here have
+ * connected, made a queue and a kernel, and run it once.
  */
 #include "harness/bench.h"
 #include "harness/processes.h"
@@ -39,7 +39,7 @@ static int start_client(const struct idle *idle, struct child *client)
 	return r == 0 ? child_start(argv, NULL, client) : r;
 }
 
-/* The next "memory N" of a client, bytes. */
+/* Reads the next "memory N" of a client, bytes. */
 static int read_memory(struct child *client, double *bytes_out)
 {
 	char line[256];
@@ -58,8 +58,8 @@ static int read_child_memory(struct child *client, double *bytes_out)
 	return r < 0 ? r : read_memory(client, bytes_out);
 }
 
-/* One client comes and goes first: it brings up the engine and its devices, which is not what
- * another client costs. */
+/* One client connects and ends first. It starts the engine and its devices, whose cost does not
+ * belong to another client. */
 static int start_idle_service(struct idle *idle)
 {
 	double ignored;
@@ -79,7 +79,7 @@ static int start_idle_service(struct idle *idle)
 		r = -ETIMEDOUT;
 	if (r == 0)
 		process_group_find(idle->service->sycld.pid, &idle->group);
-	/* The engine is one of them, or there is nothing to measure. */
+	/* The engine is one of them; otherwise there is nothing to measure. */
 	return r == 0 && idle->group.count < 2 ? -ESRCH : r;
 }
 
@@ -92,8 +92,8 @@ static void report_one(struct idle *idle, const char *name, const char *unit, do
 	bench_report(idle->bench, &result);
 }
 
-/* All are there before any connects, and all are connected when they are measured again: shared
- * pages divide alike. */
+/* All exist before any connects, and all are connected when they are measured again, so shared
+ * pages are divided equally. */
 static int measure_clients(struct idle *idle, double *growth_out)
 {
 	double before[CLIENTS_MAX] = {0}, after[CLIENTS_MAX] = {0};
@@ -130,7 +130,7 @@ static int measure_memory(struct idle *idle)
 	return 0;
 }
 
-/* Watched in as many pieces as there are runs, with the clients connected. */
+/* Measures in as many pieces as there are runs, with the clients connected. */
 static int measure_rest(struct idle *idle)
 {
 	double cpu[BENCH_RUNS_MAX], wakes[BENCH_RUNS_MAX];
@@ -139,7 +139,7 @@ static int measure_rest(struct idle *idle)
 	for (unsigned run = 0; run < runs; run++) {
 		uint64_t start_ns = clock_now_ns(), cpu_before = process_group_cpu_ns(&idle->group);
 		uint64_t wakes_before = process_group_wakes(&idle->group);
-		/* Nobody starts without using some: this is a kernel that does not report it. */
+		/* No process starts without using some: this kernel does not report it. */
 		if (cpu_before == 0 || wakes_before == 0)
 			return -ENOTSUP;
 		(void)poll(NULL, 0, piece_ms > 0 ? piece_ms : 1);

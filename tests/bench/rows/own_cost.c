@@ -1,8 +1,9 @@
 /*
- * TR10: what the project's own code costs, on a double of NVIDIA's driver that completes everything
- * at once and runs no kernel. Measured are the round trip of a small command group, and each
- * further one of a solver's iteration. Beside it the least that a daemon's path can be
- * (gpu/minimal_daemon.h), on the same double. own_cost_several.c adds clients. Needs no GPU.
+ * TR10: the cost of the project's own code, on a double of NVIDIA's driver that completes
+ * everything at once and runs no kernel. The figures are the round trip of a small command group,
+ * and each further one of a solver's iteration. The baseline is the shortest possible path of a
+ * daemon (gpu/minimal_daemon.h), on the same double. own_cost_several.c adds clients. It needs no
+ * GPU.
  */
 #include "harness/agent.h"
 #include "harness/counters.h"
@@ -33,7 +34,7 @@ enum {
 	P50 = OWN_COST_P50,
 	P99 = OWN_COST_P99,
 	DONE = OWN_COST_DONE,
-	PROCESS = OWN_COST_PROCESS /* of the baseline, the process with the driver */
+	PROCESS = OWN_COST_PROCESS /* of the baseline, the process that has the driver */
 };
 enum { GROUPS_OF_ITERATION = COST_KERNELS + 1 };
 
@@ -141,7 +142,7 @@ struct cost {
 	struct instant_double made;
 	struct private_service *service;
 	struct agent agents[SIDES];
-	pid_t engines[SIDES]; /* the processes with the driver */
+	pid_t engines[SIDES]; /* the processes that have the driver */
 	char place[GPU_PLACE_BYTES];
 	uint64_t counts[MODES];
 	double values[SIDES][MODES][2][BENCH_RUNS_MAX];
@@ -155,7 +156,7 @@ static void cost_end(struct cost *cost)
 	instant_double_close(&cost->made);
 }
 
-/* Kernels do nothing here, so that each was launched is all that can be verified. */
+/* Kernels do nothing here. So the test can only verify that each was launched. */
 static int ask_side(struct cost *cost, enum side side, unsigned mode,
 		    double values_out[AGENT_VALUES])
 {
@@ -215,7 +216,7 @@ static int measure_runs(const struct bench *bench, struct cost *cost)
 	return r;
 }
 
-/* What an iteration takes longer than a round trip usually does, by the groups that it has more. */
+/* The time of an iteration beyond that of a usual round trip, divided by its further groups. */
 static void further_groups(const struct cost *cost, enum side side, int percentile, unsigned runs,
 			   double values_out[BENCH_RUNS_MAX])
 {
@@ -264,7 +265,7 @@ static void tell_times(struct bench *bench, const struct cost *cost)
 		tell_group(bench, cost, percentile);
 }
 
-/* What both processes of a side count while it does so many once more; for each command group. */
+/* Counts both processes of a side while it runs that many once more; for each command group. */
 static int count_side(struct cost *cost, enum side side, unsigned mode,
 		      double values_out[PROCESSES][COUNTERS])
 {

@@ -5,14 +5,14 @@
 #include "harness/agent.h"
 #include "harness/bench.h"
 
-/* What is requested of a process: so many at most, shifted by OWN_COST_MODE_BITS, and of which. */
+/* The request to a process: at most that many, shifted by OWN_COST_MODE_BITS, and of which kind. */
 enum own_cost_mode { OWN_COST_TRIP, OWN_COST_ITERATION, OWN_COST_MODES, OWN_COST_MODE_BITS = 1 };
-/* What it answers. Percentiles are in us; DONE is how many; NS is how long all of them took. */
+/* Its answer. Percentiles are in us; DONE is the number; NS is the time of all of them. */
 enum own_cost_answer { OWN_COST_P50, OWN_COST_P99, OWN_COST_DONE, OWN_COST_NS, OWN_COST_PROCESS };
 
 /*
- * Eight clients of one user at one time, beside `alone`, which is a client of the same service and
- * has been measured. 0 or a negative errno.
+ * Measures eight clients of one user at one time. `alone` is a client of the same service that has
+ * been measured. 0 or a negative errno.
  */
 int own_cost_several(struct bench *bench, const struct agent_subject *subject, const char *place,
 		     struct agent *alone, pid_t engine);

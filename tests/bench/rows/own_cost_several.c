@@ -1,6 +1,6 @@
 /*
- * TR10 with several clients: how many iterations all of them do, and what each command group of
- * theirs costs the engine. One client of the same service is the baseline.
+ * TR10 with several clients: the iterations of all of them, and the engine's cost of each command
+ * group. The baseline is one client of the same service.
  */
 #include "gpu/cost_kernels.h"
 #include "harness/counters.h"

@@ -1,9 +1,9 @@
 /*
- * Buffers over the program's own pages, on the processor, where nothing is moved to a device: what
- * is left is what the library copies. In: from the making of a buffer until a kernel that needs all
- * of it is over; out: its release. With the library's copy threads, where there are processors for
- * some, and without. The baselines are one copy of as many bytes in one thread, and the same kernel
- * on memory that is shared anyway.
+ * Buffers over the program's own pages, on the processor, where nothing is moved to a device: only
+ * the library's copies are measured. In: from the creation of a buffer until a kernel that needs
+ * all of it has ended. Out: its release. They are measured with the library's copy threads, if
+ * there are processors for some, and without. The baselines are one copy of as many bytes in one
+ * thread, and the same kernel on memory that is shared anyway.
  */
 #include "harness/client.h"
 #include "harness/compare.h"
@@ -67,7 +67,7 @@ static bool use_buffer_ends(struct client *client, sycl_buffer buffer, uint64_t 
 	       client_wait(client);
 }
 
-/* The sums of the kernel must have come back. */
+/* The sums of the kernel must have been written back. */
 static bool trip(struct pages_client *mine, struct client *client, double *in_ms, double *out_ms)
 {
 	sycl_buffer buffer;
@@ -155,7 +155,7 @@ static int measure_client_pages(void *state, uint64_t bytes, double values_out[A
 		       : -EIO;
 }
 
-/* One copy, between pages that are there. */
+/* One copy, between existing pages. */
 static int open_copier(const char *argument, void **state_out)
 {
 	(void)argument;
@@ -182,7 +182,7 @@ static int measure_copier(void *state, uint64_t bytes, double values_out[AGENT_V
 		uint64_t start = clock_now_ns();
 		memcpy(to, from, bytes);
 		samples[i] = (double)(clock_now_ns() - start) / 1e6;
-		if (to[i] != i + 3) /* whoever reads it keeps the copy from being left out */
+		if (to[i] != i + 3) /* reading it prevents the compiler from removing the copy */
 			return -EIO;
 	}
 	for (int i = 0; i < VALUES; i++)

@@ -1,8 +1,8 @@
 /*
  * The example programs (client/examples/programs), each from the first submission until the results
- * are on the host, with kernels built and run before. The baseline is the computation on the CPU
- * that checks the results: one thread, in double precision where it is about numbers. A wrong
- * result is no measurement.
+ * are on the host. Their kernels were built and run before. The baseline is the computation on the
+ * CPU that checks the results: one thread, in double precision for numbers. A wrong result is no
+ * measurement.
  */
 #include "harness/bench.h"
 #include "harness/statistics.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The state of the program whose lines come now. */
+/* The state of the program that prints lines now. */
 struct timed {
 	char name[BENCH_NAME_BYTES], edge[16], skipped[BENCH_NOTE_BYTES];
 	double device_ms[BENCH_RUNS_MAX], cpu_ms[BENCH_RUNS_MAX];
@@ -51,13 +51,13 @@ static int report_program(struct bench *bench, const struct timed *timed)
 	return 0;
 }
 
-/* "NAME EDGE DEVICE_MS CPU_MS STATE", separated by tabs. */
+/* Parses "NAME EDGE DEVICE_MS CPU_MS STATE", separated by tabs. */
 static int take_line(struct bench *bench, struct timed *timed, char *line)
 {
 	char *rest = line, *parts[5];
 	for (int i = 0; i < 5; i++)
 		if (!(parts[i] = strsep(&rest, "\t")))
-			return 0; /* which device it runs on */
+			return 0; /* the line about its device */
 	if (strcmp(parts[0], timed->name) != 0) {
 		int r = report_program(bench, timed);
 		if (r < 0)
@@ -80,7 +80,7 @@ static int take_line(struct bench *bench, struct timed *timed, char *line)
 	return 0;
 }
 
-/* Compilers of kernels and large checks take their time. */
+/* Compilers of kernels and large checks may take long. */
 #define LINE_NS SECONDS_NS(300)
 
 static int take_lines(struct bench *bench, struct child *child)
@@ -108,7 +108,7 @@ static int run_programs(struct bench *bench, const struct private_service *servi
 		program, "--endpoint", service->endpoint, "--device", bench->device, "--size",
 		size,    "--times",    "--runs",          runs,       NULL,          NULL,
 		NULL,    NULL};
-	/* Most of their time in a cold cache is that of a compiler of kernels. */
+	/* With a cold cache most of their time is the kernel compiler's. */
 	static const char *const few[] = {"gemm", "bfs", "scan"};
 	for (int i = 0; bench->quick && i < 3; i++)
 		argv[10 + i] = few[i];

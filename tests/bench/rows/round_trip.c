@@ -1,4 +1,4 @@
-/* TC1: submit and wait of an empty kernel, against enqueue and clFinish. */
+/* TC1: submission of an empty kernel and the wait for it, compared with enqueue and clFinish. */
 #include "harness/client.h"
 #include "harness/compare.h"
 #include "harness/direct.h"
@@ -13,7 +13,7 @@
 
 enum { P50, P99 };
 
-/* For the picture, of all runs but the warm-up. */
+/* For the plot, of all runs but the warm-up. */
 static struct bench_samples *client_samples, *direct_samples;
 
 static bool client_once(void *state)

@@ -1,7 +1,7 @@
 /*
  * TC8: the round trip of an active client, with only active clients connected, and with many idle
  * ones beside them. Also that of a quiet client, alone and beside clients that misbehave. A client
- * is a connection, a session of its own.
+ * is a connection with its own session.
  */
 #include "harness/client.h"
 #include "harness/compare.h"
@@ -29,8 +29,8 @@ enum {
 	TRIPS = 200, /* of each active client and run */
 	QUIET_TRIPS = 1000,
 	QUIET_PAUSE_MS = 1,
-	BURNERS = 3, /* as many busy threads as a flood makes: the client's, the engine's front and
-			its device's */
+	BURNERS = 3, /* as many busy threads as a flood has: those of the client, of the engine's
+			front and of its device */
 	SAMPLES_EACH = ACTIVE_EACH * TRIPS,
 };
 
@@ -38,7 +38,7 @@ enum {
 enum { ASK_IDLE_LEAVE, ASK_IDLE_JOIN, ASK_TRIPS };
 #define ASK(what, count) ((uint64_t)(what) << 32 | (count))
 
-/* Written by the programs, read by the process that sent the request, after they have answered. */
+/* The programs write them. The process that sent the request reads them after their answers. */
 struct samples {
 	double us[PROGRAMS][SAMPLES_EACH];
 };
@@ -104,8 +104,8 @@ static bool round_trip(struct client *client, double *us_out)
 	return true;
 }
 
-/* One client after the other: so many round trips are under way at one time as there are programs.
- */
+/* Runs one client after the other: as many round trips are in flight at one time as there are
+ * programs. */
 static int run_trips(struct program *program, uint64_t trips)
 {
 	for (uint64_t trip = 0; trip < trips; trip++)
@@ -171,7 +171,7 @@ static int crowd_start(struct crowd *crowd)
 	return r;
 }
 
-/* Every sample of every program; 99 of 100 are at most that. */
+/* Takes every sample of every program; 99 of 100 are at most the result. */
 static int crowd_measure(struct crowd *crowd, bool with_idle, uint64_t trips, double p50_p99_out[2])
 {
 	int sessions = PROGRAMS * (ACTIVE_EACH + (with_idle ? IDLE_EACH : 0));
@@ -238,7 +238,7 @@ static int row_crowd(struct bench *bench)
 	return r;
 }
 
-/* The quiet client: a round trip, then a rest. */
+/* The quiet client: a round trip, then a pause. */
 static int quiet_measure(void *state, uint64_t trips, double values_out[AGENT_VALUES])
 {
 	double *samples = malloc(trips * sizeof(*samples));
@@ -260,8 +260,8 @@ static const struct agent_subject quiet_subject = {subject_client_open, quiet_me
 						   subject_client_close};
 
 /*
- * The load beside the quiet client. Either a worker of the tests of whole processes, which prints a
- * word when it misbehaves. Or no user of the service, but as many threads as a flood keeps busy.
+ * The load beside the quiet client. It is a worker of the tests of whole processes, which prints a
+ * word when it misbehaves. Or it is not a client, but as many threads as a flood keeps busy.
  */
 struct rude {
 	const char *command, *word;
@@ -304,7 +304,7 @@ static int rude_start(const struct private_service *service, struct rude *rude)
 	if (!rude->word)
 		return burn(rude);
 	int r = build_path("tests", "worker", program, sizeof(program));
-	/* More than it comes to. */
+	/* More than it reaches. */
 	const char *argv[] = {program,   rude->command, "--endpoint", service->endpoint,
 			      "--count", "1000000000",  NULL};
 	if (r == 0)

@@ -1,7 +1,7 @@
 /*
- * sched: a trace through the engine's dispatch gate and, beside it, through what it replaces, on an
- * invented device: tails, throughput and shares. No service, no GPU: what a policy does to
- * thousands of clients on paper.
+ * sched: a trace through the engine's fair queue and through simpler policies for comparison, on an
+ * invented device: tails, throughput and shares. It needs no service and no GPU, and simulates what
+ * a policy does to thousands of clients.
  */
 #include "harness/bench.h"
 #include "harness/pictures.h"
@@ -14,23 +14,24 @@
 #include <math.h>
 #include <string.h>
 
-/* The scenarios that are run without --trace. Microseconds everywhere. */
+/* The scenarios that are run without --trace. All times are in microseconds. */
 static const struct {
 	const char *name, *trace;
 } scenarios[] = {
-	/* A model that is asked by users, half of the device's time, beside one that is trained
-	   (TG10). */
+	/* Users send requests to a model, half of the device's time, beside one that is trained
+	 * (TG10). */
 	{"inference", "sycl-trace 1\n"
 		      "device length=4000000\n"
 		      "clients ask class=latency rate=1000 takes=500 spread=40\n"
 		      "clients train class=best-effort depth=64 takes=300 spread=80\n"},
-	/* Equal kernels are no test of shares. */
+	/* Equal kernels would not test shares. */
 	{"shares", "sycl-trace 1\n"
 		   "device length=4000000\n"
 		   "clients large weight=60 depth=1024 takes=15\n"
 		   "clients middle weight=30 depth=16 takes=900 spread=50\n"
 		   "clients small weight=10 depth=128 takes=90\n"},
-	/* A node: many that come now and then, some that must not wait, some that never rest. */
+	/* A node: many clients that come at times, some that must not wait, some that always have
+	 * work. */
 	{"thousands",
 	 "sycl-trace 1\n"
 	 "device length=4000000\n"
@@ -54,7 +55,7 @@ struct replay {
 	struct bench *bench;
 	const char *name;
 	const struct sim_trace *trace;
-	struct sim_kind_result *alone; /* by kind: what it got alone; of each run no more is kept */
+	struct sim_kind_result *alone; /* by kind: its result alone; of each run no more is kept */
 	struct sim_result *results[SIM_POLICIES];
 };
 
@@ -101,7 +102,7 @@ static double percentile(const struct sim_kind_result *result, double fraction)
 	return statistics_percentile(result->latency_us, result->latency_count, fraction);
 }
 
-/* NAN: it is not to be had. */
+/* NAN: it is not available. */
 static void report_replay(const struct replay *replay, const char *what, enum sim_policy policy,
 			  const char *unit, double value, double baseline, const char *note)
 {
@@ -144,7 +145,7 @@ static void report_tails(const struct replay *replay, uint32_t kind)
 	}
 }
 
-/* The work of each kind, as a part of its work when alone; and the sum of these. */
+/* The work of each kind relative to its work alone, and the sum of these. */
 static void report_throughput(const struct replay *replay, enum sim_policy policy)
 {
 	const struct sim_trace *trace = replay->trace;
@@ -168,15 +169,15 @@ static void report_throughput(const struct replay *replay, enum sim_policy polic
 		      "of the device");
 }
 
-/* Those that never rest share by their weights; of one class. */
+/* Clients of one class that always have work share by their weights. */
 static bool is_sharer(const struct sim_kind *kind, enum fair_queue_class class)
 {
 	return kind->manner == SIM_DEPTH && kind->class == class && kind->from_ns == 0 &&
 	       kind->until_ns == UINT64_MAX;
 }
 
-/* By how many points of a hundred a kind is off its share in one window; the worst kind. NAN: there
- * are no two. */
+/* By how many percentage points a kind differs from its share in one window; the worst kind. NAN:
+ * there are no two. */
 static double error_in(const struct replay *replay, const struct sim_result *result,
 		       enum fair_queue_class class, uint32_t window)
 {
@@ -206,7 +207,7 @@ static void report_shares(const struct replay *replay, enum sim_policy policy)
 	const struct sim_result *result = replay->results[policy];
 	double worst = NAN;
 	for (int class = 0; class < FAIR_QUEUE_CLASSES; class ++) {
-		/* The first window is for learning, where there are more. */
+		/* The first window is for learning, if there are more. */
 		for (uint32_t i = result->window_count > 1; i < result->window_count; i++) {
 			double error = error_in(replay, result, (enum fair_queue_class) class, i);
 			if (!isnan(error))

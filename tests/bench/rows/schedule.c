@@ -1,5 +1,5 @@
-/* TC3: what ordering a command group costs by itself, how that goes with their number, and what
- * stays behind. */
+/* TC3: the cost of ordering a command group, how it depends on their number, and the memory that
+ * remains. */
 #include "harness/bench.h"
 #include "harness/agent.h"
 #include "harness/plot.h"
@@ -16,14 +16,13 @@
 
 enum { OPEN = 1024, SIZES = 5, FEW_RUNS = 3, FRONT = 0, WALL, DEVICE, OPENED, GROWN };
 
-/* The row's target is for this many. */
+/* The target of the row is for this number. */
 static const uint64_t sizes[SIZES] = {1000, 10000, 100000, 1000000, 10000000};
 
 struct measured {
 	double front_us[SIZES], wall_us[SIZES], device_us[SIZES];
-	double open_bytes,
-		grown_bytes[SIZES];  /* of a group that is open; left behind, for each group */
-	double runs[BENCH_RUNS_MAX]; /* front_us of the size that is reported */
+	double open_bytes, grown_bytes[SIZES]; /* of an open group; remaining, for each group */
+	double runs[BENCH_RUNS_MAX];           /* front_us of the reported size */
 	unsigned run_count;
 };
 
@@ -132,7 +131,7 @@ static void report_shape(struct bench *bench, enum schedule_shape shape,
 				      .bound = BENCH_VALUE_AT_MOST,
 				      .target = 0.5,
 				      .note = note};
-	/* The others use whole buffers; what parts may cost is nobody's promise. */
+	/* The others use whole buffers; there is no target for parts. */
 	if (shape == SCHEDULE_PARTS)
 		result.bound = BENCH_NO_TARGET;
 	bench_summarise(measured->runs, NULL, measured->run_count, &result);
@@ -148,7 +147,7 @@ static void report_one(struct bench *bench, const char *name, const char *unit, 
 	bench_report(bench, &result);
 }
 
-/* The values that all shapes have: the worst of them. */
+/* Reports the worst of the values that all shapes have. */
 static void report_worst(struct bench *bench, const struct measured *measured)
 {
 	double flat = 0, grown = 0, open = 0;
@@ -181,7 +180,7 @@ static int draw_schedule(const struct bench *bench, const char *path, struct plo
 		curve->points = size_count(bench);
 		for (unsigned size = 0; size < curve->points; size++) {
 			curve->x[size] = (double)sizes[size];
-			/* Memory that was in use before and has been given back since makes the
+			/* Memory that was in use before and has been freed since makes the
 			 * difference negative. */
 			curve->y[size] = is_time ? measured[shape].front_us[size]
 						 : fmax(measured[shape].grown_bytes[size], 0);

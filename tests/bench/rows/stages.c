@@ -1,7 +1,7 @@
 /*
- * TC1.stages and TC2.stages: where the time of a command group goes, from time stamps that library
- * and engine take at each hand-over (shared/stage_clock.h). TG1.stages and TG2.stages: the same on
- * a GPU. Only in a build that has them.
+ * TC1.stages and TC2.stages: the parts of a command group's time, from time stamps that library and
+ * engine take at each hand-over (shared/stage_clock.h). TG1.stages and TG2.stages: the same on a
+ * GPU. Only in a build that has them.
  */
 #include "harness/bench.h"
 
@@ -41,7 +41,7 @@ int row_gpu_stages(struct bench *bench)
 
 #define VARIABLE "SYCLD_STAGES_FILE"
 
-/* One part of the way: between which stamps, and what happens there. */
+/* One part of the path: its two stamps, and what happens between them. */
 static const struct part {
 	const char *name;
 	enum stage from, to;
@@ -68,7 +68,8 @@ enum {
 };
 _Static_assert((int)STAMP < (int)AGENT_VALUES, "an answer holds them all");
 
-/* In a stream each group is known at the end alone: what follows the slot is no part of it. */
+/* In a stream only the end of each group is observed: the parts after the slot do not belong to
+ * it. */
 static bool is_of_stream(const struct part *part)
 {
 	return part->to != STAGE_RETURNED;
@@ -160,7 +161,7 @@ static size_t collect(struct state *state, const struct part *part, uint64_t fir
 	return count;
 }
 
-/* The cost of one stamp, which is in every part. Microseconds; group 0 is none. */
+/* The cost of one stamp, which is in every part. Microseconds; group 0 does not exist. */
 static double stamp_cost(void)
 {
 	uint64_t start = clock_now_ns();
@@ -251,7 +252,7 @@ static void report_stages(struct bench *bench, const struct variant *variant,
 	bench_report(bench, &result);
 }
 
-/* The first device, for whoever measures. */
+/* The first device, for the measuring process. */
 static void gpu_place_of(const char *endpoint, char text_out[GPU_PLACE_BYTES])
 {
 	struct gpu_place place = {.device = 0};

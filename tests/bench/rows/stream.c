@@ -1,4 +1,4 @@
-/* TC2: an in-order stream of empty kernels, never waited for before the last. */
+/* TC2: an in-order stream of empty kernels; only the last one is waited for. */
 #include "harness/client.h"
 #include "harness/compare.h"
 #include "harness/direct.h"

@@ -1,5 +1,5 @@
-/* TC4: what one submission costs the calling thread, its shape known: the same kernel and buffers,
- * another value. */
+/* TC4: the cost of one submission for the calling thread, when its shape is known: the same kernel
+ * and buffers, another value. */
 #include "harness/client.h"
 #include "harness/compare.h"
 #include "harness/direct.h"
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* So many are submitted between two waits: far fewer than the submit ring holds. */
+/* This many are submitted between two waits: far fewer than the submit ring holds. */
 enum { BATCH = 256, BUFFER_BYTES = 4096, SUBMIT = 0, WHOLE = 1, LAUNCH = 2 };
 
 #define KERNEL "three"
@@ -184,7 +184,7 @@ static bool set_arguments(struct direct_state *s, uint32_t value)
 		       CL_SUCCESS;
 }
 
-/* With `arguments`, from clSetKernelArg on; otherwise the enqueue calls alone. */
+/* With `arguments`, from clSetKernelArg on; otherwise only the enqueue calls. */
 static int direct_batch(struct direct_state *s, bool arguments, double *ns_out)
 {
 	bool good = set_arguments(s, 0);

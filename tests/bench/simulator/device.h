@@ -1,4 +1,4 @@
-/* The invented device: lanes, groups side by side while they fit. */
+/* The invented device: lanes, and groups side by side while they fit. */
 #ifndef SYCL_BENCH_SIM_DEVICE_H
 #define SYCL_BENCH_SIM_DEVICE_H
 
@@ -16,9 +16,9 @@ struct sim_device {
 };
 
 void sim_device_send(struct sim_device *device, struct sim_job *job);
-/* The next that begins now; NULL: none fits. It takes its takes_ns from now on. */
+/* Returns the next job that begins now; NULL: none fits. It takes its takes_ns from now on. */
 struct sim_job *sim_device_begin(struct sim_device *device);
-/* The job has run. */
+/* The job has ended. */
 void sim_device_end(struct sim_device *device, struct sim_job *job);
 
 #endif

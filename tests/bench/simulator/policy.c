@@ -96,7 +96,7 @@ void sim_policy_arrive(struct sim_policy_state *state, struct sim_job *job, uint
 		if (list_empty(&flow->turn) && flow->sent < TURNS_WINDOW)
 			list_push_back(&state->line, &flow->turn);
 	} else {
-		/* The trace was read with this device's memory and lanes. */
+		/* The trace was checked against this device's memory and lanes. */
 		(void)fair_queue_arrive(&state->sessions[job->client], &job->group, now_ns);
 	}
 }
@@ -137,7 +137,7 @@ uint32_t sim_policy_step(struct sim_policy_state *state, uint64_t now_ns, struct
 	if (state->policy == SIM_TURNS)
 		return step_turns(state, jobs, room);
 	if (state->policy == SIM_GATE) {
-		/* A job begins with its group. */
+		/* A job's first member is its group. */
 		struct fair_queue_decisions decisions = {
 			.groups = (struct fair_queue_group **)(void *)jobs, .room = room};
 		fair_queue_step(state->queue, now_ns, &decisions);

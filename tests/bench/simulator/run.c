@@ -15,7 +15,7 @@ enum event_kind { EVENT_ASK, EVENT_RECORDED, EVENT_DONE, EVENT_SEEN, EVENT_AGAIN
 
 struct event {
 	uint64_t at_ns,
-		number; /* number: of those of one time the first that was made comes first */
+		number; /* number: of events at one time the one that was made first comes first */
 	enum event_kind kind;
 	uint32_t client;
 	struct sim_job *job;
@@ -75,7 +75,7 @@ static void add_event(struct sim *sim, uint64_t at_ns, enum event_kind kind, uin
 	sim->heap[at] = event;
 }
 
-/* There is one. */
+/* There must be one. */
 static struct event take_first_event(struct sim *sim)
 {
 	struct event first = sim->heap[0], last = sim->heap[--sim->heap_count];
@@ -135,7 +135,8 @@ static void arrive(struct sim *sim, struct sim_job *job)
 	sim_policy_arrive(sim->policy, job, sim->now_ns);
 }
 
-/* The engine keeps lanes for the latency class: else its commands stood behind others in one. */
+/* The engine keeps lanes for the latency class. Otherwise its commands would be behind others in
+ * one lane. */
 static uint32_t lane_of(const struct sim_kind *kind, uint32_t wanted)
 {
 	if (kind->class == FAIR_QUEUE_LATENCY)
@@ -143,7 +144,7 @@ static uint32_t lane_of(const struct sim_kind *kind, uint32_t wanted)
 	return SIM_LANES_LATENCY + wanted % (SIM_LANES - SIM_LANES_LATENCY);
 }
 
-/* The next job of a client that goes on submitting. */
+/* Makes the next job of a client that submits continuously. */
 static void request_next_job(struct sim *sim, uint32_t index)
 {
 	struct client *client = &sim->clients[index];
@@ -230,7 +231,7 @@ static void keep_latency(struct sim *sim, const struct sim_job *job)
 		(double)(sim->now_ns - job->arrived_ns) / 1000;
 }
 
-/* Ends a job whose end has been noticed. */
+/* Ends a job whose end has been detected. */
 static void seen(struct sim *sim, struct sim_job *job)
 {
 	struct sim_kind_result *result = &sim->result->kinds[job->kind];
@@ -302,7 +303,7 @@ static void begin_clients(struct sim *sim, int only)
 			sim->clients[kind->first_client + k].kind = i;
 		if (kind->manner == SIM_RECORDED || (only != SIM_EVERYBODY && i != (uint32_t)only))
 			continue;
-		/* Not all at once: nobody starts a thousand clients in the same moment. */
+		/* They do not all begin at once, because real clients do not either. */
 		for (uint32_t k = 0; k < kind->count; k++)
 			add_event(sim,
 				  kind->from_ns + (uint64_t)((double)kind->every_ns * chance(sim)),

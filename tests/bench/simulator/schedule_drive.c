@@ -80,8 +80,8 @@ static void wake_front(void *context)
 	(void)sem_post(&((struct drive *)context)->bell);
 }
 
-/* A turn of the loop, after a sleep if there is nothing to do. What was submitted has been flushed.
- */
+/* A turn of the loop, after a sleep if there is nothing to do. Submitted tasks have been
+ * flushed. */
 static void turn_drive(struct drive *drive)
 {
 	if (scheduler_sleep(drive->scheduler)) {
@@ -100,7 +100,7 @@ static uint32_t draw_random(struct drive *drive, uint32_t below)
 	return (uint32_t)(((drive->random * 2685821657736338717ull) >> 33) * below >> 31);
 }
 
-/* The nodes of a tree from the leaves to the root, again and again. */
+/* The nodes of a tree from the leaves to the root, repeatedly. */
 static void choose_tree(uint64_t number, uint32_t *buffers)
 {
 	const uint32_t inner = (SCHEDULE_BUFFERS - 1) / 2;
@@ -301,8 +301,8 @@ static int open_drive(struct drive *drive)
 }
 
 /*
- * All memories are made, and few tasks. Then as many tasks as may be open are, at once. Then so
- * many pass through that every part of every buffer has been used.
+ * First all memories are made, with few tasks. Then as many tasks as may be open exist at once.
+ * Then enough pass through that every part of every buffer has been used.
  */
 static int warm_up(struct drive *drive, enum schedule_shape shape, uint32_t open,
 		   double *open_bytes_out)

@@ -17,11 +17,11 @@ struct reader {
 	char *error;
 	unsigned line;
 	bool headed;
-	uint16_t slots[SLOTS]; /* kinds by their names: 1 and more; 0: free. A trace has many
-				  groups, and may have many sessions */
+	uint16_t slots[SLOTS]; /* kinds by their names: from 1 on; 0: free. A trace has many groups,
+				  and may have many sessions */
 };
 
-/* One of the words behind a line's first. */
+/* One of the words behind a line's first word. */
 struct field {
 	const char *key, *value;
 	bool used;
@@ -54,7 +54,7 @@ static const char *find_field(struct fields *fields, const char *key)
 	return NULL;
 }
 
-/* A whole number from `least` to `most`; without the key the value stays. */
+/* Reads a whole number from `least` to `most`; without the key the value stays. */
 static int read_number(const struct reader *reader, struct fields *fields, const char *key,
 		       uint64_t least, uint64_t most, uint64_t *value)
 {
@@ -80,7 +80,7 @@ static int number32(const struct reader *reader, struct fields *fields, const ch
 	return result;
 }
 
-/* In microseconds, with three digits behind a point at most. */
+/* Microseconds, with at most three digits behind a point. */
 static int microseconds(const struct reader *reader, struct fields *fields, const char *key,
 			uint64_t least_ns, uint64_t *ns)
 {
@@ -128,7 +128,7 @@ static int read_class(const struct reader *reader, struct fields *fields,
 		    : 0;
 }
 
-/* Its slot, or the one that it would have. There are more than kinds. */
+/* Returns its slot, or the one that it would have. There are more slots than kinds. */
 static uint32_t slot_of(const struct reader *reader, const char *name)
 {
 	uint32_t slot = 2166136261u;
@@ -195,7 +195,7 @@ static int add_kind(struct reader *reader, struct sim_kind *kind)
 	return 0;
 }
 
-/* session NAME ...: one whose groups are recorded. */
+/* session NAME ...: one with recorded groups. */
 static int read_session(struct reader *reader, const char *name, struct fields *fields)
 {
 	struct sim_kind kind;
@@ -224,7 +224,7 @@ static int read_manner(const struct reader *reader, struct fields *fields, struc
 	return 0;
 }
 
-/* clients NAME ...: that go on asking. */
+/* clients NAME ...: clients that submit continuously. */
 static int read_clients(struct reader *reader, const char *name, struct fields *fields)
 {
 	struct sim_kind kind;
@@ -274,7 +274,7 @@ static int add_group(const struct reader *reader, const struct sim_group *group)
 	return 0;
 }
 
-/* group SESSION ...: one that was recorded. */
+/* group SESSION ...: a recorded one. */
 static int read_group(const struct reader *reader, const char *name, struct fields *fields)
 {
 	struct sim_trace *trace = reader->trace;
@@ -303,7 +303,7 @@ static int read_group(const struct reader *reader, const char *name, struct fiel
 	return result < 0 ? result : add_group(reader, &group);
 }
 
-/* device ...: what it is, before who uses it. */
+/* device ...: its properties; it comes before its clients. */
 static int read_device(const struct reader *reader, struct fields *fields)
 {
 	struct sim_trace *trace = reader->trace;

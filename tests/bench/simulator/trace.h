@@ -1,7 +1,7 @@
 /*
- * The load of clients on a device over time, as text: recorded groups, kinds of clients that go on
- * submitting, or both. docs/traces.md has the format. Everything is checked: a bad line is reported
- * with its number and the error.
+ * The load of clients on a device over time, as text: recorded groups, kinds of clients that submit
+ * continuously, or both. docs/traces.md has the format. Everything is checked: a bad line is
+ * reported with its number and the error.
  */
 #ifndef SYCL_BENCH_SIM_TRACE_H
 #define SYCL_BENCH_SIM_TRACE_H
@@ -33,9 +33,9 @@ struct sim_kind {
 	uint32_t weight, count, lanes; /* count: clients */
 	enum sim_manner manner;
 	uint32_t depth;    /* DEPTH: groups that each keeps waiting or running */
-	uint64_t every_ns; /* RATE: mean time between two of a client's; EVERY: the time */
-	uint64_t takes_ns; /* of the device, alone on its part of it */
-	uint32_t spread;   /* percent: takes_ns up or down by so much, alike often */
+	uint64_t every_ns; /* RATE: mean time between two of a client's requests; EVERY: the time */
+	uint64_t takes_ns; /* time on the device, alone on its part of it */
+	uint32_t spread;   /* percent: takes_ns varies by that much in both directions, uniformly */
 	uint32_t width;    /* percent of the device that a group fills */
 	uint64_t memory_bytes;
 	uint64_t from_ns, until_ns;
@@ -53,16 +53,16 @@ struct sim_trace {
 	uint32_t kind_count, kind_room, client_count;
 	struct sim_group *groups;
 	uint32_t group_count, group_room;
-	uint64_t length_ns, notice_ns; /* how long it goes on; how late an end is noticed */
+	uint64_t length_ns, notice_ns; /* length of the run; delay until an end is noticed */
 	uint64_t memory_bytes;         /* of the device */
 	uint64_t seed;
 };
 
-/* 0 or a negative errno, with what is wrong: "line 3: ...". The trace is the caller's to end. */
+/* Returns 0, or a negative errno and the error: "line 3: ...". The caller ends the trace. */
 int sim_trace_read(FILE *file, struct sim_trace *trace_out, char error[SIM_ERROR_BYTES]);
 /* The same of a text. */
 int sim_trace_parse(const char *text, struct sim_trace *trace_out, char error[SIM_ERROR_BYTES]);
-/* Accepts one that was never read, if it is all zero. */
+/* It accepts one that was never read, if it is all zero. */
 void sim_trace_end(struct sim_trace *trace);
 
 #endif

@@ -1,4 +1,4 @@
-/* How far each vertex of a graph is: a kernel and a read of four bytes for each level. */
+/* The distance of each vertex of a graph: a kernel and a read of four bytes for each level. */
 #include "real/suite/suite.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ struct bfs {
 	uint32_t *expected, *read;
 };
 
-/* Each vertex has the next one, and others by chance. */
+/* Each vertex has an edge to the next one, and random ones. */
 static void make_edges(uint32_t *edges, uint32_t count)
 {
 	suite_words(edges, count * DEGREE, 4);

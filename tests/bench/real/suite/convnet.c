@@ -1,4 +1,5 @@
-/* A small network on pictures: two convolutions, each halved in size, and a dense layer. */
+/* A small network on pictures: two convolutions, each followed by halving the size, and a dense
+ * layer. */
 #include "real/suite/suite.h"
 
 #include <math.h>
@@ -8,7 +9,7 @@ enum { GROUP = 64, COLOURS = 3, FIRST = 8, SECOND = 16, CLASSES = 10 };
 enum { CONVOLVE, POOL, DENSE };
 enum { PICTURES, WEIGHTS1, MAPS1, HALVES1, WEIGHTS2, MAPS2, HALVES2, WEIGHTS3, OUT, BUFFERS };
 
-/* Zeroes around; negative results become zero. */
+/* The borders are zeros; negative results become zero. */
 /* clang-format off */
 static const char text[] =
 	"SYCL_KERNEL void convolve(SYCL_GLOBAL(const float) in, SYCL_GLOBAL(const float) w, SYCL_GLOBAL(float) out,\n"
@@ -119,7 +120,7 @@ static void host_net(const struct convnet *net, double *const *b)
 	host_dense(b[HALVES2], b[WEIGHTS3], b[OUT], SECOND * side * side / 16, floats_of(net, OUT));
 }
 
-/* Pictures and weights have contents; they are kept on the host, in double precision, too. */
+/* Pictures and weights have contents. They are kept on the host, in double precision, too. */
 static bool open_buffer(struct real *real, int buffer, double **host_out)
 {
 	struct convnet *net = real->own;

@@ -43,7 +43,7 @@ static void host_butterflies(const double *in, double *out, uint32_t half, uint3
 	}
 }
 
-/* The result is in one of the two, which the caller gets; the other one is freed. */
+/* The result is in one of the two arrays, which is returned; the other one is freed. */
 static double *host_transform(double *first, double *second, uint32_t count)
 {
 	for (uint32_t m = 1; m < count; m *= 2) {

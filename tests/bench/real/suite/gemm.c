@@ -32,7 +32,7 @@ struct gemm {
 	uint32_t side;
 	unsigned buffers[BUFFERS];
 	float *matrices[2], *read;
-	double *vector, *expected; /* a vector, and what the product makes of it */
+	double *vector, *expected; /* a vector, and its product with the matrix */
 };
 
 static void host_apply(const float *matrix, const double *vector, double *out, uint32_t side)
@@ -89,7 +89,7 @@ static bool gemm_step(struct real *real, const struct real_variant *variant)
 	       real->body->read(real->layer, gemm->buffers[C], gemm->read, all * sizeof(float));
 }
 
-/* Every element of the product has its part in what it makes of a vector. */
+/* Every element of the product affects its product with a vector. */
 static bool gemm_verify(struct real *real)
 {
 	const struct gemm *gemm = real->own;

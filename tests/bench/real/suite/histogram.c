@@ -1,4 +1,5 @@
-/* How often each grey of a picture occurs: in from the host, counted in local memory, out. */
+/* How often each grey value of a picture occurs: copied in from the host, counted in local memory,
+ * copied out. */
 #include "real/suite/suite.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Points divided among sixteen centres, which move to the middle of theirs. All in whole numbers.
- */
+/* Points are assigned to sixteen centres, which move to the mean of their points. All numbers are
+ * integers. */
 #include "real/suite/suite.h"
 
 #include <stdlib.h>

@@ -41,7 +41,7 @@ static bool open_lu(struct real *real)
 	if (!lu->in || !lu->read)
 		return false;
 	suite_numbers(lu->in, side * side, 5);
-	/* So that no pivot is needed. */
+	/* This makes pivoting unnecessary. */
 	for (uint32_t i = 0; i < side; i++)
 		lu->in[i * side + i] = 2.0f * (float)side;
 	return suite_alloc(real, bytes, lu->in, &lu->source) &&
@@ -64,7 +64,7 @@ static bool lu_step(struct real *real, const struct real_variant *variant)
 	       real->body->read(real->layer, lu->matrix, lu->read, side * side * sizeof(float));
 }
 
-/* Both triangles multiplied are the matrix again. */
+/* The product of both triangles is the matrix. */
 static bool lu_verify(struct real *real)
 {
 	const struct lu *lu = real->own;

@@ -45,7 +45,7 @@ static void suite_close(void *state)
 	free(suite);
 }
 
-/* The last program is closed after the next one is open: so a context of the driver stays. */
+/* The last program is closed after the next one is open, so that a context of the driver stays. */
 static bool suite_turn_to(struct suite *suite, unsigned part)
 {
 	struct real *last = suite->real;

@@ -1,4 +1,4 @@
-/* Bodies that attract each other, each by all others: two steps of time. */
+/* Bodies that attract each other: two time steps. */
 #include "real/suite/suite.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ enum { PLACES_FIRST, SPEEDS_FIRST, PLACES, SPEEDS, BUFFERS };
 #define STEP      0.01
 #define SOFTENING 0.05
 
-/* A body has x, y, z and its mass; its speed is in a place of its own. */
+/* A body has x, y, z and its mass; its speed is in another buffer. */
 /* clang-format off */
 static const char text[] =
 	"SYCL_KERNEL void begin(SYCL_GLOBAL(const float) p0, SYCL_GLOBAL(const float) v0, SYCL_GLOBAL(float) p, SYCL_GLOBAL(float) v)\n"
@@ -87,7 +87,7 @@ static bool open_nbody(struct real *real)
 	if (good) {
 		suite_numbers(places, count * 4, 6);
 		for (uint32_t i = 0; i < count * 4; i++) {
-			if (i % 4 == 3) /* masses: of all together about one */
+			if (i % 4 == 3) /* masses: about one for all together */
 				places[i] = (1 + places[i]) / (float)count;
 			nbody->places[i] = places[i];
 		}

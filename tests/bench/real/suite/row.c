@@ -1,6 +1,6 @@
 /*
- * TR7, TR8: programs of fourteen kinds, each alone, and each by eight clients at one time. Beside
- * them the same with CUDA's driver API (eight processes: under MPS), or with plain OpenCL. A
+ * TR7, TR8: programs of fourteen kinds, each alone, and each by eight clients at one time. The
+ * baseline is the same with CUDA's driver API (eight processes: under MPS), or with plain OpenCL. A
  * program with a wrong result is no measurement, and the row fails; the others are measured.
  */
 #include "real/row.h"
@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --quick on a processor has the first of the programs only: nearly all of its time is the driver's
- * compiler there. A quick run on a GPU has all. */
+/* On a processor, --quick has only the first programs: nearly all of its time is the driver's
+ * compiler. On a GPU a quick run has all. */
 enum { QUICK_PROGRAMS = 5 };
 
 enum { CLIENTS = 8, CLIENTS_QUICK = 2, RATE_MS = 200, RATE_WARM_MS = 20, TIMES_WARM = 20 };
 
-/* Of each program: p50 and p99 in us, or steps a second and nothing. */
+/* For each program: p50 and p99 in us, or steps a second and nothing. */
 struct pair {
 	double service[2][BENCH_RUNS_MAX], plain[2][BENCH_RUNS_MAX];
 };
@@ -30,7 +30,7 @@ struct pair {
 struct told {
 	const char *row;
 	bool is_gpu, is_rate;
-	const char *plain; /* what is beside, where the name has it */
+	const char *plain; /* the baseline, as it is in the name */
 	double target, target_mean;
 };
 
@@ -59,7 +59,7 @@ static void report_line(struct bench *bench, const struct told *told, const char
 	bench_report(bench, &result);
 }
 
-/* Logarithms are summed, program by program. */
+/* The logarithms of all programs are added. */
 static void mean_add(const struct pair *pair, unsigned runs, struct pair *mean)
 {
 	for (unsigned run = 0; run < runs; run++) {
@@ -141,7 +141,7 @@ static int rates_on_processor(const struct bench *bench, unsigned programs, stru
 	return r;
 }
 
-/* `programs`: how many of them. The other side is `side`; false in *there_out: it is not here. */
+/* `programs`: their number. The baseline is `side`; *there_out is false if it is not available. */
 static int compare_on_gpu(const struct bench *bench, const struct gpu_comparison *comparison,
 			  enum gpu_side side, struct pair *pairs, bool *there_out)
 {

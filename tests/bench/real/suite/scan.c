@@ -1,4 +1,5 @@
-/* The sums of all words before each word: groups, their sums, and the sums of those. */
+/* Prefix sums of words: first those of groups, then those of the groups' sums, and of the sums of
+ * those. */
 #include "real/suite/suite.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static const char text[] =
 	"}\n";
 /* clang-format on */
 
-/* A level's words are the sums of the groups of the level before. */
+/* The words of a level are the sums of the groups of the level before. */
 struct scan {
 	uint32_t counts[LEVELS + 1];
 	unsigned words[LEVELS + 1], sums[LEVELS];

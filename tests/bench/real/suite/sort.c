@@ -1,4 +1,4 @@
-/* Keys sorted by four bits after the other: counted, the counts summed, and moved. */
+/* Keys are sorted by four bits at a time: counted, the counts summed, and moved. */
 #include "real/suite/suite.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * The programs of TR7 and TR8, one file each: kernels in the portable form, steps against the
- * layer, and the same on the host. What they share is here too.
+ * The programs of TR7 and TR8, one file each: kernels in the portable form, steps on the layer, and
+ * the same computation on the host. This header also has what they share.
  */
 #ifndef SYCL_BENCH_REAL_SUITE_H
 #define SYCL_BENCH_REAL_SUITE_H
@@ -19,17 +19,17 @@ extern const struct suite_entry suite_programs[SUITE_PROGRAMS];
 extern const struct real_program suite_multigrid, suite_fft, suite_sort, suite_scan, suite_bfs,
 	suite_gemm, suite_lu, suite_nbody, suite_histogram, suite_kmeans, suite_convnet,
 	suite_taskgraph;
-/* No part of the above: a request that fills a GPU for milliseconds. */
+/* Not one of these programs: a request that fills a GPU for milliseconds. */
 extern const struct real_program suite_heavy;
 
-/* All of them have but one variant. */
+/* All of them have only one variant. */
 extern const struct real_variant suite_variant[];
 
-/* Numbers from -1 to 1, and words, that look like none in particular. */
+/* Pseudo-random numbers from -1 to 1, and words. */
 void suite_numbers(float *numbers, uint32_t count, uint32_t seed);
 void suite_words(uint32_t *words, uint32_t count, uint32_t seed);
 
-/* Memory of the device; contents may be NULL. Waits until they are there. */
+/* Memory of the device; contents may be NULL. Waits until they are copied. */
 bool suite_alloc(struct real *real, uint64_t bytes, const void *contents, unsigned *buffer_out);
 
 /* As struct layer_launch; `global` is rounded up to whole groups. */

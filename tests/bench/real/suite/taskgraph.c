@@ -1,4 +1,4 @@
-/* Tasks by chance, each over three parts of one buffer: parts of two sizes, which overlap. */
+/* Random tasks, each over three parts of one buffer. Parts have two sizes, and overlap. */
 #include "real/suite/suite.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static uint32_t offset_of(const struct taskgraph *graph, unsigned part)
 	return (part < SMALL ? part : part - SMALL) * words_of(graph, part);
 }
 
-/* Of one size each, and three different ones. */
+/* The three parts of a task have one size, and differ. */
 static void choose_tasks(struct taskgraph *graph)
 {
 	uint32_t chances[TASKS * 4];
