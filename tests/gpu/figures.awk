@@ -1,5 +1,5 @@
-# The lines that syclbench --json prints, as a table for people: awk -f figures.awk FILE...
-# With -v tabs=1 as lines of figures.tsv, without what identifies the run.
+# Prints the output of syclbench --json as a table for readers: awk -f figures.awk FILE... With -v
+# tabs=1 it prints lines of figures.tsv, without the columns that identify the run.
 function field(name,    at, value) {
 	at = index($0, "\"" name "\":")
 	if (!at)

@@ -1,8 +1,9 @@
-# Makes one table of results of several runs: awk -F '\t' -v history=FILE -f merge.awk TABLE NEW... (history.sh made FILE; the columns stand
-# in results.tsv). Of each test it keeps the youngest result at a commit that is in the history. A skip does not replace a pass or a
-# failure, it stands beside it. So does the end of a suite that was killed. But a failure goes when the test is skipped later on the same
-# GPUs: the test asks now for what it needs, and that machine lacks it. What is younger and not in the history is kept, too, and counts for
-# nothing. A suite that came to its end replaces all that it had before. A test that it has no more is in the table no more.
+# Makes one table of the results of several runs: awk -F '\t' -v history=FILE -f merge.awk TABLE NEW... (history.sh made FILE; results.tsv
+# names the columns).
+# For each test it keeps the latest result at a commit that is in the history. A skip does not replace a pass or a failure but is kept
+# beside it. So is the end of a suite that was killed. But a failure is removed if the test is skipped later on the same GPUs: the test now
+# checks for what it needs, and that machine lacks it. Later results at commits outside of the history are kept, too, and do not count. A
+# suite that ran to its end replaces all of its earlier results. A test that it does not have any more is removed from the table.
 BEGIN {
 	OFS = FS
 	while ((getline line <history) > 0) {

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Checks run.sh and report.sh on suites, with a stage made up here whose one program is a script:
-# report_check.sh GPU-FOLDER
+# report_check.sh GPU-FOLDER checks run.sh and report.sh on suites, with an invented stage whose
+# only program is a script.
 set -u
 gpu=$(cd "$1" && pwd) || exit 1
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
-# Nobody looks for libraries.
+# The test does not search for libraries.
 export SYCLD_TEST_CUBLAS_FOLDER=/nonexistent
 stage=$folder/stage out=$folder/out tables=$folder/tree/tests/gpu
 bad=0
@@ -23,7 +23,7 @@ printf 'conformance_cuda_chains chains::F5_one\nconformance_cuda_chains chains::
 printf '#\n' >"$tables/results.tsv"
 printf '#\n' >"$tables/figures.tsv"
 
-# program LINE...: what it does; $tap is the file for its results.
+# program LINE...: writes the program's actions; $tap is the file for its results.
 program() {
 	{
 		# shellcheck disable=SC2016  # for the script that is written here
@@ -33,7 +33,7 @@ program() {
 	chmod +x "$stage/build/tests/conformance_cuda_chains"
 }
 
-# run OPTION...
+# run OPTION...: runs the invented stage.
 run() {
 	rm -rf "$out"
 	"$stage/run.sh" --tests --only conformance_cuda_chains --seconds 60 --out "$out" "$@" >"$folder/log" 2>&1
@@ -64,7 +64,8 @@ program 'printf "ok - chains::F5_one (1s)\nnot ok - chains::no_row (1s)\n" >$tap
 ! run || bad=1
 expect "$out/results.tsv" "$s - fail" "$s chains::F5_one pass" "$s chains::no_row fail"
 
-# Killed: all its tests' failure, whatever had passed. What ran once more counts instead.
+# If it was killed, all its tests failed, even those that had passed. If it ran once more, that
+# result counts.
 # shellcheck disable=SC2016
 program 'echo "[PASS] chains::F5_one: (1s)"; kill -ABRT $$'
 ! run || bad=1
@@ -80,7 +81,8 @@ cp "$out/logs.tar.gz" "$folder/before.tar.gz"
 run --after "$folder/before.tar.gz" || bad=1
 expect "$out/results.tsv" "$s - pass" "$s chains::F5_one pass"
 
-# A skip stays beside a pass and beside a failure on other GPUs; a failure on the same GPUs goes.
+# A skip is kept beside a pass and beside a failure on other GPUs. A failure on the same GPUs is
+# removed.
 line() {
 	printf '%s\t%s\t%s\t0123456789ab\t2026-01-02T%s:00Z\t%s\t1.0\n' "$s" "$@"
 }
@@ -98,7 +100,7 @@ awk -F '\t' -v history=/dev/null -f "$tables/merge.awk" /dev/null "$folder/new.t
 expect "$folder/merged.tsv" "$s chains::F5_one skip" "$s chains::F5_two fail" "$s chains::F5_two skip" \
 	"$s chains::F6_three pass" "$s chains::F6_three skip" "$s chains::F7_four fail"
 
-# Figures, of one commit the youngest.
+# Of figures of one commit the latest counts.
 figure() {
 	printf '{"row":"TG1","name":"TG1.p50","value":%s,"unit":"us","baseline":8.5,"ratio":0.9,"target":"ratio <= 1","met":true,"spread":0.1,"note":"n"}\n' "$1"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs tests and measurements on a machine with a GPU, from the folder that stage.sh made. Builds nothing. Every part has a time limit of
-# its own and all of them one together. A part that hangs is ended and the next one runs.
+# Runs tests and measurements on a machine with a GPU, from the folder that stage.sh made. It builds nothing. Every part has a time limit,
+# and so have all of them together. A part that hangs is ended and the next one runs.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 bin=$here/build/bin tests=$here/build/tests
@@ -49,7 +49,7 @@ fail() {
 	exit 1
 }
 
-# Does the process belong to this lane? It does if it has the lane's GPUs, or one of them.
+# Returns 0 if the process belongs to this lane: it has the lane's GPUs, or one of them.
 is_of_lane() {
 	local gpus
 	[ -n "$lane" ] || return 0
@@ -58,7 +58,7 @@ is_of_lane() {
 	return 1
 }
 
-# Processes of this folder's programs, of MPS as syclbench starts it, and of nobody else.
+# Prints only processes of this folder's programs, and of MPS as syclbench starts it.
 our_processes() {
 	local exe pid
 	for exe in /proc/[0-9]*/exe; do
@@ -71,7 +71,7 @@ our_processes() {
 	done 2>/dev/null
 }
 
-# Nothing of one suite may disturb the next. The clock's probes, which run beside them all, have a variable of their own.
+# A suite must not disturb the next one. The clock's probes run beside all of them and have their own variable.
 end_leftovers() {
 	local pid
 	for pid in $(our_processes); do
@@ -80,7 +80,8 @@ end_leftovers() {
 	done
 }
 
-# note_stacks: what each thread of this folder's programs is at. Backtraces where a debugger is; the kernel's view in any case.
+# note_stacks: prints the stack of each thread of this folder's programs. A debugger, if there is one, prints backtraces; the kernel's view
+# is always printed.
 note_stacks() {
 	local pid task
 	for pid in $(our_processes); do
@@ -93,8 +94,8 @@ note_stacks() {
 	done
 }
 
-# note_stacks_at SECONDS NAME: so many seconds from now, into the logs of a suite that is about to be ended. The wait has no
-# process of its own that would be left when this one is ended.
+# note_stacks_at SECONDS NAME: does that later, into the logs of a suite that is about to be ended. The wait has no separate process that
+# would be left when this one is ended.
 note_stacks_at() {
 	read -rt "$1" _ <>"$scratch/never"
 	note_stacks </dev/null >"$out/logs/$2.stacks" 2>&1
@@ -104,26 +105,26 @@ time_left() {
 	printf '%s\n' $((seconds_all - SECONDS))
 }
 
-# note NAME STATE PASSED FAILED SKIPPED SECONDS TEXT: one suite's line, and one in the file that the report is made of.
+# note NAME STATE PASSED FAILED SKIPPED SECONDS TEXT: prints one suite's line, and writes one to the file of which the report is made.
 note() {
 	printf '%-34s %-8s %4d passed %3d failed %3d skipped %4d s  %s\n' "$@"
 	printf '%s\t%s\t%d\t%d\t%d\t%d\t%s\n' "$@" >>"$out/suites.tsv"
 }
 
-# begun NAME: tests that its log says have begun, and does not say have ended.
+# begun NAME: prints tests that have begun according to its log, and have not ended.
 begun() {
 	awk '/^\[RUN \]/ { begun[$3] } /^\[(PASS|FAIL|SKIP)\]/ { sub(/:$/, "", $2); delete begun[$2] }
 		END { for (name in begun) printf " %s", name }' "$out/logs/$1.log"
 }
 
-# ended_before NAME: what its log says of the tests that had ended when it was ended itself, which leaves no TAP file.
+# ended_before NAME: counts the tests in its log that had ended when the suite was ended. In that case there is no TAP file.
 ended_before() {
 	awk -v name="$1" '/^\[(PASS|FAIL|SKIP)\] / && !/Test is disabled/ { result = tolower(substr($1, 2, 4)); sub(/:$/, "", $2)
 		print result, name "::" $2 }' "$out/logs/$1.log"
 }
 
-# tests_of NAME PROGRAM [FILTER]: the tests of the suite, from the file that lists all: they have
-# failed if the suite is killed.
+# tests_of NAME PROGRAM [FILTER]: prints the tests of the suite, from the file that lists all. If
+# the suite is killed, they have failed.
 tests_of() {
 	local name=$1 program=$2 filter=${3-} of test
 	while read -r of test; do
@@ -133,7 +134,7 @@ tests_of() {
 	done <"$here/suite-tests" >>"$out/tests"
 }
 
-# forget NAME: what an earlier call had of a suite that runs once more.
+# forget NAME: removes the results of an earlier call if a suite runs once more.
 forget() {
 	local file
 	for file in results suites.tsv killed; do
@@ -142,8 +143,8 @@ forget() {
 	done
 }
 
-# result_of NAME STATUS SECONDS LIMIT: from the TAP file if the program wrote one, else from how it ended. A suite that did not come to its
-# end is one that was killed; so is one that failed when none of its tests did. All its tests failed (report.sh).
+# result_of NAME STATUS SECONDS LIMIT: reads the TAP file if the program wrote one, otherwise uses how it ended. A suite that did not run to
+# its end counts as killed. So does one that failed although none of its tests did. All its tests failed (report.sh).
 result_of() {
 	local name=$1 status=$2 took=$3 limit=$4 tap=$scratch/$1.tap passed failed skipped state=ok text=''
 	forget "$name"
@@ -182,7 +183,7 @@ result_of() {
 	[ "$state" != FAILED ] || grep -av '^\[\(RUN \|PASS\)\]' "$out/logs/$name.log" | tail -n 16 | cut -c 1-240 | sed 's/^/    /'
 }
 
-# is_wanted NAME: does it contain one of the words of --only?
+# is_wanted NAME: returns 0 if it contains one of the words of --only.
 is_wanted() {
 	local word
 	[ -n "$only" ] || return 0
@@ -192,12 +193,12 @@ is_wanted() {
 	return 1
 }
 
-# claim NAME: does this lane run it? The first one that comes does.
+# claim NAME: returns 0 if this lane runs it. The first lane that claims it does.
 claim() {
 	is_wanted "$1" && mkdir "$scratch/claim.$1" 2>/dev/null
 }
 
-# suite NAME SECONDS COMMAND...: run it, at most so long.
+# suite NAME SECONDS COMMAND...: runs it, for at most that time.
 suite() {
 	claim "$1" && run_suite "$@"
 }
@@ -231,18 +232,19 @@ run_suite() {
 	return 0
 }
 
-# program NAME SECONDS PROGRAM ARGUMENT...: a test program with the test framework in it.
+# program NAME SECONDS PROGRAM ARGUMENT...: runs a test program that uses the test framework.
 program() {
 	local name=$1 limit=$2 file=$3
 	shift 3
 	local at_once=$jobs
 	claim "$name" || return 1
 	tests_of "$name" "$file" "$([ "${1-}" != --filter ] || printf '%s' "$2")"
-	# Processes beside them would share the GPU by time slices of milliseconds, and take of its memory.
+	# Processes beside them would share the GPU by time slices of milliseconds, and use some of
+	# its memory.
 	case $file in gpu_clock | gpu_platforms | processes_client_death) at_once=1 ;; esac
-	# A GPU that gets over a fault makes others wait: two tests at a time have four users, four engines and two standbys.
+	# A GPU that recovers from a fault delays others: two tests at a time have four users, four engines and two standbys.
 	case $file in processes_gpu_faults) [ "$at_once" -le 2 ] || at_once=2 ;; esac
-	# The log says each test as it begins and ends: how long it took, and what a program was at that is ended.
+	# The log lists each test as it begins and ends. So it shows how long each took, and what a program was doing when it was ended.
 	run_suite "$name" "$limit" "$tests/$file" --jobs="$at_once" --verbose=1 --tap="$scratch/$name.tap" "$@"
 }
 
@@ -254,12 +256,12 @@ link_build_folder() {
 	mkdir -p "$(dirname "$folder")" && ln -sfn "$here/build" "$folder"
 }
 
-# Does the loader find it by itself?
+# Returns 0 if the loader finds it by itself.
 is_known() {
 	ldconfig -p | grep -q "^[[:space:]]*$1 "
 }
 
-# link_libraries NAME PATTERN FOLDER...: from the first of the folders that has NAME, what fits the pattern.
+# link_libraries NAME PATTERN FOLDER...: links what matches the pattern, from the first of the folders that has NAME.
 link_libraries() {
 	local name=$1 pattern=$2 folder library
 	shift 2
@@ -277,13 +279,13 @@ link_libraries() {
 find_libraries() {
 	if ! is_known 'libcuda\.so\.1'; then
 		link_libraries libcuda.so.1 'libnvidia-*.so.*' /usr/local/nvidia/lib64 /usr/lib64
-		# For programs that are linked with it.
+		# This is for programs that are linked with it.
 		[ ! -e /usr/local/nvidia/lib64/libcuda.so.1 ] ||
 			export LD_LIBRARY_PATH="/usr/local/nvidia/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 	fi
 	is_known 'libnvrtc\.so\.13' ||
 		link_libraries libnvrtc.so.13 'libnvrtc-builtins.so.13.*' /usr/local/cuda/lib64 /usr/local/cuda/targets/x86_64-linux/lib
-	# Not the machine's: there are loaders that do not obey OCL_ICD_VENDORS and show every suite all the drivers.
+	# The machine's loader is not used: some loaders ignore OCL_ICD_VENDORS and give all drivers to every suite.
 	if [ -e "$here/spare/libOpenCL.so.1" ]; then
 		cp "$here/spare/libOpenCL.so.1" "$here/build/lib/"
 	else
@@ -291,7 +293,8 @@ find_libraries() {
 	fi
 }
 
-# cuBLAS and cuFFT, which programs give their streams to: the toolkit's, or Python's packages.
+# cuBLAS and cuFFT, to which programs give their streams: those of the toolkit, or Python's
+# packages.
 find_math_libraries() {
 	local library
 	[ -z "${SYCLD_TEST_CUBLAS_FOLDER:-}" ] || return
@@ -326,7 +329,7 @@ gpu_count() {
 	nvidia-smi --query-gpu=uuid --format=csv,noheader 2>/dev/null | grep -c GPU-
 }
 
-# measure ROW SECONDS OPTION...: one row of syclbench.
+# measure ROW SECONDS OPTION...: runs one row of syclbench.
 measure() {
 	local row=$1 limit=$2 name=bench_$1
 	shift 2
@@ -350,7 +353,7 @@ bench() {
 	for row in TG1 TG2 TG3 TG4 TG5 TG6 TG7 TG8 TG12 TG13; do
 		measure "$row" 60
 	done
-	# Pictures come back with the logs.
+	# Pictures are returned with the logs.
 	measure TG9 120 --pictures "$out/logs"
 	measure TG10 150 --pictures "$out/logs"
 	for row in TG11 TG12.runaway TG15; do
@@ -363,7 +366,7 @@ bench() {
 	measure examples 120 --device gpu --size large --runs 2
 }
 
-# under VENDORS COMMAND...: with these OpenCL drivers only. Tests of one driver look whether it is that one.
+# under VENDORS COMMAND...: runs it with only these OpenCL drivers. Tests of one driver check that it is that one.
 under() {
 	local vendors=$scratch/vendors/$1/ platform=''
 	case $1 in
@@ -374,7 +377,7 @@ under() {
 	OCL_ICD_VENDORS=$vendors OCL_ICD_FILENAMES='' SYCLD_TEST_OPENCL_PLATFORM=$platform "$@"
 }
 
-# The backends' lists on each driver. Programs that can do either take the real one, as SYCLD_TEST_CUDA says.
+# The backends' lists on each driver. Programs that support both use the real one, as SYCLD_TEST_CUDA requests.
 conformance() {
 	say "== one list on every backend"
 	local name
@@ -407,7 +410,7 @@ alone() {
 		[ -e "$tests/$name" ] || continue
 		if is_framework_program "$tests/$name"; then
 			limit=90
-			# Most of its tests have a service, and a context of their own beside it.
+			# Most of its tests have a service, and their own context beside it.
 			[ "$name" != gpu_bridge ] || limit=180
 			under both program "$name" "$limit" "$name"
 		else
@@ -426,9 +429,9 @@ services() {
 	done
 }
 
-# How long a list of the clients' may take. Each test of the execution model is a process with a
-# context of its own, and there are more than a hundred. The driver makes contexts one after the
-# other, in half a second each, and destroys them.
+# The time limit of a list of the clients' tests. Each test of the execution model is a process with
+# its own context, and there are more than a hundred. The driver makes contexts one after the other,
+# in half a second each, and destroys them.
 client_seconds() {
 	case $1 in
 	model) printf '240\n' ;;
@@ -436,14 +439,15 @@ client_seconds() {
 	esac
 }
 
-# The execution model, random groups, images and USM as a program sees them: on CUDA beside the CPU device, and on NVIDIA's
-# OpenCL alone. Random groups are four sequences, longer ones than elsewhere.
+# The execution model, random groups, images and USM through the public functions: on CUDA beside the CPU device, and only on NVIDIA's
+# OpenCL. Random groups are four sequences, which are longer than elsewhere.
 clients() {
 	say "== clients"
 	local name
 	export SYCLD_RANDOM_GROUPS=100000
 	for name in model random images usm usm_service; do
-		# With 32 queues to the device, as a service has them, its context would take twice as long.
+		# With 32 queues to the device, as in a service, its context would take twice as
+		# long.
 		SYCLD_BACKEND_OPTIONS=cuda:connections=16 under pocl program "client_${name}_gpu" "$(client_seconds "$name")" \
 			"client_${name}_gpu"
 	done
@@ -453,10 +457,10 @@ clients() {
 other_clients() {
 	say "== clients on NVIDIA's OpenCL"
 	local name
-	# OpenCL's own objects behind the library's.
+	# The objects of OpenCL that belong to those of the library.
 	SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia program client_opencl_nvidia 360 client_opencl
 	export SYCLD_RANDOM_GROUPS=10000
-	# The longest is the last: nothing is kept between its tests, and each opens and compiles again, in one to three seconds.
+	# The longest is the last: nothing is kept between its tests. Each opens and compiles again, in one to three seconds.
 	for name in random images usm model; do
 		SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia program "client_${name}_opencl_nvidia" \
 			$((2 * $(client_seconds "$name"))) \
@@ -465,12 +469,13 @@ other_clients() {
 	unset SYCLD_RANDOM_GROUPS
 }
 
-# Does it take the test framework's options?
+# Returns 0 if it accepts the test framework's options.
 is_framework_program() {
 	LC_ALL=C grep -qa 'libcriterion\.so' "$1"
 }
 
-# Real programs, large, checked against the CPU; on the GPU by CUDA and by NVIDIA's OpenCL.
+# Real programs with large problems, compared with the CPU; on the GPU through CUDA and through
+# NVIDIA's OpenCL.
 example_programs() {
 	say "== programs"
 	under pocl suite programs_cuda 120 "$bin/sycl_programs" --endpoint embedded: --device gpu --size large --no-skip
@@ -494,16 +499,16 @@ demo() {
 	[ ! -e "$here/build/mandelbrot.png" ] || cp "$here/build/mandelbrot.png" "$out/"
 }
 
-# The engine inside the checked program: the checker does not follow what the service starts with a clean environment.
+# The engine is inside of the checked program: the checker does not follow processes that the service starts with a clean environment.
 memory_checker() {
 	say "== the memory checker"
 	local checker
 	checker=$(command -v compute-sanitizer || printf '%s\n' /usr/local/cuda/bin/compute-sanitizer)
-	# Kernels are built before: the compiler's process has limits that the checker does not fit into. Calls that are refused are made on
-	# purpose: how many parameters a function has, for one.
+	# Kernels are built before, because the limits of the compiler's process are too small for the checker. Some calls are refused on
+	# purpose, for example a query for the number of a function's parameters.
 	"$bin/demo_heat" --endpoint embedded: --report "$scratch/heat.report" >/dev/null 2>&1
 	"$tests/gpu_list" --endpoint embedded: >/dev/null 2>&1
-	# The checker sees what kernels of the engine do: a launch that writes where nothing is must be found.
+	# The checker must observe the engine's kernels: it must find a launch that writes to an invalid address.
 	suite memcheck_control 60 bash -c '"$@" && exit 1; [ $? -eq 9 ]' control "$checker" --tool memcheck --error-exitcode 9 \
 		--report-api-errors no --target-processes all "$tests/gpu_list" --endpoint embedded: --write-nowhere yes
 	suite memcheck_demo 90 "$checker" --tool memcheck --error-exitcode 9 --report-api-errors no \
@@ -528,7 +533,7 @@ other_drivers() {
 	other_clients
 }
 
-# On a GPU of its own, with nothing else: other processes there would make it less good.
+# It has a separate GPU and runs alone there: other processes would make it less exact.
 clock_begin() {
 	[ "$clock_seconds" -gt 0 ] || return
 	local final
@@ -558,7 +563,7 @@ clock_end() {
 	grep -a '^\(neighbours\|all along\|one base\)' "$out/logs/clock_long.log" | sed 's/^/    /'
 }
 
-# has_two PART: or its line says why not.
+# has_two PART: returns 0 if there are two GPUs; otherwise its line gives the reason.
 has_two() {
 	[ "$(gpu_count)" -lt 2 ] || return 0
 	note "$1" skipped 0 0 1 0 "there are $(gpu_count) GPUs"
@@ -579,7 +584,7 @@ two_gpus() {
 	measure TG14 120
 }
 
-# The longest is the last, and has all that is left: making contexts on two GPUs takes twice as long.
+# The longest is the last, and gets all remaining time: making contexts on two GPUs takes twice as long.
 two_clients() {
 	say "== clients on two GPUs"
 	has_two two_clients || return
@@ -602,7 +607,7 @@ long_ones() {
 	unset SYCLD_LONG
 }
 
-# One round: all processes at once; how many failed, and what they said, in the log.
+# One round: all processes at once. Returns how many failed; their output is in the log.
 stress_round() {
 	local round=$1 process pid failed=0 pids=()
 	for process in $(seq "$stress_processes"); do
@@ -685,8 +690,8 @@ prepare() {
 	scratch=$(mktemp -d /tmp/sycld-gpu.XXXXXX) && chmod 755 "$scratch" && mkfifo "$scratch/never" || exit 1
 	trap 'clock_pid=; end_leftovers; rm -rf "$scratch"' EXIT
 	trap 'exit 130' INT TERM HUP
-	jobs=2 # the driver makes contexts one after the other: more tests at a time only wait for each other
-	export SYCLD_TEST_CUDA=real # tests that have a double of the driver leave it alone
+	jobs=2 # the driver makes contexts one after the other, so more tests at a time would only wait for each other
+	export SYCLD_TEST_CUDA=real # tests that have a double of the driver do not use it
 	link_build_folder || fail "cannot make $(cat "$here/build-folder")"
 	find_libraries
 	find_math_libraries
@@ -717,7 +722,7 @@ run_part() {
 	esac
 }
 
-# run_lane GPUS: the suites that need two GPUs first, if it has two, then what no other lane has taken.
+# run_lane GPUS: runs the suites that need two GPUs first, if it has two, and then those that no other lane has claimed.
 run_lane() {
 	lane=$1
 	export CUDA_VISIBLE_DEVICES=$lane
@@ -762,7 +767,7 @@ main() {
 	clock_end
 	printf 'took\t%d\n' $((SECONDS + took_before)) >>"$out/facts"
 	"$here/tests/gpu/report.sh" "$out"
-	# Few files come back from some machines.
+	# Some machines return only few files.
 	tar -C "$out" -czf "$out/logs.tar.gz" logs results suites.tsv bench.json facts killed tests && rm -rf "$out/logs"
 	say "== in short ($SECONDS s)"
 	awk -F '\t' '{ printf "%-34s %-8s %4d passed %3d failed %3d skipped  %s\n", $1, $2, $3, $4, $5, $7 }' "$out/suites.tsv"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes a folder with everything that run.sh needs on a machine with a GPU: programs, tests, the libraries that they are
-# linked with, scripts. Builds here, so that nothing is built there; that machine may have another distribution.
+# Makes a folder with everything that run.sh needs on a machine with a GPU: programs, tests, their libraries, scripts. It builds here, so
+# that nothing is built on that machine, which may have another distribution.
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd) || exit 1
 # shellcheck source=tests/support/common.sh
 . "$top/tests/support/common.sh"
 
-# More than this is no longer quickly carried from machine to machine.
+# A larger folder takes long to copy from machine to machine.
 most_mib=60
 
 usage() {
@@ -17,15 +17,15 @@ Usage: tests/gpu/stage.sh DIR [BUILD]
 TXT
 }
 
-# Libraries are found beside the programs, also those of libraries (which DT_RUNPATH would not do) and by processes that
-# were started without LD_LIBRARY_PATH.
+# Libraries are found beside the programs. That includes libraries of libraries, which DT_RUNPATH would not do, and processes that were
+# started without LD_LIBRARY_PATH.
 configure_options=(-DSYCLD_TESTS=ON -DSYCLD_CUDA=ON -DCMAKE_BUILD_TYPE=Release
 	-DCMAKE_C_FLAGS_RELEASE='-O2 -g1 -D_FORTIFY_SOURCE=2'
 	-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib"
 	"-DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags" "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags")
 
-# The machine's own are used. Of the C library's family there can be only one, and a vendor's driver may need newer ones of the compiler's
-# than were linked here. The toolkit's mathematics are six hundred MiB.
+# For these the machine's own are used. There can be only one C library and its family. A vendor's driver may need newer compiler libraries
+# than those here. The toolkit's mathematics are six hundred MiB.
 is_the_machines_own() {
 	case $1 in
 	ld-linux* | libc.so* | libm.so* | libdl.so* | libpthread.so* | librt.so* | libresolv.so* | libutil.so* | libnss_* | \
@@ -34,7 +34,7 @@ is_the_machines_own() {
 	return 1
 }
 
-# libraries_of FILE...: "NAME PATH" of every shared library outside the folder that they need, directly or not.
+# libraries_of FILE...: prints "NAME PATH" of every shared library outside of the folder that they need, directly or not.
 libraries_of() {
 	local name path
 	ldd "$@" 2>/dev/null | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/[^ ]*\) (.*/\1 \2/p' | sort -u |
@@ -43,7 +43,7 @@ libraries_of() {
 		done
 }
 
-# Programs, not objects, caches or results.
+# Copies programs, not objects, caches or results.
 copy_programs() {
 	local file
 	for file in "$build"/bin/* "$build"/tests/*; do
@@ -59,7 +59,7 @@ copy_programs() {
 	if [ -f "$build/tests/fake_cuda/libcuda.so.1" ]; then
 		mkdir -p "$stage/build/tests/fake_cuda" && cp -p "$build/tests/fake_cuda/libcuda.so.1" "$stage/build/tests/fake_cuda/" || return 1
 	fi
-	# Tests keep what they compile in folders that the build made.
+	# Tests keep their compiled kernels in folders that the build made.
 	(cd "$build/tests" && find . -type d -name '*cache*' -exec mkdir -p "$stage/build/tests/{}" \;) || return 1
 	find "$build/lib" \( -name '*.so' -o -name '*.so.*' \) -exec cp -P -p {} "$stage/build/lib/" \;
 }
@@ -70,7 +70,8 @@ copy_libraries() {
 	while read -r name path; do
 		cp -L "$path" "$stage/build/lib/$name" && chmod u+w "$stage/build/lib/$name" || return 1
 	done <"$stage/libraries"
-	# Loaded at run time, so nobody is linked with it; for a machine that has none.
+	# It is loaded at run time, so no program is linked with it. It is for a machine that has
+	# none.
 	path=$(ldconfig -p 2>/dev/null | sed -n 's/.*libOpenCL\.so\.1 .*x86-64.* => //p' | head -n 1)
 	[ -z "$path" ] || cp -L "$path" "$stage/spare/libOpenCL.so.1"
 }
@@ -88,14 +89,14 @@ copy_texts() {
 	mkdir -p "$stage/tests/support" "$stage/tests/gpu" || return 1
 	cp "$top"/tests/support/common.sh "$top"/tests/support/*.awk "$stage/tests/support/" || return 1
 	cp "$top"/tests/gpu/report.sh "$top"/tests/gpu/under_mps.sh "$top"/tests/gpu/*.awk "$stage/tests/gpu/" || return 1
-	# Which tests a program has, to say of one that is killed.
+	# The tests of each program, for reports about a program that is killed.
 	"$top/tests/support/suite_tests.sh" "$build" >"$stage/suite-tests" || return 1
 	# Paths that were compiled in lead here: run.sh makes it so.
 	printf '%s\n' "$build" >"$stage/build-folder"
 	commit >"$stage/commit"
 }
 
-# The commit, and whether the tree was as committed.
+# commit: prints the commit, and whether the tree had uncommitted changes.
 commit() {
 	local id
 	id=$(git -C "$top" rev-parse --short=12 HEAD 2>/dev/null) || id=unknown

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The service as a client of MPS: its engine goes through MPS's server, says so, and three programs' results are right.
-# under_mps.sh BUILD_FOLDER. Status 77: MPS is not installed here.
+# under_mps.sh BUILD_FOLDER tests the service as a client of MPS: its engine uses MPS's server and reports that, and three programs' results
+# are right. Status 77: MPS is not installed here.
 set -u
 bin=${1:?the build folder}/bin
 control=$(PATH=$PATH:/usr/bin:/usr/local/nvidia/bin command -v nvidia-cuda-mps-control) || exit 77
@@ -33,7 +33,7 @@ answers() {
 	printf 'get_server_list\n' | "$control"
 }
 
-# The servers that MPS has started, one for each user who is its client.
+# Prints the servers that MPS has started, one for each user who is its client.
 servers() {
 	answers | grep -c '^[0-9][0-9]*$'
 }

@@ -9,8 +9,8 @@ TestSuite(gpu_bridge, .timeout = 240);
 
 static const sycl_share_kind kinds[] = {SYCL_SHARE_VMM, SYCL_SHARE_CUDA_IPC};
 
-/* A slow kernel of the service's, one of the program's own, one of the service's; nobody waits
- * before the gate is open. */
+/* A slow kernel of the service, one of the program, and one of the service. No thread waits before
+ * the gate is open. */
 static void chain(struct bridge_test *test, sycl_share_kind kind)
 {
 	struct bridge_work work = {.test = test};
@@ -29,7 +29,7 @@ static void chain(struct bridge_test *test, sycl_share_kind kind)
 	order_expect(buffer, 43);
 	cr_assert_eq(atomic_load(&work.calls), 1);
 	cr_assert_eq(atomic_load(&work.ends), 1);
-	/* The memory is open by now, and the next call finds it so. */
+	/* The memory is open by now, and the next call uses it. */
 	uint64_t memory = work.memory;
 	MUST(bridge_submit(test->queue, &work, buffer, 0, NULL));
 	native_increment(&test->gate, test->queue, buffer, NULL);
@@ -70,12 +70,12 @@ Test(gpu_bridge, I13_K13_K14_S8_a_function_gets_handles_of_its_own_process)
 	cr_assert_eq(work.graph_result, SYCL_ERROR_INVALID);
 	MUST(sycl_device_get_native(test.devices[0], SYCL_BACKEND_KIND_CUDA, &number));
 	cr_assert_eq(number, 0u);
-	/* Calls that mean nothing here are still refused (I18). */
+	/* Calls that are impossible here are still refused (I18). */
 	cr_assert_eq(sycl_queue_get_native(test.queue, SYCL_BACKEND_KIND_CUDA, &number),
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	cr_assert_eq(sycl_device_get_native(test.devices[0], SYCL_BACKEND_KIND_OPENCL, &number),
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	/* The words before the accessor are as they were. */
+	/* The words before the accessor are unchanged. */
 	sycl_host_accessor accessor = NULL;
 	void *words = NULL;
 	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor));
@@ -129,14 +129,14 @@ Test(gpu_bridge, K9_K5_a_command_lasts_as_long_as_its_work_and_holds_up_nobody_e
 	sycl_buffer busy = bridge_buffer(&test, SYCL_SHARE_VMM),
 		    free_one = bridge_buffer(&test, SYCL_SHARE_CUDA_IPC);
 	bridge_finish(native_gated_fill(&test.gate, test.queue, free_one, 1));
-	/* Opened before the kernel runs that nothing may wait for. */
+	/* The memory is opened before the kernel runs during which nothing may wait. */
 	MUST(bridge_submit(test.queue, &fast, busy, 0, NULL));
 	MUST(bridge_submit(test.queue, &fast, free_one, 0, NULL));
 	MUST(sycl_queue_wait(test.queue));
 	MUST(bridge_submit(test.queue, &slow, busy, 0, &first));
 	native_increment(&test.gate, test.queue, busy, &behind);
 	bridge_await_calls(&slow, 1);
-	/* The function has returned, and its kernel runs; the one helper takes the next function,
+	/* The function has returned, and its kernel runs. The only helper takes the next function,
 	 * whose work ends earlier. */
 	MUST(bridge_submit(test.queue, &fast, free_one, 0, &other));
 	bridge_finish(other);
@@ -167,7 +167,7 @@ Test(gpu_bridge, K3_M9_a_failed_function_fails_its_group_and_what_depends_on_it)
 	cr_assert_eq(sycl_event_wait(behind), SYCL_ERROR_DEPENDENCY_FAILED);
 	MUST(sycl_event_release(event));
 	MUST(sycl_event_release(behind));
-	/* The queue and the context are as good as before. */
+	/* The queue and the context still work. */
 	work.result = SYCL_SUCCESS;
 	bridge_finish(native_gated_fill(&test.gate, test.queue, other, 1));
 	MUST(bridge_submit(test.queue, &work, other, 0, NULL));
@@ -178,7 +178,8 @@ Test(gpu_bridge, K3_M9_a_failed_function_fails_its_group_and_what_depends_on_it)
 	bridge_end(&test);
 }
 
-/* The buffer of one connection in another one: the same memory, one order, and both may open it. */
+/* The buffer of one connection is used in another one: the same memory, one order, and both may
+ * open it. */
 Test(gpu_bridge, B7_F10_S8_a_command_of_another_connection_comes_behind_what_writes_the_buffer)
 {
 	struct bridge_test test;
@@ -289,8 +290,8 @@ Test(gpu_bridge, I3_S8_the_context_is_the_one_that_is_current_at_the_call)
 	CUcontext own = NULL, popped = NULL;
 	struct bridge_work work = {.test = &test};
 	sycl_event event = NULL;
-	/* A second context, in which the module is not: the function launches nothing without
-	 * memory. */
+	/* In a second context the module is not loaded, so without memory the function launches
+	 * nothing. */
 	NATIVE_MUST(NATIVE(cuCtxCreate)(&own, NULL, 0, 0));
 	sycl_buffer nothing = NULL;
 	MUST(sycl_buffer_create(test.connection, NULL, 0, SYCL_HOST_NONE, &nothing));
@@ -302,7 +303,7 @@ Test(gpu_bridge, I3_S8_the_context_is_the_one_that_is_current_at_the_call)
 	cr_assert_eq(work.memory, 0u, "a buffer of no bytes has no memory");
 	MUST(sycl_buffer_release(nothing));
 	bridge_disconnect(&test);
-	/* With the last handle the library is through with it. */
+	/* When the last handle is released, the library does not use it any more. */
 	NATIVE_MUST(NATIVE(cuCtxDestroy)(own));
 	bridge_expect_no_misuse();
 	test.service = private_service_free(test.service);
@@ -330,7 +331,7 @@ Test(gpu_bridge, I18_S8_a_context_of_another_device_is_refused)
 	MUST(sycl_handler_discard(handler));
 	NATIVE_MUST(NATIVE(cuCtxPopCurrent)(&popped));
 	NATIVE_MUST(NATIVE(cuDevicePrimaryCtxRelease)(1));
-	/* A buffer of the first device is not opened for a queue of the second. */
+	/* A buffer of the first device cannot be opened for a queue of the second. */
 	sycl_buffer buffer = bridge_buffer(&test, SYCL_SHARE_VMM);
 	MUST(sycl_queue_create(NULL, test.devices[1], NULL, &second));
 	cr_assert_eq(bridge_submit(second, &work, buffer, 0, NULL),
@@ -344,8 +345,8 @@ Test(gpu_bridge, I18_S8_a_context_of_another_device_is_refused)
 	bridge_end(&test);
 }
 
-/* A capture forbids other threads of the program calls that may wait. The library's are let
- * through, and do not break it (K20). */
+/* During a capture other threads of the program may not make calls that wait. The library's calls
+ * are permitted and do not break it (K20). */
 Test(gpu_bridge, K20_S8_commands_go_on_while_the_program_captures)
 {
 	struct bridge_test test;

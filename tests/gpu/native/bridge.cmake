@@ -1,4 +1,4 @@
-# Native commands through a service, by a program with a CUDA context of its own; over the double, too.
+# Native commands through a service, by a program with its own CUDA context; also with the double.
 if(TARGET sycl_cuda_headers)
   sycl_test(gpu_bridge SOURCES native/bridge.c native/bridge_early.c native/bridge_ends.c native/bridge_graphs.c native/bridge_graphs_running.c native/bridge_nodes.c native/bridge_fixture.c native/fixture.c order/fixture.c
     ${CMAKE_CURRENT_SOURCE_DIR}/../bench/gpu/driver.c ${CMAKE_CURRENT_SOURCE_DIR}/../integration/processes/common.c

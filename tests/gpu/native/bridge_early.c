@@ -1,6 +1,6 @@
 /*
- * Native commands through a service that are called before what they depend on is complete (K7,
- * K8). Their stream waits for an event of the engine's on the device.
+ * Native commands through a service that are called before their predecessors are complete (K7,
+ * K8). Their stream waits on the device for an event of the engine.
  */
 #include "native/bridge_fixture.h"
 #include "fake_cuda.h"
@@ -15,8 +15,8 @@ TestSuite(gpu_bridge_early, .timeout = 240);
 
 static const sycl_share_kind kinds[] = {SYCL_SHARE_VMM, SYCL_SHARE_CUDA_IPC};
 
-/* The first command of a context requests an event, and opens a buffer, whose answer comes behind
- * that for the event. */
+/* The first command of a context requests an event and opens a buffer. The answer about the buffer
+ * comes behind that about the event. */
 static void warm(struct bridge_test *test, struct bridge_work *work, sycl_buffer buffer)
 {
 	sycl_event event = NULL;
@@ -59,7 +59,7 @@ Test(gpu_bridge_early,
 	bridge_end(&test);
 }
 
-/* A command that waits on the device delays nothing that can run. */
+/* A command that waits on the device delays no command that can run. */
 Test(gpu_bridge_early, K5_F8_one_that_waits_on_the_device_holds_up_no_other)
 {
 	enum { WAITING = 3, OTHERS = 12 };
@@ -69,7 +69,7 @@ Test(gpu_bridge_early, K5_F8_one_that_waits_on_the_device_holds_up_no_other)
 			   other = {.test = &test};
 	sycl_event filled[WAITING], native[WAITING], events[OTHERS];
 	sycl_buffer waiting[WAITING], beside[OTHERS];
-	/* All are open before anything waits. */
+	/* All are open before any command waits. */
 	for (int i = 0; i < WAITING; i++) {
 		waiting[i] = bridge_buffer(&test, SYCL_SHARE_VMM);
 		MUST(bridge_submit(test.queue, &first, waiting[i], 0, NULL));
@@ -106,8 +106,8 @@ Test(gpu_bridge_early, K5_F8_one_that_waits_on_the_device_holds_up_no_other)
 	bridge_end(&test);
 }
 
-/* Some systems open no events of other processes: there each command comes when all that it depends
- * on is complete. */
+/* Some systems cannot open events of other processes. There each command is sent when all its
+ * predecessors are complete. */
 Test(gpu_bridge_early, K7_S8_where_no_event_opens_none_is_called_early)
 {
 	struct bridge_test test;
@@ -154,7 +154,7 @@ static void host_task(sycl_queue queue, sycl_buffer buffer)
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* Kernels of the service's, native commands and host tasks on a few buffers, in every order; nobody
+/* Kernels of the service, native commands and host tasks on a few buffers, in every order, without
  * waits in between. */
 Test(gpu_bridge_early, K6_K7_K8_B11_many_in_a_row_early_and_not)
 {
@@ -220,8 +220,8 @@ static bool work_has_ended(void *context)
 	return atomic_load(&work->ends) > 0;
 }
 
-/* In a process of its own: its command waits on the device for a service that goes. Exit status 0:
- * the loss was reported, and nothing hangs. */
+/* Runs in a separate process: its command waits on the device for a service that ends. Exit status
+ * 0: the loss was reported, and nothing hangs. */
 static void lose_service(struct private_service *service, sycl_share_kind kind, int called)
 {
 	struct bridge_test test;
@@ -285,7 +285,7 @@ Test(gpu_bridge_early, N5_S8_a_command_that_waits_for_a_service_that_has_gone_en
 	service_goes(SYCL_SHARE_CUDA_IPC);
 }
 
-static int called_fd; /* written to when the function is called */
+static int called_fd; /* written when the function is called */
 
 static sycl_result never_returns(sycl_interop_handle interop, void *user_data)
 {
@@ -298,7 +298,7 @@ static sycl_result never_returns(sycl_interop_handle interop, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* Behind a kernel that ends by itself some time. */
+/* It comes behind a kernel that ends by itself after a while. */
 static void be_client(struct private_service *service)
 {
 	const uint32_t looks = 1u << 15, value = 1;

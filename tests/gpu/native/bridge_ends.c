@@ -1,4 +1,4 @@
-/* Native commands through a service that end badly: their own group fails, and nobody else's. */
+/* Native commands through a service that fail: only their own group fails. */
 #include "native/bridge_fixture.h"
 
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 TestSuite(gpu_bridge_ends, .timeout = 240);
 
-/* The service and another session work as ever. */
+/* The service and another session still work. */
 static void expect_others_work(const struct bridge_test *test)
 {
 	sycl_buffer buffer = bridge_buffer(test, SYCL_SHARE_VMM);
@@ -19,8 +19,8 @@ static void expect_others_work(const struct bridge_test *test)
 	MUST(sycl_buffer_release(buffer));
 }
 
-/* Another client, in a process that ends with this one. Nothing of the library or the driver is
- * open yet. */
+/* Another client, in a process that ends with this one. The library and the driver are not open
+ * yet. */
 static pid_t fork_client(void)
 {
 	pid_t child = fork();
@@ -30,7 +30,7 @@ static pid_t fork_client(void)
 	return child;
 }
 
-static int called_fd; /* written to when the function is called */
+static int called_fd; /* written when the function is called */
 
 static sycl_result never_returns(sycl_interop_handle interop, void *user_data)
 {
@@ -43,7 +43,7 @@ static sycl_result never_returns(sycl_interop_handle interop, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* In a process of its own: a client in the middle of its function. */
+/* Runs in a separate process: a client inside of its function. */
 static void be_client(struct private_service *service)
 {
 	struct bridge_test test;
@@ -77,7 +77,7 @@ Test(gpu_bridge_ends, K5_N4_a_client_that_never_returns_and_one_that_dies_harm_n
 	cr_assert_eq(kill(child, SIGKILL), 0);
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	expect_others_work(&test);
-	/* Nothing of it is left but this session. */
+	/* Only this session is left. */
 	cr_assert(private_service_wait_sessions(service, 1, SOON));
 	bridge_end(&test);
 }
@@ -88,7 +88,8 @@ Test(gpu_bridge_ends, M6_M10_S8_a_fault_in_the_programs_own_context_fails_its_gr
 	int status = 0;
 	pid_t child = fork_client();
 	if (child == 0) {
-		/* A failed context stays so in this process, which reports by its exit status. */
+		/* A failed context stays failed in this process, which reports by its exit
+		 * status. */
 		struct bridge_test test;
 		bridge_connect(&test, service, 0);
 		struct bridge_work work = {.test = &test, .wild = true};
@@ -101,7 +102,7 @@ Test(gpu_bridge_ends, M6_M10_S8_a_fault_in_the_programs_own_context_fails_its_gr
 		    sycl_get_last_error(&detail) != SYCL_SUCCESS ||
 		    !strstr(sycl_get_last_error_text(), "700"))
 			_exit(1);
-		/* The connection is whole: kernels of the service's go on. */
+		/* The connection works: kernels of the service run. */
 		expect_others_work(&test);
 		_exit(0);
 	}
@@ -130,7 +131,7 @@ Test(gpu_bridge_ends, I18_S8_a_program_without_the_driver_is_told_so)
 	cr_assert_not_null(strstr(sycl_get_last_error_text(), "driver"));
 	cr_assert_eq(sycl_device_get_native(test.devices[0], SYCL_BACKEND_KIND_CUDA, &number),
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
-	/* The handler takes another action. */
+	/* The handler accepts another action. */
 	MUST(sycl_handler_submit(handler, NULL));
 	expect_others_work(&test);
 	bridge_end(&test);
@@ -151,7 +152,7 @@ Test(gpu_bridge_ends, N1_S8_a_connection_ends_with_its_last_command)
 	for (uint32_t i = 0; i < test.device_count; i++)
 		MUST(sycl_device_release(test.devices[i]));
 	MUST(sycl_platform_release(test.connection));
-	/* Its work holds it; then a thread of the library's ends it. */
+	/* The session's work keeps it; then a thread of the library ends it. */
 	cr_assert_eq(private_service_sessions(service), 1);
 	*test.word = 1;
 	cr_assert(private_service_wait_sessions(service, 0, SOON));

@@ -37,7 +37,7 @@ void bridge_find_devices(struct bridge_test *test)
 	cr_assert(test->device_count >= 1 && test->device_count <= ORDER_DEVICES_MAX);
 }
 
-/* The program's own half. */
+/* The objects of the program itself. */
 static void open_context(struct bridge_test *test)
 {
 	CUcontext popped = NULL;
@@ -78,7 +78,7 @@ void bridge_connect(struct bridge_test *test, struct private_service *service, u
 	open_context(test);
 }
 
-/* The double notes what a real driver would not forgive, and what is left. */
+/* The double records calls that a real driver would not accept, and the objects that are left. */
 void bridge_expect_no_misuse(void)
 {
 	if (!order_library())

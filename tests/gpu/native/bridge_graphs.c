@@ -1,7 +1,7 @@
 /*
  * Native commands through a service as nodes of graphs (K13 - K17, K20). The function is called
- * when the graph is finalized, with a CUgraph of the program's own. Each launch sends the added
- * nodes between the service's kernels.
+ * when the graph is finalized, with a CUgraph of the program. Each launch sends the added nodes
+ * between the service's kernels.
  */
 #include "native/bridge_nodes.h"
 
@@ -13,8 +13,7 @@ TestSuite(gpu_bridge_graphs, .timeout = 240);
 
 static const sycl_share_kind kinds[] = {SYCL_SHARE_VMM, SYCL_SHARE_CUDA_IPC};
 
-/* Recorded, between two kernels of the service's; while plain commands and another queue are under
- * way. */
+/* It is recorded between two kernels of the service, while plain commands and another queue run. */
 static void captured(struct bridge_test *test, sycl_share_kind kind)
 {
 	struct bridge_node node = {.test = test, .way = CAPTURES};
@@ -73,7 +72,7 @@ Test(gpu_bridge_graphs, K13_K15_K17_K20_S8_captured_between_two_kernels_of_the_s
 	}
 }
 
-/* A launch of either executable, and of the graph that the first is a part of. */
+/* Launches either executable graph, and the graph that contains the first. */
 static void launch_each(struct bridge_test *test, const sycl_executable_graph *executables,
 			sycl_buffer from, sycl_buffer to)
 {
@@ -85,7 +84,7 @@ static void launch_each(struct bridge_test *test, const sycl_executable_graph *e
 	}
 }
 
-/* By hand: a copy of the program's own, behind the kernel that writes its source and before the one
+/* Added by hand: a copy of the program, behind the kernel that writes its source and before the one
  * that changes its copy. */
 Test(gpu_bridge_graphs, K13_K16_K18_S16_S8_nodes_of_the_programs_keep_the_graphs_order)
 {
@@ -103,7 +102,7 @@ Test(gpu_bridge_graphs, K13_K16_K18_S16_S8_nodes_of_the_programs_keep_the_graphs
 	MUST(sycl_graph_node_get_type(graph, added, &type));
 	cr_assert_eq((int)type, SYCL_GRAPH_NODE_NATIVE_COMMAND);
 	bridge_graph_increments(&test, graph, to);
-	/* Each executable calls it once (S16), also where it is part of another. */
+	/* Each executable graph calls it once (S16), also if it is part of another one. */
 	sycl_executable_graph executables[3] = {NULL, NULL, NULL};
 	MUST(sycl_graph_finalize(graph, NULL, &executables[0]));
 	MUST(sycl_graph_finalize(graph, NULL, &executables[1]));
@@ -119,7 +118,7 @@ Test(gpu_bridge_graphs, K13_K16_K18_S16_S8_nodes_of_the_programs_keep_the_graphs
 	launch_each(&test, executables, from, to);
 	cr_assert_eq(atomic_load(&node.calls), 3);
 	bridge_expect_alive("graph_execs", 3);
-	/* The same command outside of any graph has none (K14). */
+	/* Outside of a graph the same command has none (K14). */
 	MUST(sycl_handler_submit(bridge_node_handler(&node, from, to), NULL));
 	MUST(sycl_queue_wait(test.queue));
 	cr_assert_eq(node.has_graph, 0);
@@ -179,7 +178,7 @@ Test(gpu_bridge_graphs, K15_M9_S8_a_function_that_fails_fails_to_be_finalized)
 	bridge_expect_alive("graphs", 0);
 	bridge_expect_alive("graph_execs", 0);
 	bridge_expect_alive("streams", streams);
-	/* Nothing has become of it, and the next one is another. */
+	/* There is no graph, and the next one is independent of it. */
 	node.way = CAPTURES;
 	sycl_executable_graph executable = bridge_node_finalized(&node, buffer);
 	MUST(sycl_queue_graph(test.queue, executable, 0, NULL, NULL));
@@ -190,7 +189,7 @@ Test(gpu_bridge_graphs, K15_M9_S8_a_function_that_fails_fails_to_be_finalized)
 	cr_assert_eq(atomic_load(&node.ends), 3);
 }
 
-/* --------------------------- what is refused, and what is not --------------------------- */
+/* --------------------------- calls that are refused or allowed -------------------------- */
 
 Test(gpu_bridge_graphs, I18_K12_S8_what_is_refused_is_refused_with_a_sentence)
 {
@@ -226,7 +225,7 @@ static sycl_result do_nothing(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* An update looks at nodes that launch kernels; the function is not called again. */
+/* An update compares nodes that launch kernels; the function is not called again. */
 Test(gpu_bridge_graphs, L13_K15_S8_an_update_leaves_the_node_as_it_is)
 {
 	struct bridge_test test;
@@ -248,7 +247,7 @@ Test(gpu_bridge_graphs, L13_K15_S8_an_update_leaves_the_node_as_it_is)
 		     SYCL_ERROR_INVALID);
 	cr_assert_eq(sycl_executable_graph_update(executable, graph, 1, &added),
 		     SYCL_ERROR_INVALID);
-	/* A host task is none, though to the service both are. */
+	/* A host task is not a native command, though both are the same for the service. */
 	MUST(sycl_handler_begin(test.queue, &handler));
 	MUST(sycl_handler_set_host_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_host_task(handler, do_nothing, NULL, NULL));

@@ -1,4 +1,5 @@
-/* Launches of graphs with native commands, under way while handles or the service end. */
+/* Launches of graphs with native commands that are in flight while handles are released or the
+ * service ends. */
 #include "native/bridge_nodes.h"
 
 #include <signal.h>
@@ -7,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Words that both the program and its GPU see: counted up by each launch that has begun. */
+/* Words that both the program and its GPU can access: each launch that begins increments them. */
 static volatile uint32_t *seen_begin(struct bridge_node *node)
 {
 	void *words = NULL;
@@ -34,7 +35,7 @@ static bool has_begun(void *context)
 	return words[0] > 0;
 }
 
-/* Holds up what is captured behind the word. */
+/* Launches once and waits until it has begun; the captured work is behind the word. */
 static sycl_event launch_and_see(struct bridge_test *test, sycl_executable_graph executable,
 				 volatile uint32_t *words)
 {
@@ -72,7 +73,7 @@ Test(gpu_bridge_graphs, K9_N1_S8_an_executable_released_while_it_runs_lasts_as_l
 	bridge_end(&test);
 }
 
-/* The last handle is that of the executable, and its launch holds the connection. */
+/* The last handle is that of the executable graph, and its launch keeps the connection. */
 Test(gpu_bridge_graphs, N1_S8_a_connection_ends_with_its_last_launch)
 {
 	struct bridge_test test;
@@ -113,7 +114,7 @@ Test(gpu_bridge_graphs, L9_S8_launches_of_one_executable_are_one_after_the_other
 	sycl_executable_graph executable = bridge_node_finalized(&node, buffer);
 	sycl_event first = launch_and_see(&test, executable, words);
 	MUST(sycl_queue_graph(beside, executable, 0, NULL, &second));
-	/* Others go on meanwhile, and the second one does not. */
+	/* Meanwhile other groups run, and the second launch does not. */
 	bridge_finish(native_gated_fill(&test.gate, test.queue, other, 2));
 	native_expect_open(first);
 	native_expect_open(second);
@@ -132,7 +133,7 @@ Test(gpu_bridge_graphs, L9_S8_launches_of_one_executable_are_one_after_the_other
 	bridge_end(&test);
 }
 
-/* A launch that the driver refuses is over, and the next one works as any other. */
+/* A launch that the driver refuses ends, and the next one works as usual. */
 Test(gpu_bridge_graphs, M9_S8_a_launch_that_the_driver_refuses_fails_alone)
 {
 	struct bridge_test test;
@@ -167,7 +168,7 @@ Test(gpu_bridge_graphs, M9_S8_a_launch_that_the_driver_refuses_fails_alone)
 	bridge_end(&test);
 }
 
-/* --------------------------------- a service that goes ---------------------------------- */
+/* --------------------------------- a service that ends ---------------------------------- */
 
 static bool node_has_ended(void *context)
 {
@@ -191,7 +192,7 @@ static void release_all(struct bridge_test *test)
 	MUST(sycl_platform_release(test->connection));
 }
 
-/* In a process of its own: launches are under way when the service goes. Exit status 0: the loss
+/* Runs in a separate process: launches are in flight when the service ends. Exit status 0: the loss
  * was reported, and nothing is left. */
 static void lose_service(struct private_service *service, int begun)
 {
@@ -209,7 +210,7 @@ static void lose_service(struct private_service *service, int begun)
 		_exit(2);
 	if (!is_lost(sycl_event_wait(first)) || !is_lost(sycl_event_wait(second)))
 		_exit(3);
-	/* Its work goes on in this process, and holds what it needs. */
+	/* Its work continues in this process, and keeps what it needs. */
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_event_release(first));
 	MUST(sycl_event_release(second));

@@ -30,15 +30,15 @@ struct bridge_node {
 
 void bridge_node_ended(void *node);
 void bridge_node_launch(CUfunction function, CUstream stream, void **parameters);
-/* A group with the node; `second` may be NULL. */
+/* Returns a group with the node; `second` may be NULL. */
 sycl_handler bridge_node_handler(struct bridge_node *node, sycl_buffer first, sycl_buffer second);
 sycl_graph bridge_graph(const struct bridge_test *test);
-/* Adds a kernel of the service's that increments the buffer. */
+/* Adds a kernel of the service that increments the buffer. */
 void bridge_graph_increments(const struct bridge_test *test, sycl_graph graph, sycl_buffer buffer);
 /* A graph of one node, finalized. */
 sycl_executable_graph bridge_node_finalized(struct bridge_node *node, sycl_buffer buffer);
 const struct fake_cuda_control *bridge_double(void);
-/* A count of this process, on the double; on a GPU there is none. */
+/* Checks a count of this process, with the double; on a GPU there is none. */
 void bridge_expect_alive(const char *what, uint64_t count);
 
 #endif

@@ -1,5 +1,4 @@
-/* Native commands (K6 - K14), as a program has them that links the library and calls the driver
- * itself. */
+/* Native commands (K6 - K14) of a program that links the library and calls the driver itself. */
 #include "native/fixture.h"
 
 #include <pthread.h>
@@ -13,20 +12,20 @@ enum { BYTES = ORDER_ITEMS * (int)sizeof(uint32_t), MANY = 10000, WAIT_S = 60, F
 
 TestSuite(gpu_native, .timeout = 120);
 
-/* The work of a test's function, and the values that it found. */
+/* The work of a test's function, and the values that it got. */
 struct work {
 	atomic_uint calls, ends;
 	sem_t called;
 	sycl_result result;
-	bool copies; /* accessor 0 to accessor 1 */
-	const uint32_t
-		*from;     /* host USM, which no accessor names: BYTES of it to `to`; NULL: none */
-	uint32_t *to;      /* device USM */
-	CUfunction kernel; /* launched on accessor 0 behind the gate; NULL: none */
+	bool copies;          /* accessor 0 to accessor 1 */
+	const uint32_t *from; /* host USM, which no accessor names: BYTES of it are copied to `to`;
+				 NULL: none */
+	uint32_t *to;         /* device USM */
+	CUfunction kernel;    /* launched on accessor 0 behind the gate; NULL: none */
 	const struct native_gate *gate;
 	uint32_t value;
-	CUstream side; /* the kernel runs there, and joins the queue again; NULL: on the queue
-			  itself */
+	CUstream side; /* the kernel runs there, and then joins the queue; NULL: on the queue itself
+			*/
 	CUevent fork, join;
 	uint64_t device, context, queue, graph;
 	CUcontext current;
@@ -106,7 +105,8 @@ static void wait_called(struct work *work)
 	cr_assert_eq(sem_timedwait(&work->called, &until), 0, "the function was not called");
 }
 
-/* With up to two buffers, to read and to write; `after` may be NULL. The event is the caller's. */
+/* With up to two buffers, to read and to write; `after` may be NULL. The caller releases the
+ * event. */
 static sycl_event submit_work(sycl_queue queue, struct work *work, sycl_buffer from, sycl_buffer to,
 			      sycl_event after)
 {
@@ -150,8 +150,8 @@ Test(gpu_native, K6_each_function_is_called_once)
 		MUST(sycl_queue_wait(queues[i]));
 	cr_assert_eq(atomic_load(&work.calls), MANY);
 	cr_assert_eq(atomic_load(&work.ends), MANY);
-	/* A frozen group is one more for each time that it is submitted, and its user data ends
-	 * with the last. */
+	/* A frozen group is a separate group each time that it is submitted. Its user data end with
+	 * the last one. */
 	sycl_handler handler = NULL;
 	sycl_command_group group = NULL;
 	MUST(sycl_handler_begin(queues[0], &handler));
@@ -167,8 +167,7 @@ Test(gpu_native, K6_each_function_is_called_once)
 	cr_assert_eq(atomic_load(&work.ends), MANY);
 	MUST(sycl_command_group_release(group));
 	cr_assert_eq(atomic_load(&work.ends), MANY + 1);
-	/* A command that is never submitted is never called, and releases the user data that it was
-	 * given. */
+	/* A command that is never submitted is never called, and releases its user data. */
 	MUST(sycl_handler_begin(queues[0], &handler));
 	MUST(sycl_handler_native_command(handler, run_work, &work, ended));
 	MUST(sycl_handler_discard(handler));
@@ -182,8 +181,8 @@ Test(gpu_native, K6_each_function_is_called_once)
 }
 
 /*
- * A kernel of another queue is held. The function is called meanwhile; what it sends, a copy of
- * what the kernel writes, comes after it. The order is an accessor's.
+ * A kernel of another queue is held. The function is called meanwhile. It sends a copy of the
+ * kernel's result, which comes after the kernel. An accessor determines that order.
  */
 Test(gpu_native, K7_K8_called_before_and_its_work_after_what_it_depends_on)
 {
@@ -216,7 +215,7 @@ Test(gpu_native, K7_K8_called_before_and_its_work_after_what_it_depends_on)
 	order_end(&order);
 }
 
-/* Work of a queue that nothing stands in the way of, submitted now, has ended. */
+/* Work of a queue without predecessors, submitted now, ends. */
 static void let_others_run(const struct order *order, const struct native_gate *gate,
 			   sycl_queue idle)
 {
@@ -227,7 +226,7 @@ static void let_others_run(const struct order *order, const struct native_gate *
 	MUST(sycl_buffer_release(marks));
 }
 
-/* Host USM, all 0: every device of the context reaches it. */
+/* Host USM, all 0: every device of the context can access it. */
 static uint32_t *host_words(sycl_queue queue)
 {
 	void *words = NULL;
@@ -238,10 +237,10 @@ static uint32_t *host_words(sycl_queue queue)
 }
 
 /*
- * A native command on `here` copies USM that a held kernel on `there` writes. No accessor names it;
- * the kernel's event is all that orders the two. `idle` is a queue of the device of `here`: what it
- * runs meanwhile takes long enough for a copy that waits for nothing. Such a copy would have words
- * that are 0 yet.
+ * A native command on `here` copies USM that a held kernel on `there` writes. No accessor names it,
+ * so only the kernel's event orders the two. `idle` is a queue of the device of `here`: its work
+ * meanwhile takes long enough for a copy that does not wait. Such a copy would have words that are
+ * still 0.
  */
 static void expect_after_event(const struct order *order, sycl_queue there, sycl_queue here,
 			       sycl_queue idle, uint32_t value)
@@ -291,8 +290,8 @@ Test(gpu_native, K8_an_event_alone_orders_on_the_same_queue_and_on_others)
 }
 
 /*
- * Memory that nothing orders but events: the native command depends on two queues, and whichever is
- * held is waited for.
+ * Only events order this memory. The native command depends on two queues, and waits for whichever
+ * is held.
  */
 Test(gpu_native, K8_every_one_of_several_dependencies_counts)
 {
@@ -313,7 +312,7 @@ Test(gpu_native, K8_every_one_of_several_dependencies_counts)
 	for (uint32_t slow = 0; slow < 2; slow++) {
 		sycl_handler handler = NULL;
 		sycl_event events[2], copied = NULL;
-		/* The quick one is over before the slow one begins. */
+		/* The fast one ends before the slow one begins. */
 		native_gate_set(&gate, true);
 		events[1 - slow] =
 			native_gated_fill_usm(&gate, queues[1 - slow], sources[1 - slow], 3);
@@ -343,7 +342,7 @@ Test(gpu_native, K8_every_one_of_several_dependencies_counts)
 	order_end(&order);
 }
 
-/* A kernel of another device: its event alone, then an accessor that brings what it wrote. */
+/* A kernel of another device: first only its event, then an accessor that moves its result. */
 Test(gpu_native, K8_a_dependency_on_another_device)
 {
 	struct order order;
@@ -377,7 +376,7 @@ Test(gpu_native, K8_a_dependency_on_another_device)
 	order_end(&order);
 }
 
-/* The application's own code, in the context that a native command has. */
+/* The application's own code, in the context of a native command. */
 static CUmodule load_own_module(sycl_queue queue, struct work *work)
 {
 	CUcontext popped = NULL;
@@ -409,9 +408,9 @@ static void unload(struct work *work, CUmodule module)
 }
 
 /*
- * A kernel of the application's spins until the gate opens, on the queue's stream, then on one of
- * the application's that joins it. The function has returned long before; the event has not
- * happened, and what comes after it has not run.
+ * A kernel of the application spins until the gate opens. It is on the queue's stream, then on one
+ * of the application that joins it. The function returned long before. The event has not happened,
+ * and later groups have not run.
  */
 Test(gpu_native, K9_complete_when_its_work_is)
 {
@@ -436,8 +435,7 @@ Test(gpu_native, K9_complete_when_its_work_is)
 		sycl_event spun = submit_work(first, &work, buffer, NULL, NULL);
 		native_increment(&gate, second, buffer, &after);
 		/*
-		 * Nothing but its queue stands between this one and the end: it shows that the
-		 * device is not just slow.
+		 * This one waits only for its queue, so it shows that the device is not just slow.
 		 */
 		sycl_queue beside = order_queue(&order, 0, true);
 		native_increment(&gate, beside, marks, NULL);
@@ -462,8 +460,8 @@ Test(gpu_native, K9_complete_when_its_work_is)
 	order_end(&order);
 }
 
-/* Accessors of a whole buffer, of a part, and of a sub-buffer: where a kernel's argument would
- * point. */
+/* Accessors of a whole buffer, of a part, and of a sub-buffer: the addresses are those of a
+ * kernel's argument. */
 Test(gpu_native, K12_I16_memory_and_context_of_the_function)
 {
 	struct order order;
@@ -504,8 +502,8 @@ Test(gpu_native, K12_I16_memory_and_context_of_the_function)
 	order_end(&order);
 }
 
-/* Which queue: one stream for a queue in order, as long as it lives; no graph, in neither kind of
- * queue. */
+/* The queue is one stream for a queue in order, as long as that exists. There is no graph in either
+ * kind of queue. */
 Test(gpu_native, K13_K14_no_graph_in_a_plain_submission)
 {
 	struct order order;
@@ -530,8 +528,8 @@ Test(gpu_native, K13_K14_no_graph_in_a_plain_submission)
 }
 
 /*
- * A function that fails, and what depends on it; one that depends on that is never called. Either
- * way its user data ends.
+ * A function fails, and so does a group that depends on it. A function that depends on that is
+ * never called. In each case the user data end.
  */
 Test(gpu_native, K3_M9_a_function_that_fails)
 {
@@ -559,7 +557,7 @@ Test(gpu_native, K3_M9_a_function_that_fails)
 	cr_assert_eq(atomic_load(&dependent.ends), 1);
 	MUST(sycl_event_release(failed));
 	MUST(sycl_event_release(not_called));
-	/* The queue goes on. */
+	/* The queue continues. */
 	failing.result = SYCL_SUCCESS;
 	sycl_buffer other = order_buffer(&order, queue);
 	MUST(sycl_event_release(submit_work(queue, &failing, from, other, NULL)));
@@ -573,7 +571,7 @@ Test(gpu_native, K3_M9_a_function_that_fails)
 	order_end(&order);
 }
 
-/* A wrong call returns its error, and leaves the handler and the user data as they were. */
+/* A wrong call returns its error, and does not change the handler and the user data. */
 Test(gpu_native, K6_M1_what_is_refused_at_once)
 {
 	struct order order;
@@ -628,7 +626,7 @@ Test(gpu_native, K6_N4_a_connection_that_ends_with_native_commands_in_flight)
 		MUST(sycl_buffer_detach(to));
 		MUST(sycl_queue_release(queue));
 		order_end(&order);
-		/* Called or not: each has ended, exactly once. */
+		/* Whether it was called or not, each has ended exactly once. */
 		cr_assert_eq(atomic_load(&work.ends) - before, 200);
 		cr_assert_leq(atomic_load(&work.calls), (round + 1) * 200);
 	}

@@ -1,5 +1,4 @@
-/* The CUevent of a command, as a program requests it that works with the driver itself (H10, R2).
- */
+/* The CUevent of a command, requested by a program that uses the driver itself (H10, R2). */
 #include "native/fixture.h"
 
 #include <pthread.h>
@@ -9,8 +8,8 @@
 
 enum { ASKERS = 8 };
 
-/* Some are elided: while the command is not on its device. That ends by itself, as nothing holds it
- * back. */
+/* Some are elided while the command is not on its device. That ends by itself, because nothing
+ * delays it. */
 static CUevent native_of(sycl_event event)
 {
 	CUevent native = NULL;
@@ -53,13 +52,13 @@ Test(gpu_native, R2_H10_the_event_of_a_command_happens_when_the_command_is_over)
 	CUevent native = native_of(event);
 	cr_assert_eq(in_context(native, NATIVE(cuEventQuery)), CUDA_ERROR_NOT_READY);
 	cr_assert_eq(native_of(event), native, "another one each time");
-	/* The other words for it. */
+	/* The other name of the call. */
 	void *same = NULL;
 	MUST(sycl_event_get_native(event, &same));
 	cr_assert_eq((CUevent)same, native);
 	native_gate_set(&gate, true);
 	cr_assert_eq(in_context(native, NATIVE(cuEventSynchronize)), CUDA_SUCCESS);
-	/* By the driver's word alone: nobody has waited for the command here. */
+	/* Only the driver is queried: no call of the library has waited for the command. */
 	MUST(sycl_event_wait(event));
 	cr_assert_eq(in_context(native, NATIVE(cuEventQuery)), CUDA_SUCCESS);
 	order_expect(buffer, 70);
@@ -83,7 +82,7 @@ Test(gpu_native, R2_H10_the_event_of_a_command_that_is_over_has_happened)
 	sycl_buffer buffer = order_buffer(&order, queue), other = order_buffer(&order, queue);
 	MUST(sycl_queue_fill(queue, buffer, 0, sizeof(value), &value, sizeof(value), &event));
 	MUST(sycl_event_wait(event));
-	/* Whatever else runs meanwhile. */
+	/* This holds whatever else runs meanwhile. */
 	native_gate_set(&gate, false);
 	sycl_event gated = native_gated_fill(&gate, queue, other, 1);
 	(void)native_of(gated);
@@ -109,7 +108,7 @@ static sycl_result hold_until_allowed(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* A group that waits for a function of the program is on no device. An event that was given now
+/* A group that waits for a function of the program is on no device. An event that was returned now
  * would happen too early. */
 Test(gpu_native, R2_H10_a_command_that_is_not_on_its_device_has_none_yet)
 {

@@ -5,7 +5,7 @@
 
 /*
  * native_fill (word, out, value, looks): out[i] = value when the word is not 0; value + 1000000 if
- * that never came. native_increment (out): out[i] += 1.
+ * that never happens. native_increment (out): out[i] += 1.
  */
 const char native_ptx[] =
 	".version 7.8\n.target sm_75\n.address_size 64\n"
@@ -74,7 +74,7 @@ void native_gate_set(const struct native_gate *gate, bool is_open)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* Into the buffer, or into the words where there is none. */
+/* Into the buffer, or into the words if there is none. */
 static sycl_event gated_fill(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer,
 			     uint32_t *words, uint32_t value)
 {

@@ -1,5 +1,5 @@
 /*
- * An application that uses the driver itself beside the library: on this machine's GPUs, or over
+ * An application that uses the driver itself beside the library: on this machine's GPUs, or with
  * the double that SYCLD_TEST_CUDA_LIBRARY names.
  */
 #ifndef SYCL_TESTS_GPU_NATIVE_FIXTURE_H
@@ -9,11 +9,11 @@
 
 #include <cuda.h>
 
-/* A function of the same driver as the engine's. */
+/* Returns a function of the driver that the engine uses. */
 void *native_symbol(const char *name);
 #define NATIVE_TEXT(name) #name
 #define NATIVE_NAME(name) NATIVE_TEXT(name)
-/* NATIVE(cuCtxCreate)(...): cuda.h gives names a version, which is a part of the symbol's. */
+/* NATIVE(cuCtxCreate)(...): cuda.h adds a version to names, which is a part of the symbol. */
 #define NATIVE(name) ((__typeof__(&(name)))native_symbol(NATIVE_NAME(name)))
 #define NATIVE_MUST(call)                                                                          \
 	do {                                                                                       \
@@ -22,8 +22,8 @@ void *native_symbol(const char *name);
 	} while (0)
 
 /*
- * A word that kernels and the program see, of a queue's context, and kernels that wait for it: the
- * gate. All of it ends with native_gate_end.
+ * A word that kernels and the program access, of a queue's context, and kernels that wait for it:
+ * the gate. native_gate_end frees all of it.
  */
 struct native_gate {
 	sycl_queue queue;
@@ -34,24 +34,24 @@ void native_gate_begin(struct native_gate *gate, sycl_queue queue);
 void native_gate_end(struct native_gate *gate);
 void native_gate_set(const struct native_gate *gate, bool is_open);
 /*
- * Fills a buffer of ORDER_ITEMS words when the gate is open; `queue` of the gate's context. The
- * event is the caller's.
+ * Fills a buffer of ORDER_ITEMS words when the gate is open; `queue` is of the gate's context. The
+ * caller releases the event.
  */
 sycl_event native_gated_fill(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer,
 			     uint32_t value);
-/* The same into ORDER_ITEMS words of USM, which nothing orders but the event. */
+/* The same for ORDER_ITEMS words of USM, which only the event orders. */
 sycl_event native_gated_fill_usm(const struct native_gate *gate, sycl_queue queue, uint32_t *words,
 				 uint32_t value);
 /* Adds 1 to each word. `event_out` may be NULL. */
 void native_increment(const struct native_gate *gate, sycl_queue queue, sycl_buffer buffer,
 		      sycl_event *event_out);
 /*
- * The kernels' source, for those who load it into the driver themselves: native_fill (word, out,
+ * The kernels' source, for tests that load it into the driver themselves: native_fill (word, out,
  * value, looks), native_increment (out).
  */
 extern const char native_ptx[];
 
-/* The event has not happened, however long one waits. */
+/* Expects that the event does not happen, however long the test waits. */
 void native_expect_open(sycl_event event);
 
 #endif

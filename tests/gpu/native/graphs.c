@@ -1,6 +1,6 @@
 /*
- * Native commands as nodes of graphs (K13 - K20). They are called when the graph is finalized, with
- * a CUgraph to add to, and an idle stream to capture with.
+ * Native commands as nodes of graphs (K13 - K20). They are called when the graph is finalized. They
+ * get a CUgraph to which they add, and an idle stream for a capture.
  */
 #include "native/fixture.h"
 
@@ -28,7 +28,7 @@ static void ended(void *user_data)
 	atomic_fetch_add(&work->ends, 1);
 }
 
-/* As 004's example does it. */
+/* Captures as the example of specification 004. */
 static void capture(struct work *work)
 {
 	CUstream stream = (CUstream)work->queue; /* NOLINT(performance-no-int-to-ptr) */
@@ -47,7 +47,7 @@ static void capture(struct work *work)
 	cr_assert_eq(captured, graph);
 }
 
-/* A node of its own: accessor 0 to accessor 1. */
+/* Adds a node by hand: it copies accessor 0 to accessor 1. */
 static void add_copy(struct work *work)
 {
 	CUgraphNode node = NULL;
@@ -143,7 +143,7 @@ static void unload(CUmodule module)
 	NATIVE_MUST(NATIVE(cuDevicePrimaryCtxRelease)(0));
 }
 
-/* Recorded, between two kernels of ours; while another session allocates and launches. */
+/* It is recorded between two kernels of the test, while another session allocates and launches. */
 Test(gpu_native_graphs, K13_K15_K17_K20_captured_between_two_kernels)
 {
 	struct order order;
@@ -193,7 +193,7 @@ Test(gpu_native_graphs, K13_K15_K17_K20_captured_between_two_kernels)
 	cr_assert_eq(atomic_load(&work.ends), 1);
 }
 
-/* By hand: a copy of the application's own, behind the kernel that writes its source and before the
+/* Added by hand: a copy of the application, behind the kernel that writes its source and before the
  * one that changes its copy. */
 Test(gpu_native_graphs, K13_K16_K18_nodes_of_the_applications_keep_the_graphs_order)
 {
@@ -217,7 +217,7 @@ Test(gpu_native_graphs, K13_K16_K18_nodes_of_the_applications_keep_the_graphs_or
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
 	native_increment(&gate, queue, to, NULL);
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
-	/* Each executable calls it once (S16), also where it is part of another. */
+	/* Each executable graph calls it once (S16), also if it is part of another one. */
 	sycl_executable_graph executables[3] = {NULL, NULL, NULL};
 	MUST(sycl_graph_finalize(graph, NULL, &executables[0]));
 	MUST(sycl_graph_finalize(graph, NULL, &executables[1]));
@@ -238,7 +238,7 @@ Test(gpu_native_graphs, K13_K16_K18_nodes_of_the_applications_keep_the_graphs_or
 		order_expect(to, round + (round % 3 ? 1 : 2));
 	}
 	cr_assert_eq(atomic_load(&work.calls), 3);
-	/* The same command outside of any graph has none. */
+	/* Outside of a graph the same command has none. */
 	MUST(sycl_handler_submit(native(queue, &work, from, to), NULL));
 	MUST(sycl_queue_wait(queue));
 	cr_assert_eq(work.has_graph, 0);
@@ -268,7 +268,7 @@ Test(gpu_native_graphs, K15_M9_a_function_that_fails_fails_to_be_finalized)
 		     sycl_get_last_error_text());
 	cr_assert_null(executable);
 	cr_assert_eq(atomic_load(&work.calls), 1);
-	/* Nothing has become of it, and the next one is another. */
+	/* There is no graph, and the next one is independent of it. */
 	work.way = ADDS;
 	MUST(sycl_graph_release(graph));
 	graph = graph_of(queue);

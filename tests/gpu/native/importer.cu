@@ -1,9 +1,9 @@
 /*
  * A CUDA program that is independent of this project. It opens memory and events of other processes
- * with the vendor's own calls, and exports memory and events of its own. A test sends orders in
- * lines on stdin; it answers each with one line: "ok ...", or "no ..." with what was wrong.
- * Descriptors travel over the Unix socket whose number is its first argument. nvcc compiles it as
- * CUDA; a C compiler as plain C, in which the driver's copies do what the kernels do here.
+ * with the vendor's own calls, and exports its own. A test sends orders in lines on stdin. The
+ * program answers each with one line: "ok ...", or "no ..." with the error. Descriptors travel over
+ * the Unix socket whose number is its first argument. nvcc compiles it as CUDA. A C compiler
+ * compiles it as plain C, in which the driver's copies replace the kernels.
  */
 #include <cuda.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ static struct {
 	CUstream stream;
 	/* One memory and one event at a time. */
 	CUdeviceptr address;
-	size_t size, mapped; /* the buffer's bytes; those that are mapped */
+	size_t size, mapped; /* the buffer's bytes; the mapped bytes */
 	CUmemGenericAllocationHandle allocation;
 	int is_vmm, is_own;
 	CUevent event;
@@ -34,7 +34,7 @@ static void say(const char *answer, const char *text)
 	(void)fflush(stdout);
 }
 
-/* 0 and nothing said, or 1 and "no". */
+/* Returns 0 and prints nothing, or returns 1 and prints "no". */
 static int failed(CUresult result, const char *what)
 {
 	const char *name = NULL;
@@ -115,7 +115,7 @@ static int receive_descriptor(void)
 	return descriptor;
 }
 
-/* Addresses for an allocation, readable and writable by this device. */
+/* Reserves addresses for an allocation that this device can read and write. */
 static int map(void)
 {
 	CUmemAccessDesc access;
@@ -132,7 +132,7 @@ static int map(void)
 	return failed(cuMemSetAccess(me.address, me.mapped, &access, 1), "access");
 }
 
-/* open-vmm SIZE MAPPED: the descriptor comes over the socket. */
+/* open-vmm SIZE MAPPED: the descriptor arrives over the socket. */
 static void open_vmm(const char *words)
 {
 	int descriptor = receive_descriptor();
@@ -264,20 +264,21 @@ static void check_range(size_t from, size_t to, unsigned char value)
 	say(count ? "no" : "ok", text);
 }
 
-/* check BYTE: all of the buffer; what was put on the stream before, such as a wait, comes first. */
+/* check BYTE: checks all of the buffer. Earlier operations of the stream, such as a wait, come
+ * first. */
 static void do_check(const char *words)
 {
 	check_range(0, me.size, (unsigned char)atoi(words));
 }
 
-/* rest: what is mapped beyond the buffer shows nothing of anybody. */
+/* rest: checks that the memory that is mapped beyond the buffer has no data of others. */
 static void rest(const char *words)
 {
 	(void)words;
 	check_range(me.size, me.mapped, 0);
 }
 
-/* fill BYTE: put on the stream, not waited for. */
+/* fill BYTE: adds a fill to the stream, and does not wait for it. */
 static void do_fill(const char *words)
 {
 	if (!failed(set_bytes((unsigned char)atoi(words)), "fill"))
@@ -320,14 +321,15 @@ static void close_memory(const char *words)
 		say("ok", "");
 }
 
-/* New memory: the buffer full of that, zeroes behind it. */
+/* Fills new memory: the buffer with that byte, the rest with zeroes. */
 static int clear_and_fill(unsigned char value)
 {
 	return failed(cuMemsetD8Async(me.address, 0, me.mapped, me.stream), "clear") ||
 	       failed(set_bytes(value), "fill") || failed(cuStreamSynchronize(me.stream), "sync");
 }
 
-/* make-vmm SIZE BYTE: memory of this program; "ok MAPPED", and its descriptor over the socket. */
+/* make-vmm SIZE BYTE: makes memory of this program; answers "ok MAPPED", with its descriptor over
+ * the socket. */
 static void make_vmm(const char *words)
 {
 	CUmemAllocationProp properties;
@@ -405,7 +407,8 @@ static void open_event(const char *words)
 		say("ok", "");
 }
 
-/* wait: what is put on the stream from now on waits for what has been recorded; record: after all that is on it. */
+/* wait: later operations of the stream wait for what has been recorded. record: comes after all
+ * operations on it. */
 static void wait_event(const char *words)
 {
 	(void)words;
@@ -427,7 +430,7 @@ static void close_event(const char *words)
 		say("ok", "");
 }
 
-/* free: "ok BYTES" of device memory that nobody has. */
+/* free: answers "ok BYTES", the free device memory. */
 static void tell_free(const char *words)
 {
 	size_t left = 0, all = 0;

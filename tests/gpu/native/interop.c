@@ -1,6 +1,6 @@
 /*
- * Native handles of CUDA, both ways (I1 - I16), as a program has them that links the library and
- * calls the driver itself.
+ * Native handles of CUDA, both ways (I1 - I16), in a program that links the library and calls the
+ * driver itself.
  */
 #include "native/fixture.h"
 
@@ -11,7 +11,7 @@
 
 enum { BYTES = ORDER_ITEMS * (int)sizeof(uint32_t), QUEUES = 6 };
 
-/* The application's own: a context, code in it, a stream, an event. */
+/* The objects of the application: a context, code in it, a stream, an event. */
 struct app {
 	CUcontext context;
 	bool is_primary;
@@ -51,7 +51,7 @@ static void app_begin(struct app *app, bool is_primary)
 	app_leave();
 }
 
-/* All of it is still there, and works. */
+/* All of them are still valid, and work. */
 static void app_end(struct app *app)
 {
 	app_enter(app);
@@ -135,7 +135,7 @@ static void see(sycl_queue queue, sycl_buffer buffer, struct seen *seen)
 	MUST(sycl_event_release(event));
 }
 
-/* Device, context, queue, event. */
+/* The device, context, queue and event that are given to the library. */
 static void expect_given(const struct order *order, sycl_queue queue, sycl_event event)
 {
 	CUdevice device = -1;
@@ -176,7 +176,8 @@ static void expect_none_taken(const struct order *order)
 	cr_assert(!platform && !buffer && !image && !kernel && !bundle);
 }
 
-/* The table of 000, both ways: what is not in it is refused, and never a bogus pointer. */
+/* The table of specification 000, both ways: objects outside of it are refused, and an invalid
+ * pointer is never returned. */
 Test(gpu_native, I1_what_has_native_objects)
 {
 	struct order order;
@@ -196,7 +197,7 @@ Test(gpu_native, I1_what_has_native_objects)
 	MUST(sycl_image_create(order.connection, SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT,
 			       sycl_range2(4, 4), NULL, SYCL_HOST_NONE, &image));
 	expect_given(&order, queue, event);
-	/* Not given. */
+	/* These are not given. */
 	const sycl_backend cuda = SYCL_BACKEND_KIND_CUDA;
 	sycl_platform platform = NULL;
 	MUST(sycl_device_get_platform(order.devices[0], &platform));
@@ -245,7 +246,7 @@ Test(gpu_native, I2_N3_a_device_of_a_native_one_is_the_one_that_there_is)
 	order_end(&order);
 }
 
-/* All contexts of a context, one for each device, which are the primary ones. */
+/* All contexts of a context, one for each device, are the primary ones. */
 Test(gpu_native, I3_A7_A8_the_contexts_of_a_context)
 {
 	struct order order;
@@ -269,8 +270,8 @@ Test(gpu_native, I3_A7_A8_the_contexts_of_a_context)
 }
 
 /*
- * A context of the application's own making, and its primary one. Objects are made in it, buffers
- * are moved between it and others, and afterwards the context is the application's as before.
+ * A context that the application has made, and its primary one. Objects are made in it, and buffers
+ * are moved between it and others. Afterwards the application can use the context as before.
  */
 static void show_context(bool is_primary)
 {
@@ -324,7 +325,8 @@ Test(gpu_native, I3_I9_N7_the_primary_context_of_the_application)
 	show_context(true);
 }
 
-/* A queue over the application's stream, in order with what the application sends there itself. */
+/* A queue over the application's stream is in order with the operations that the application itself
+ * sends there. */
 static void show_queue(bool is_primary)
 {
 	struct order order;
@@ -349,8 +351,8 @@ static void show_queue(bool is_primary)
 	see(queue, buffer, &seen);
 	cr_assert_eq(seen.stream, app.stream);
 	cr_assert_neq(seen.memory, 0);
-	/* The application's kernel is held; the queue's, submitted later, comes after it on the
-	 * same stream. */
+	/* The application's kernel is held. The queue's kernel, submitted later, comes after it on
+	 * the same stream. */
 	sycl_event event = NULL;
 	native_gate_set(&gate, false);
 	app_fill(&app, &gate, app.stream, seen.memory, 60);
@@ -359,11 +361,11 @@ static void show_queue(bool is_primary)
 	native_gate_set(&gate, true);
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));
-	/* And the application's after the queue's. */
+	/* And the application's next one comes after the queue's. */
 	app_increment(&app, app.stream, seen.memory);
 	native_increment(&gate, queue, buffer, NULL);
 	order_expect(buffer, 63);
-	/* Default streams, and one of another context, are no queues. */
+	/* Default streams, and a stream of another context, cannot be queues. */
 	sycl_queue none = NULL;
 	struct app other;
 	app_begin(&other, false);
@@ -398,7 +400,7 @@ struct getter {
 	CUstream stream;
 	sycl_result result;
 	sycl_event event;
-	sycl_command_status status; /* of the event, when the call had returned */
+	sycl_command_status status; /* of the event, when the call returned */
 	atomic_uint begun;
 };
 
@@ -412,8 +414,8 @@ static void *get_queue(void *argument)
 	return NULL;
 }
 
-/* The call comes back when what was submitted before is complete, on every stream of the queue, and
- * not before. */
+/* The call returns when all earlier work is complete, on every stream of the queue, and not
+ * before. */
 Test(gpu_native, I5_a_queue_s_stream_is_given_out_synchronised)
 {
 	struct order order;
@@ -448,7 +450,7 @@ Test(gpu_native, I5_a_queue_s_stream_is_given_out_synchronised)
 		NATIVE_MUST(NATIVE(cuStreamQuery)(getter.stream));
 		for (uint32_t i = 0; i < QUEUES; i++)
 			NATIVE_MUST(NATIVE(cuStreamQuery)(seen[i].stream));
-		/* I6: used, synchronised with, and released by that; then the queue goes on. */
+		/* I6: the stream is used, synchronised and released; then the queue continues. */
 		NATIVE_MUST(
 			NATIVE(cuMemsetD32Async)(seen[0].memory, 90, ORDER_ITEMS, getter.stream));
 		NATIVE_MUST(NATIVE(cuStreamSynchronize)(getter.stream));
@@ -466,7 +468,7 @@ Test(gpu_native, I5_a_queue_s_stream_is_given_out_synchronised)
 	order_end(&order);
 }
 
-/* A queue that checks: from the moment its stream is given out until it is returned nothing is
+/* A queue that checks this: from when its stream is returned until it is given back, nothing can be
  * submitted to it. */
 Test(gpu_native, I6_a_queue_takes_nothing_while_its_stream_is_given_out)
 {
@@ -498,7 +500,7 @@ Test(gpu_native, I6_a_queue_takes_nothing_while_its_stream_is_given_out)
 	MUST(sycl_queue_fill(checked, buffer, 0, ORDER_ITEMS * sizeof(value), &value, sizeof(value),
 			     NULL));
 	order_expect(buffer, 7);
-	/* A function that does not check its results goes on, as before. */
+	/* A program that does not check its results continues as before. */
 	MUST(sycl_cuda_get_native_queue(plain, &stream));
 	MUST(sycl_queue_fill(plain, buffer, 0, ORDER_ITEMS * sizeof(value), &value, sizeof(value),
 			     NULL));
@@ -512,7 +514,7 @@ Test(gpu_native, I6_a_queue_takes_nothing_while_its_stream_is_given_out)
 }
 
 /*
- * An event of the application's: what depends on it waits for what it was recorded behind.
+ * An event of the application: groups that depend on it wait for the operations before its record.
  */
 Test(gpu_native, I7_H10_I9_an_event_of_the_applications)
 {
@@ -548,7 +550,7 @@ Test(gpu_native, I7_H10_I9_an_event_of_the_applications)
 	MUST(sycl_handler_parallel_for(handler, gate.increment, sycl_range1(ORDER_ITEMS)));
 	MUST(sycl_handler_submit(handler, &after));
 	native_expect_open(after);
-	/* That of a command is one of its own (events.c). */
+	/* The event of a command is a separate one (events.c). */
 	MUST(sycl_cuda_get_native_event(after, &back));
 	cr_assert_neq(back, app.event);
 	native_gate_set(&gate, true);
@@ -564,14 +566,14 @@ Test(gpu_native, I7_H10_I9_an_event_of_the_applications)
 	app_end(&app);
 }
 
-/* The driver's code of an error that has one, and success of one that has none. */
+/* The code of the driver for an error that has one, and success for one that has none. */
 Test(gpu_native, I11_the_code_of_an_error)
 {
 	struct order order;
 	void *memory = NULL;
 	sycl_handler handler = NULL;
 
-	/* All of the device is kept for kernels. */
+	/* All of the device's memory is reserved for kernels. */
 	order_begin(&order, "cuda:headroom_bytes=1125899906842624", 1);
 	sycl_queue queue = order_queue(&order, 0, true);
 	cr_assert_eq(sycl_malloc_device(queue, 4096, 0, &memory), SYCL_ERROR_MEMORY_ALLOCATION);
@@ -592,7 +594,7 @@ struct task {
 	sycl_result image, mismatch;
 };
 
-/* Reads the device's memory and writes it, on the queue's own stream. */
+/* Reads and writes the device's memory, on the queue's own stream. */
 static sycl_result run_task(sycl_host_task host_task, void *user_data)
 {
 	struct task *task = user_data;
@@ -608,7 +610,7 @@ static sycl_result run_task(sycl_host_task host_task, void *user_data)
 	task->image = sycl_cuda_host_task_get_native_memory(host_task, 1, &task->memory);
 	task->mismatch =
 		sycl_host_task_get_native_queue(host_task, SYCL_BACKEND_KIND_OPENCL, &number);
-	/* I16: whatever is current on this thread, it is this program's to say. */
+	/* I16: the program chooses the current context of this thread. */
 	NATIVE_MUST(NATIVE(cuCtxGetCurrent)(&before));
 	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(task->context));
 	/* I14: nothing of the queue runs. */
@@ -664,7 +666,7 @@ Test(gpu_native, I13_I14_I15_I16_a_host_task_with_native_handles)
 	cr_assert_neq(task.memory, 0);
 	cr_assert_eq(task.image, SYCL_ERROR_INVALID, "there is no accessor 1");
 	cr_assert_eq(task.mismatch, SYCL_ERROR_BACKEND_MISMATCH);
-	/* The next group gets what the function wrote. */
+	/* The next group gets the words that the function wrote. */
 	native_increment(&gate, queue, buffers[0], NULL);
 	order_expect(buffers[0], 81);
 	MUST(sycl_event_release(probe_event));

@@ -1,6 +1,6 @@
 /*
- * Libraries of CUDA's own, called in native commands between this library's kernels, on its buffers
- * (I10, K8, K9). They use the machine's driver, so over the double there is nothing to show.
+ * Libraries of CUDA that are called in native commands between this library's kernels, on its
+ * buffers (I10, K8, K9). They use the machine's driver, so the test does not run with the double.
  */
 #include "native/fixture.h"
 
@@ -13,16 +13,16 @@
 enum {
 	SIDE = 96,     /* of the matrices */
 	POINTS = 1024, /* of the transform */
-	TONE = 5,      /* that it finds */
+	TONE = 5,      /* the frequency that the transform must find */
 	ROUNDS = 20,
-	WORKSPACE = 32 << 20, /* bytes: what GEMMs want on large GPUs */
+	WORKSPACE = 32 << 20, /* bytes that matrix products need on large GPUs */
 	/* cublas_api.h, cufft.h */
 	CUBLAS_N = 0,
 	CUFFT_C2C_TYPE = 0x29,
 	CUFFT_FORWARDS = -1
 };
 
-/* The few calls that are used, as their headers declare them. */
+/* The few calls that are used, as the libraries' headers declare them. */
 struct cublas {
 	int (*create)(void **handle);
 	int (*destroy)(void *handle);
@@ -41,7 +41,7 @@ struct cufft {
 
 /*
  * Arrays in CUDA C++, which NVRTC compiles. matrices (a, b): small integers. add_one (c). tone (x):
- * a wave of TONE periods. magnitudes (x): each number becomes the square of its size, and nothing.
+ * a wave of TONE periods. magnitudes (x): each complex number becomes its squared magnitude, and 0.
  */
 static const char source[] =
 	"extern \"C\" __global__ void matrices(float *a, float *b)\n"
@@ -118,7 +118,7 @@ static sycl_buffer make_buffer(const struct order *order, uint64_t bytes)
 	return buffer;
 }
 
-/* The library's own things are made in the context that its calls will find: the primary one. */
+/* The objects of the library are made in the context that its calls will use: the primary one. */
 static CUcontext enter(void)
 {
 	CUcontext context = NULL;
@@ -178,8 +178,7 @@ static void check_product(sycl_buffer product)
 	MUST(sycl_host_accessor_create(product, SYCL_ACCESS_READ, &accessor));
 	MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
 	const float *c = pointer;
-	/* Columns follow each other; all numbers are small integers, so there is nothing to round.
-	 */
+	/* Matrices are stored by columns. All numbers are small integers, so nothing is rounded. */
 	for (int column = 0; column < SIDE; column++) {
 		for (int row = 0; row < SIDE; row++) {
 			float sum = 1;
@@ -266,7 +265,7 @@ static sycl_result run_transform(sycl_interop_handle interop, void *user_data)
 	return transform->result == 0 ? SYCL_SUCCESS : SYCL_ERROR_RUNTIME;
 }
 
-/* The whole wave is in one place. */
+/* Checks that the whole wave is in one element. */
 static void check_spectrum(sycl_buffer points)
 {
 	sycl_host_accessor accessor = NULL;

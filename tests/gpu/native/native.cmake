@@ -1,4 +1,4 @@
-# Native interop and native commands, by a program that links the library and calls the driver itself; over the double, too.
+# Native interop and native commands, by a program that links the library and calls the driver itself; also with the double.
 if(TARGET sycl_cuda_headers)
   sycl_test(gpu_native SOURCES native/commands.c native/events.c native/fixture.c native/graphs.c native/interop.c native/libraries.c native/ownership.c
     order/fixture.c
@@ -6,7 +6,7 @@ if(TARGET sycl_cuda_headers)
     LIBS syclclient sycl_cuda_headers m ${CMAKE_DL_LIBS} Threads::Threads TIMEOUT 300)
 endif()
 if(TARGET gpu_native)
-  # Stands in front of the driver and counts what is made and destroyed.
+  # It is in front of the driver and counts the objects that are made and destroyed.
   add_library(cuda_counter SHARED ${CMAKE_CURRENT_SOURCE_DIR}/../support/cuda_counter/cuda_counter.c)
   target_link_libraries(cuda_counter PRIVATE sycl_flags sycl_cuda_headers ${CMAKE_DL_LIBS} Threads::Threads)
   target_include_directories(cuda_counter INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/../support/cuda_counter)

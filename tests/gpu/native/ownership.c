@@ -14,7 +14,7 @@
 static cuda_counts_function *counts_of_engine;
 static cuda_counts_begin *launches_from_here;
 
-/* The engine gets the counting library, this program the driver itself. */
+/* The engine gets the counting library, and this program the driver itself. */
 static void count_from_here(void)
 {
 	const char *path = order_library();
@@ -52,8 +52,8 @@ static void begin_counts(struct counts_begun *begun)
 	native_increment(&begun->gate, begun->queue, begun->buffer, NULL);
 }
 
-/* The connection ends, and its engine with it: as much was given back as was taken, and nothing
- * that was somebody else's. */
+/* The connection and its engine end. Everything that they made was destroyed, and nothing that
+ * others made. */
 static void end_and_compare(struct counts_begun *begun)
 {
 	struct cuda_counts counts;
@@ -87,7 +87,7 @@ Test(gpu_native, I8_handles_that_were_given_out_stay_the_runtimes)
 	MUST(sycl_cuda_get_native_device(begun.order.devices[0], &device));
 	MUST(sycl_cuda_get_native_context(begun.order.context, 1, &context, &count));
 	MUST(sycl_cuda_get_native_queue(begun.queue, &stream));
-	/* Used, and let go of without a word. */
+	/* The application uses and destroys it without notifying the library. */
 	NATIVE_MUST(NATIVE(cuStreamSynchronize)(stream));
 	counts_of_engine(&before);
 	for (int i = 0; i < 100; i++)
@@ -126,7 +126,7 @@ Test(gpu_native, I8_I9_what_the_application_brought_stays_the_applications)
 	MUST(sycl_context_release(made_context));
 	order_expect(begun.buffer, 1);
 	end_and_compare(&begun);
-	/* Still there, and usable. */
+	/* It still exists, and can be used. */
 	NATIVE_MUST(NATIVE(cuEventRecord)(event, stream));
 	NATIVE_MUST(NATIVE(cuStreamSynchronize)(stream));
 	NATIVE_MUST(NATIVE(cuEventQuery)(event));
@@ -136,8 +136,8 @@ Test(gpu_native, I8_I9_what_the_application_brought_stays_the_applications)
 	NATIVE_MUST(NATIVE(cuDevicePrimaryCtxRelease)(0));
 }
 
-/* By the driver's own calls. Kernels that are held on an out-of-order queue show that more than one
- * would be seen. */
+/* The driver's own calls are counted. Kernels that are held on an out-of-order queue show that the
+ * count can be more than one. */
 Test(gpu_native, F1_F2_an_in_order_queue_launches_on_one_stream)
 {
 	enum { LAUNCHES = 200 };

@@ -1,4 +1,4 @@
-/* F4: two GPUs, used by one connection at one time. */
+/* F4: one connection uses two GPUs at one time. */
 #include "order/fixture.h"
 
 #include <pthread.h>
@@ -7,8 +7,8 @@
 
 enum { THREADS = 4, GPUS = 2, STEPS = 1000 };
 
-/* exchange (flags, mine, looks): raises its flag, and waits for the other one's; flags[2 + mine]:
- * it has seen it. */
+/* exchange (flags, mine, looks): sets its flag and waits for the other one's. flags[2 + mine] is
+ * set when the other one was set. */
 static const char exchange_ptx[] =
 	".version 7.8\n.target sm_75\n.address_size 64\n"
 	".visible .entry exchange(.param .u64 flags, .param .u32 mine, .param .u32 looks)\n{\n"
@@ -35,7 +35,7 @@ static sycl_event submit_exchange(sycl_queue queue, sycl_kernel exchange, uint32
 	return event;
 }
 
-/* A kernel of each GPU awaits the other's, through memory of the host that both reach. */
+/* A kernel of each GPU waits for the other's, through host memory that both can access. */
 Test(gpu_order, F4_kernels_of_two_gpus_await_each_other)
 {
 	struct order order;
@@ -85,13 +85,14 @@ struct worker {
 	pthread_t thread;
 	unsigned seed;
 	struct lane lanes[GPUS];
-	sycl_buffer common; /* that both GPUs work on, in turns */
+	sycl_buffer common; /* both GPUs work on it, in turns */
 	uint32_t common_value;
 	sycl_result failed; /* of the thread */
 	char text[256];
 };
 
-/* As order_submit, off the test's own thread: an assertion would be nobody's there. */
+/* As order_submit, for threads other than the test's own: an assertion there would not fail the
+ * test. */
 static sycl_result submit_step(struct lane *lane, const struct order_step *step, sycl_buffer to,
 			       sycl_event *event_out)
 {
@@ -117,8 +118,8 @@ static sycl_result submit_step(struct lane *lane, const struct order_step *step,
 	return sycl_queue_launch(lane->queue, &launch, event_out);
 }
 
-/* One step in ten is on the buffer that both GPUs use; some are waited for, so that the next one
- * finds its GPU idle. */
+/* One step in ten is on the buffer that both GPUs use. Some are waited for, so that the GPU is idle
+ * at the next one. */
 static sycl_result take_step(struct worker *worker)
 {
 	struct lane *lane = &worker->lanes[(uint32_t)rand_r(&worker->seed) % GPUS];
@@ -211,8 +212,8 @@ static void work_on_both(uint32_t threads)
 	order_end(&order);
 }
 
-/* A context that were not the right one would make the driver refuse the call, or write where the
- * model does not. */
+/* In a wrong context the driver would refuse the call, or the kernel would write elsewhere than in
+ * the model. */
 Test(gpu_order, F4_one_thread_in_turns_on_two_gpus)
 {
 	work_on_both(1);

@@ -1,14 +1,14 @@
 /*
- * Launches that begin before the one before them is over (R5), through the client. The second of a
- * pair sets a word before it waits; the first polls it a limited number of times. Whatever ran
- * beside what, the second has read what the first wrote last.
+ * Launches that begin before the one before them is complete (R5), through the client. The second
+ * of a pair sets a word before it waits; the first polls it a limited number of times. Whichever
+ * ran beside which, the second reads what the first wrote last.
  */
 #include "order/fixture.h"
 
 enum { COMPUTE_MAJOR = 75, PAIRS = 40, WORDS = 4 };
 
-/* words: 0 set by the second before it waits; 1 what the first read there; 2 written last by the
- * first; 3 what the second read there. */
+/* words: 0 is set by the second before it waits; 1 is what the first read there; the first writes 2
+ * last; 3 is what the second read there. */
 static const char pair_source[] =
 	"SYCL_KERNEL void first(SYCL_GLOBAL(uint) x, uint looks) {\n"
 	"  uint seen = 0;\n"
@@ -36,7 +36,7 @@ static void submit_pair(sycl_queue queue, sycl_kernel kernel, uint32_t *words, b
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* How many of the first kernels read what the second wrote before it waited. */
+/* Returns how many of the first kernels read what the second wrote before it waited. */
 static uint32_t count_early_pairs(sycl_queue queue, const uint32_t *words, uint32_t pairs)
 {
 	uint32_t got[PAIRS * WORDS] = {0}, seen = 0;
@@ -52,7 +52,7 @@ static uint32_t count_early_pairs(sycl_queue queue, const uint32_t *words, uint3
 	return seen;
 }
 
-/* All that is submitted: which of them are sent together is the service's matter. */
+/* All are submitted. The service decides which of them are sent together. */
 Test(gpu_order, R5_launches_that_may_begin_early_keep_their_order)
 {
 	struct order order;
@@ -74,7 +74,7 @@ Test(gpu_order, R5_launches_that_may_begin_early_keep_their_order)
 	order_end(&order);
 }
 
-/* In a graph that is launched as one they are always sent together. */
+/* In a graph that is launched as one command they are always sent together. */
 Test(gpu_order, R5_a_node_of_a_graph_begins_before_the_one_before_it_is_over)
 {
 	struct order order;

@@ -1,10 +1,9 @@
-/* The driver's part in events and errors: its event when requested, and its code. */
+/* The driver's part in events and errors: its event on request, and its code. */
 #include "order/fixture.h"
 
 enum { OUT_OF_MEMORY = 2, SMALL_BYTES = 1 << 20 };
 
-/* An event of the vendor's is behind it, or there may be none while its group is not on the
- * device. */
+/* The event has one of the vendor's, or there may be none while its group is not on the device. */
 static void expect_native(sycl_event event, bool is_over)
 {
 	uint32_t has = 7;
@@ -32,7 +31,7 @@ Test(gpu_order, H10_H11_R2_commands_have_native_events_when_asked_and_can_be_wai
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		const struct order_step step = {
 			.to = i % 2, .from = (i + 1) % 2, .value = order_random_step(&seed).value};
-		/* Every other group's event is not requested. */
+		/* Only every second group's event is requested. */
 		order_submit(queue, chain, buffers, &log, &step, NULL, NULL);
 		order_model_step(&model, &step);
 		order_submit(queue, chain, buffers, &log, &step, NULL, &events[i]);
@@ -74,8 +73,8 @@ static void expect_out_of_memory(sycl_result result)
 	cr_assert_eq(detail.backend, (uint32_t)SYCL_BACKEND_KIND_CUDA);
 }
 
-/* All of the device is kept for kernels, so nothing can be had, however large it is and whoever
- * else uses it. */
+/* All of the device's memory is reserved for kernels. So no buffer gets any, however large the
+ * device is and whatever else uses it. */
 Test(gpu_order, I11_memory_that_cannot_be_had_carries_the_drivers_code)
 {
 	struct order order;
@@ -99,7 +98,7 @@ Test(gpu_order, I11_memory_that_cannot_be_had_carries_the_drivers_code)
 	order_end(&order);
 }
 
-/* The driver's compiler has refused it: which of its codes that is, is the driver's business. */
+/* The driver's compiler has refused it. The code depends on the driver. */
 Test(gpu_order, I11_a_source_that_the_driver_refuses_carries_its_code)
 {
 	static const char source[] =
@@ -112,7 +111,7 @@ Test(gpu_order, I11_a_source_that_the_driver_refuses_carries_its_code)
 		     SYCL_ERROR_BUILD, "%s", sycl_get_last_error_text());
 	cr_assert_neq(last_error().native_code, 0);
 	cr_assert_eq(last_error().backend, (uint32_t)SYCL_BACKEND_KIND_CUDA);
-	/* An option for PTX the library refuses. */
+	/* The library refuses an option for PTX. */
 	cr_assert_eq(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PTX, source, "-O3", &bundle),
 		     SYCL_ERROR_INVALID);
 	cr_assert_eq(last_error().native_code, 0);

@@ -5,7 +5,7 @@ extern "C" __global__ void number(unsigned *out, unsigned value)
 	out[i] = i * i + value;
 }
 
-/* Which of the file's images this is. */
+/* Returns which of the file's images this is. */
 extern "C" __global__ void made_for(unsigned *out, unsigned value)
 {
 #ifdef __CUDA_ARCH__

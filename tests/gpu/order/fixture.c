@@ -10,10 +10,10 @@
 #include <sys/file.h>
 
 /*
- * chain: fixture.h. meet (words, seen, place, wanted, looks): counts itself in, waits until
- * `wanted` have, and leaves what it saw. A work-group that has waited in vain marks the second
- * word, and none waits any longer. crowd (words, looks): how many run now, the most that ever did,
- * how many have.
+ * chain: see fixture.h. meet (words, seen, place, wanted, looks): increments the count, waits until
+ * `wanted` have done so, and stores the count that it read. A work-group that waits in vain marks
+ * the second word, after which none waits. crowd (words, looks): how many run now, the largest
+ * number so far, how many have ended.
  */
 static const char ptx[] =
 	".version 7.8\n.target sm_75\n.address_size 64\n"
@@ -50,8 +50,8 @@ const char *order_library(void)
 	return getenv("SYCLD_TEST_CUDA_LIBRARY");
 }
 
-/* Ends with the process; this process alone has it. Tests that begin share it; a test that must be
- * alone does not. */
+/* Only this process has it, and it ends with the process. Tests share it at their begin; a test
+ * that must be alone does not. */
 static void take_turn(int how)
 {
 	static int lock = -1;

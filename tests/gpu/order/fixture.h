@@ -9,8 +9,7 @@
 
 enum { ORDER_DEVICES_MAX = 16, ORDER_ITEMS = 64, ORDER_BUFFERS = 5, ORDER_LOGS = 3 };
 
-/* How long kernels wait for each other before they give up, in looks at memory: seconds on a GPU.
- */
+/* How often kernels that wait for each other poll memory before they give up: seconds on a GPU. */
 #define ORDER_LOOKS (1u << 24)
 
 #define MUST(call)                                                                                 \
@@ -26,19 +25,20 @@ struct order {
 
 /*
  * Opens the engine with these options of the CUDA backend ("cuda:lanes=4", separated by blanks; "":
- * none), and a context of the first `devices` GPUs. Skips the test where there are fewer.
+ * none), and a context of the first `devices` GPUs. Skips the test if there are fewer.
  */
 void order_begin(struct order *order, const char *options, uint32_t devices);
 void order_end(struct order *order);
-/* Instead of being one of several processes at a time (--jobs): call it first; others wait in
+/* For a test that must not run beside other processes (--jobs): call it first. Other tests wait in
  * order_begin until this one ends. */
 void order_alone(void);
 /* The double's library; NULL: a real driver. */
 const char *order_library(void);
-/* CUdevice_attribute `attribute` of device 0, by the driver's own word. After order_begin. */
+/* CUdevice_attribute `attribute` of device 0, as the driver reports it. Call it after
+ * order_begin. */
 int order_attribute(int attribute);
 
-/* The caller's to release. `device`: an index. */
+/* The caller releases it. `device`: an index. */
 sycl_queue order_queue(const struct order *order, uint32_t device, bool in_order);
 sycl_kernel order_kernel(sycl_queue queue, const char *name);
 /* ORDER_ITEMS words, all 0. */
@@ -49,9 +49,9 @@ void *order_memory(sycl_queue queue, uint64_t size_bytes);
 void order_fetch(sycl_queue queue, void *to, const void *from, uint64_t size_bytes);
 
 /*
- * Each item i: to[i] = to[i] * 31 + from[i] + value; log[i] = log[i] * 31 + to[i]. Kernel "chain".
- * The log is USM, by which nothing is ordered. `after` (NULL: nothing) is awaited; event_out may be
- * NULL.
+ * For each item i: to[i] = to[i] * 31 + from[i] + value; log[i] = log[i] * 31 + to[i]. Kernel
+ * "chain". The log is USM, which orders nothing. `after` (NULL: nothing) is a requisite; event_out
+ * may be NULL.
  */
 struct order_step {
 	uint32_t to, from, log, value;
@@ -65,9 +65,9 @@ struct order_model {
 	uint32_t buffers[ORDER_BUFFERS], logs[ORDER_LOGS];
 };
 void order_model_step(struct order_model *model, const struct order_step *step);
-/* The next step of a sequence: which, follows from the seed alone. */
+/* Returns the next step of a sequence, which depends only on the seed. */
 struct order_step order_random_step(unsigned *seed);
-/* All words of the buffer, waited for; of the log, after the queue. */
+/* Checks all words of the buffer after a wait; those of the log after the queue. */
 void order_expect(sycl_buffer buffer, uint32_t value);
 void order_expect_log(sycl_queue queue, const uint32_t *log, uint32_t value);
 

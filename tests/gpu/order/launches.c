@@ -1,4 +1,4 @@
-/* Launches that need more of the device than a grid, and programs that nvcc made: through the
+/* Launches that need more of the device than a grid, and programs that nvcc made, through the
  * client. */
 #include "order/fixture.h"
 
@@ -15,8 +15,8 @@ enum {
 };
 
 /*
- * meet_all (words, groups, looks): a barrier of the whole grid made by hand. Each group counts
- * itself in, waits until all have, and adds what it read.
+ * meet_all (words, groups, looks): a hand-written barrier of the whole grid. Each group increments
+ * the count, waits until all have, and adds the value that it read.
  */
 static const char barrier_ptx[] =
 	".version 7.8\n.target sm_75\n.address_size 64\n"
@@ -32,9 +32,9 @@ static const char barrier_ptx[] =
 	"done:\n\tret;\n}\n";
 
 /*
- * neighbours (out): each group puts its number into its own shared memory. out[group] = 256 *
- * groups of the cluster + what the next group of the cluster has there, the first one's for the
- * last.
+ * neighbours (out): each group writes its number into its own shared memory. out[group] = 256 *
+ * groups of the cluster + the number in the next group of the cluster; for the last one in the
+ * first.
  */
 static const char cluster_ptx[] =
 	".version 7.8\n.target sm_90\n.address_size 64\n"
@@ -91,7 +91,7 @@ static void expect_all_met(sycl_queue queue, sycl_kernel meet_all, uint32_t grou
 	MUST(sycl_free(queue, words));
 }
 
-/* Where the device has it, it may be requested. */
+/* If the device supports it, it may be requested. */
 static void expect_answer(sycl_queue queue, sycl_result (*ask)(sycl_handler handler), bool has)
 {
 	sycl_handler handler = NULL;
@@ -101,8 +101,8 @@ static void expect_answer(sycl_queue queue, sycl_result (*ask)(sycl_handler hand
 	MUST(sycl_handler_discard(handler));
 }
 
-/* As many groups as the device holds await each other; one more is refused, with the driver's code.
- */
+/* As many groups as the device runs at once wait for each other; one more is refused, with the
+ * driver's code. */
 static void expect_all_that_fit(sycl_queue queue)
 {
 	struct sycl_error_detail detail = SYCL_ERROR_DETAIL_INIT;
@@ -169,7 +169,7 @@ static void expect_neighbours(sycl_buffer out, uint32_t size)
 	MUST(sycl_host_accessor_release(accessor));
 }
 
-/* 12 groups of 32 in clusters of `size`, each item of which counts itself. */
+/* 12 groups of 32 in clusters of `size`; each item counts itself. */
 static sycl_result submit_crowd(sycl_queue queue, sycl_kernel crowd, const uint32_t *words,
 				uint32_t size)
 {
@@ -183,7 +183,7 @@ static sycl_result submit_crowd(sycl_queue queue, sycl_kernel crowd, const uint3
 	return sycl_handler_submit(handler, NULL);
 }
 
-/* A kernel that does not use clusters runs in them as well. */
+/* A kernel that does not use clusters can run in them as well. */
 static void expect_clusters(sycl_queue queue)
 {
 	sycl_kernel crowd = order_kernel(queue, "crowd");
@@ -265,8 +265,8 @@ static size_t fatbin(const unsigned char **bytes_out)
 #endif
 }
 
-/* The fatbin has machine code for some devices, and PTX for all. A driver takes the former where it
- * fits. */
+/* The fatbin has machine code for some devices, and PTX for all. A driver prefers the machine code
+ * if it fits. */
 static void expect_made_for(uint32_t architecture)
 {
 	if (order_library())
@@ -315,7 +315,7 @@ Test(gpu_order, E15_a_fatbin_is_a_program)
 	for (uint32_t i = 0; i < THREADS; i++)
 		cr_assert_eq(got[i], i * i + FATBIN_VALUE, "word %u is %u", i, got[i]);
 	expect_made_for(got[THREADS] - FATBIN_VALUE);
-	/* Half of it is none. */
+	/* Half of it is no fatbin. */
 	cr_assert_eq(sycl_kernel_bundle_from_binary(queue, bytes, count / 2, &broken),
 		     SYCL_ERROR_BUILD);
 	MUST(sycl_free(queue, words));
@@ -324,8 +324,8 @@ Test(gpu_order, E15_a_fatbin_is_a_program)
 	order_end(&order);
 }
 
-/* Each call has 64 words of its own, which the compiler cannot do without: 200 calls need more than
- * the usual kilobyte. */
+/* Each call has 64 words of its own, which the compiler cannot remove: 200 calls need more than the
+ * usual kilobyte. */
 static const char deep_source[] =
 	"__device__ __noinline__ unsigned deeper(unsigned depth, volatile unsigned *out)\n{\n"
 	"\tvolatile unsigned words[64];\n\tfor (unsigned i = 0; i < 64; i++) words[i] = depth + i;\n"
@@ -333,8 +333,8 @@ static const char deep_source[] =
 	"\treturn below + words[depth % 64] - depth % 64;\n}\n"
 	"extern \"C\" __global__ void deep(unsigned *out, unsigned depth) { out[0] = deeper(depth, out); }\n";
 
-/* The stack of a kernel's threads is what the configuration says (stack_bytes). What too small a
- * one does is F12's. */
+/* The stack size of a kernel's threads is configured (stack_bytes). F12 tests the effect of a stack
+ * that is too small. */
 Test(gpu_order, F12_a_larger_stack_takes_a_deeper_recursion)
 {
 	const uint32_t depth = 200;

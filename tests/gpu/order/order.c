@@ -1,5 +1,5 @@
-/* Order and streams by what kernels see of each other: on a GPU there is no gate to hold them, and
- * no record of streams. */
+/* Order and streams, measured by what kernels read of each other. On a GPU there is no gate to hold
+ * them, and no record of streams. */
 #include "order/fixture.h"
 
 #include "gpu/driver.h"
@@ -11,8 +11,8 @@
 TestSuite(gpu_order, .timeout = 120);
 
 enum {
-	MEETING = 16, /* kernels that await each other: twice as many as the driver has queues to a
-			 device by itself */
+	MEETING = 16, /* kernels that wait for each other: twice as many as the driver by default
+			 has queues to a device */
 	QUEUES = 1000,
 	FEW_LANES = 4,
 	CROWD_LOOKS = 1000,
@@ -53,8 +53,8 @@ static void words_end(struct words *words, sycl_queue queue)
 	MUST(sycl_kernel_release(words->chain));
 }
 
-/* By the logs nothing is ordered but by the queue itself: groups on different buffers must not
- * change places. */
+/* The logs order nothing, so only the queue does: groups on different buffers must not change
+ * places. */
 Test(gpu_order, F1_an_in_order_queue_keeps_the_order_of_thousands_of_groups)
 {
 	struct order order;
@@ -87,7 +87,7 @@ static void submit_meeting(sycl_queue queue, sycl_kernel meet, uint32_t *words, 
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* `got`: how many had come, whether one waited in vain, and what each of them saw. */
+/* `got`: how many had come, whether one waited in vain, and the count that each of them read. */
 static void let_them_meet(bool in_order, uint32_t wanted, uint32_t looks, uint32_t got[2 + MEETING])
 {
 	struct order order;
@@ -105,7 +105,7 @@ static void let_them_meet(bool in_order, uint32_t wanted, uint32_t looks, uint32
 	order_end(&order);
 }
 
-/* More than will come: each waits in vain, and the next one must not come before it has left. */
+/* More than will come: each waits in vain, and the next one must not begin before it has ended. */
 Test(gpu_order, F1_kernels_of_an_in_order_queue_never_meet)
 {
 	uint32_t got[2 + MEETING] = {0};
@@ -136,8 +136,8 @@ static void submit_crowd(sycl_queue queue, sycl_kernel crowd, const uint32_t *wo
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* Queues of both kinds, all submitted to before the first is waited for: kernels count how many run
- * at one time. */
+/* Queues of both kinds; all get work before the first is waited for. Kernels count how many run at
+ * one time. */
 Test(gpu_order, F3_a_thousand_queues_run_on_the_streams_of_the_pool)
 {
 	static sycl_queue queues[QUEUES];
@@ -166,9 +166,8 @@ Test(gpu_order, F3_a_thousand_queues_run_on_the_streams_of_the_pool)
 }
 
 /*
- * A kernel that goes on until another one has come, of a client with many more queues than there
- * are streams. The other queues get their work done meanwhile, also those that share its stream
- * (F8).
+ * A kernel runs until another one has started. Its client has many more queues than there are
+ * streams. The other queues run their work meanwhile, also those that share its stream (F8).
  */
 Test(gpu_order, F8_a_kernel_that_goes_on_holds_up_no_other_queue)
 {
@@ -220,8 +219,8 @@ struct load {
 	_Atomic bool is_done;
 };
 
-/* Code that is not loaded yet: loading it stops all launches of a process until what runs has
- * ended. */
+/* This code is not loaded yet. Loading it stops all launches of a process until the running ones
+ * have ended. */
 static void *load_another(void *argument)
 {
 	struct load *load = argument;
@@ -230,8 +229,8 @@ static void *load_another(void *argument)
 	return NULL;
 }
 
-/* A kernel goes on, another client's code is to be loaded: that waits for a moment without kernels,
- * and nobody else does. */
+/* A kernel runs, and another client's code must be loaded. The load waits for a moment without
+ * kernels, and nothing else does. */
 Test(gpu_order, F8_F11_what_is_loaded_beside_a_kernel_holds_up_nobody)
 {
 	struct order order;
@@ -276,7 +275,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Bytes of device 0 that are free, by the context that this process has. */
+/* Free bytes of device 0, by the context of this process. */
 static int64_t free_bytes(const struct gpu_driver *driver)
 {
 	size_t free_now = 0, total = 0;
@@ -284,7 +283,8 @@ static int64_t free_bytes(const struct gpu_driver *driver)
 	return (int64_t)free_now;
 }
 
-/* So many more queues, each of which works. What the device has less of then. */
+/* Makes that many more queues, each of which works. Returns how much less memory the device then
+ * has. */
 static int64_t make_queues(const struct order *order, const struct gpu_driver *driver,
 			   sycl_queue *queues, uint32_t count, const struct order_step *step,
 			   struct words *words)
@@ -302,8 +302,8 @@ static int64_t make_queues(const struct order *order, const struct gpu_driver *d
 }
 
 /*
- * No other test of these runs meanwhile. The device may have other users, who take and give back:
- * most rounds count, not each.
+ * None of the other tests here runs meanwhile. The device may have other users, who allocate and
+ * free: most rounds count, not each.
  */
 Test(gpu_order, F3_a_thousand_queues_take_no_more_memory_than_a_few)
 {
@@ -339,8 +339,8 @@ Test(gpu_order, F3_a_thousand_queues_take_no_more_memory_than_a_few)
 }
 
 /*
- * The same groups whatever the streams: kernels, copies and fills over a few buffers, on queues in
- * order and out of order. What uses one log goes by events, from queue to queue.
+ * The same groups with any streams: kernels, copies and fills over a few buffers, on queues in
+ * order and out of order. Events from queue to queue order the groups that use one log.
  */
 static void random_groups(const char *options)
 {

@@ -1,6 +1,6 @@
-# Order, streams, contexts, errors and launches of the CUDA backend as a client sees them.
-# tests/integration/library/cuda*.c show them by the records of the driver's double, this by results
-# of kernels, on a GPU.
+# Order, streams, contexts, errors and launches of the CUDA backend, through the client.
+# tests/integration/library/cuda*.c test them by the records of the driver's double, these by
+# results of kernels, on a GPU.
 sycl_test(gpu_order SOURCES order/order.c order/devices.c order/early.c order/errors.c order/fixture.c order/launches.c
   ${CMAKE_CURRENT_SOURCE_DIR}/../bench/gpu/driver.c LIBS syclclient ${CMAKE_DL_LIBS} Threads::Threads TIMEOUT 300)
 if(TARGET gpu_order)

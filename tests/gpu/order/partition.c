@@ -1,7 +1,7 @@
 /*
- * Multiprocessors set apart for the latency class (daemon/backends/cuda/lane/partition.h), shown by
- * kernels that write on which they run. There are two sessions of one service, on a GPU or on the
- * double of its driver that SYCLD_TEST_CUDA_LIBRARY names.
+ * Multiprocessors that are set apart for the latency class (daemon/backends/cuda/lane/partition.h).
+ * Kernels write on which they run. There are two sessions of one service, on a GPU or on the double
+ * of its driver that SYCLD_TEST_CUDA_LIBRARY names.
  */
 #include "private_service.h"
 
@@ -27,8 +27,8 @@ enum {
 	cr_assert_eq((call), SYCL_SUCCESS, "%s: %s\n%s", #call, sycl_get_last_error_text(),        \
 		     sycl_get_build_log())
 
-/* where (seen, looks): seen[number of the multiprocessor] = 1; stays for so many looks at memory,
- * so that a grid fills all that it may. */
+/* where (seen, looks): seen[number of the multiprocessor] = 1. It then polls memory so many times,
+ * so that a grid fills all multiprocessors that it may use. */
 static const char where_ptx[] =
 	".version 7.8\n.target sm_75\n.address_size 64\n"
 	".visible .entry where(.param .u64 .ptr .global .align 4 seen, .param .u32 looks)\n{\n"
@@ -69,7 +69,7 @@ static struct private_service *start_with_option(const char *option)
 	return service;
 }
 
-/* A device of the CUDA platform; NULL: there is none. */
+/* Finds a device of the CUDA platform; NULL: there is none. */
 static sycl_device find_device(sycl_platform connection)
 {
 	sycl_platform platforms[32];
@@ -127,7 +127,7 @@ static void clear_seen(struct side *side)
 	MUST(sycl_queue_fill(side->queue, side->seen, 0, BYTES, &zero, sizeof(zero), NULL));
 }
 
-/* On how many multiprocessors groups have run since. */
+/* Returns on how many multiprocessors groups have run since. */
 static uint32_t count_multiprocessors(struct side *side)
 {
 	sycl_host_accessor accessor = NULL;
@@ -156,7 +156,7 @@ static void launch_full_grid(struct side *side)
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* `times` such in a row, which go together as a chain where chains are sent. */
+/* Launches `times` such grids in a row, as a chain if chains are sent. */
 static uint32_t spread(struct side *side, int times)
 {
 	clear_seen(side);
@@ -186,7 +186,7 @@ static uint32_t spread_graph(struct side *side, sycl_executable_graph executable
 	return count_multiprocessors(side);
 }
 
-/* The number that syclctl shows. */
+/* Returns the number that syclctl shows. */
 static json_int_t units_seen(const struct private_service *service)
 {
 	json_t *status = private_service_status(service);
@@ -198,8 +198,8 @@ static json_int_t units_seen(const struct private_service *service)
 	return number;
 }
 
-/* The latency session's kernels run on few multiprocessors, the others' on all but these: single
- * ones, rows of them, and graphs. */
+/* The latency session's kernels run on few multiprocessors, and the others' on all except these:
+ * single ones, rows of them, and graphs. */
 Test(gpu_partition, TG9_the_latency_class_and_the_others_share_no_multiprocessor)
 {
 	struct private_service *service = start_with_option("latency_multiprocessors = 16");
@@ -212,7 +212,7 @@ Test(gpu_partition, TG9_the_latency_class_and_the_others_share_no_multiprocessor
 	cr_assert_eq(units_seen(service), 0);
 	side_open(&quick, service, SYCL_SESSION_CLASS_LATENCY);
 	cr_assert_eq(quick.all, other.all, "the device's facts are as before");
-	/* The reservation begins when nothing runs for a moment. */
+	/* The reservation begins at the next moment in which nothing runs. */
 	while (spread(&quick, 1) != WANTED)
 		;
 	cr_assert_eq(units_seen(service), WANTED);

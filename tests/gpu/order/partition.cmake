@@ -1,4 +1,4 @@
-# Multiprocessors of the latency class: where kernels run, on a GPU, and everywhere on the double of its driver.
+# Multiprocessors of the latency class: where kernels run, on a GPU, and everywhere with the double of its driver.
 sycl_test(gpu_partition SOURCES order/partition.c LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
 if(TARGET gpu_partition)
   add_dependencies(gpu_partition sycld sycl-engine syclctl)

@@ -1,10 +1,9 @@
 /*
- * The clock of the CUDA backend on a real GPU (H2, H8), beside the driver's own times of the same
- * events. It follows the order of the host's clock, with an idle and with a full GPU.
- * GPU_CLOCK_SECONDS (default 10, 600 for the whole) is how long H8_probes_go_together probes; by
- * itself: gpu_clock
- * --filter 'gpu_clock/H8_probes*'. Its output shows how good the clock is. With other processes on
- * the GPU it cannot be so good (cuda/clock/math.h): run it alone.
+ * The clock of the CUDA backend on a real GPU (H2, H8), compared with the driver's own times of the
+ * same events. The times must be in the order of the host's clock, with an idle and with a full
+ * GPU. GPU_CLOCK_SECONDS is how long H8_probes_go_together probes (default 10, 600 for the whole).
+ * By itself: gpu_clock --filter 'gpu_clock/H8_probes*'. Its output shows how exact the clock is.
+ * With other processes on the GPU it cannot be that exact (cuda/clock/math.h), so run it alone.
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/device/device.h"
@@ -109,7 +108,7 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Sorts. */
+/* Sorts the values. */
 static double part(double *values, size_t count, double which)
 {
 	qsort(values, count, sizeof(*values), by_size);
@@ -147,7 +146,7 @@ Test(gpu_clock, H8_the_driver_tells_times_backwards_too)
 	probe_make(&probe);
 	CHECK(cuda->cuEventRecord(probe.start, stream));
 	CHECK(cuda->cuStreamSynchronize(stream));
-	(void)usleep(2000); /* a time between the two that is not nothing */
+	(void)usleep(2000); /* a time between the two that is not 0 */
 	CHECK(cuda->cuEventRecord(probe.end, stream));
 	CHECK(cuda->cuStreamSynchronize(stream));
 	float there = 0.0f, back = 0.0f;
@@ -156,21 +155,21 @@ Test(gpu_clock, H8_the_driver_tells_times_backwards_too)
 	printf("elapsed: %.6f ms there, %.6f ms back (result %d)\n", (double)there, (double)back,
 	       (int)result);
 	cr_assert_eq((int)result, CUDA_SUCCESS);
-	/* Either negative, or 0: cuda/clock/bases.c understands both. */
+	/* Either the negative time, or 0: cuda/clock/bases.c handles both. */
 	cr_assert(back == -there || back == 0.0f, "%f and %f", (double)there, (double)back);
 	probe_free(&probe);
 	end_clock();
 }
 
-/* The times of one probe, beside those of the one before it. */
+/* The times of one probe, relative to those of the one before. */
 struct pair {
 	double reported, driver; /* ns between their ends */
 };
 
 /*
- * Each reported interval against the driver's time between the same two events, which is of the
- * GPU's crystal. That runs evenly faster or slower than the host's, by an amount that all intervals
- * together give.
+ * Compares each reported interval with the driver's time between the same two events. That time is
+ * by the GPU's crystal, which is faster or slower than the host's at a constant rate. All intervals
+ * together determine the rate.
  */
 static void judge_neighbours(const struct pair *pairs, size_t count, double *errors)
 {
@@ -192,11 +191,11 @@ static void judge_neighbours(const struct pair *pairs, size_t count, double *err
 }
 
 /*
- * A witness of where the device's clock stands against the host's. A kernel answers the host's word
- * in memory of both with the device's time, round after round. Each answer lies between the request
- * and the moment when it is read, two microseconds apart. Where nothing came between, it is in the
- * middle, or always off by the same. Of two hundred rounds the mean of the faster half is good to
- * some 20 ns. That holds also where the time goes on in steps of a microsecond.
+ * An independent measurement of the device's clock relative to the host's. A kernel answers the
+ * host's word in memory of both with the device's time, round after round. Each answer is between
+ * the request and the moment when it is read, two microseconds apart. If nothing delayed it, it is
+ * in the middle, or always off by the same. The mean of the faster half of two hundred rounds has
+ * an error of some 20 ns. That holds also if the time advances in steps of a microsecond.
  */
 struct page {
 	_Alignas(64) _Atomic uint32_t asked;
@@ -255,7 +254,7 @@ static void witness_ask(struct witness *witness)
 	struct page *page = witness->page;
 	void *parameters[] = {&witness->address, &rounds};
 	int64_t answers[WITNESS_ROUNDS]
-		       [2]; /* how long it took; the middle of it, from the device's time */
+		       [2]; /* how long it took; its middle, relative to the device's time */
 	int64_t sum = 0;
 	atomic_store(&page->asked, 0);
 	atomic_store(&page->answered, 0);
@@ -279,9 +278,9 @@ static void witness_ask(struct witness *witness)
 }
 
 /*
- * Reported times against the witness, from the first on: two reported times are good to half a
- * microsecond each. A round of the witness that the host slept through says less, but all of two
- * hundred do not.
+ * Compares reported times with the measurement, from the first on. Two reported times have errors
+ * of at most half a microsecond each. A round that was delayed because the host slept shows less,
+ * but not all of two hundred are.
  */
 static void judge_all_along(const double *errors, size_t count)
 {
@@ -302,7 +301,7 @@ static void judge_all_along(const double *errors, size_t count)
 struct series {
 	struct probe probes[2];
 	struct pair *pairs;
-	double *errors; /* of reported times, each second, beside the witness, ns */
+	double *errors; /* of reported times, each second, relative to the measurement, ns */
 	size_t count, error_count;
 	double driver_ns; /* of the device, since the first probe's end */
 	uint64_t first_ns;
@@ -319,15 +318,15 @@ static void series_probe(struct series *series, unsigned pause_us)
 	pair->reported = (double)(now->end_ns - before->end_ns);
 	pair->driver = driver_ns(before->end, now->end);
 	series->driver_ns += pair->driver;
-	/* Nothing before it was requested, nothing after it was seen. */
+	/* Nothing before it was requested, and nothing after it was read. */
 	cr_assert_geq(now->start_ns + 2000, now->before_ns, "probe %zu is %llu ns early",
 		      series->count, (unsigned long long)(now->before_ns - now->start_ns));
 	cr_assert_leq(now->end_ns, now->after_ns);
 	series->count++;
 }
 
-/* The last probe's end as reported, by the device's own time, and by the witness, which relates
- * that to the host. */
+/* Compares the last probe's end as reported, by the device's own time, and by the measurement,
+ * which relates that to the host. */
 static void series_compare(struct series *series, struct witness *witness)
 {
 	uint64_t reported = series->probes[1 - series->count % 2].end_ns;
@@ -369,8 +368,8 @@ static void series_free(struct series *series)
 	free(series->errors);
 }
 
-/* Probes 20 ms apart: hardly any load, for either side. The witness comes between, once a second.
- */
+/* Probes 20 ms apart are hardly any load, for either side. The measurement runs between them, once
+ * a second. */
 Test(gpu_clock, H8_probes_go_together)
 {
 	enum { EACH = 50 };
@@ -420,12 +419,12 @@ Test(gpu_clock, H8_pauses_change_nothing)
 	}
 	series_end(&series, &witness);
 	series_free(&series);
-	/* Half a microsecond each, and the driver's own float of eight seconds is good to a quarter
-	 * of one. */
+	/* Half a microsecond each; the driver's own float of eight seconds has an error of a
+	 * quarter of one. */
 	cr_assert_leq(worst, 3 * HALF_MICROSECOND);
 }
 
-/* Fills every multiprocessor until the host lets it go. */
+/* Fills every multiprocessor until the host ends it. */
 static const char spin_ptx[] =
 	".version 7.0\n.target sm_70\n.address_size 64\n"
 	".visible .entry spin(.param .u64 flag)\n{\n"
@@ -455,8 +454,8 @@ Test(gpu_clock, H8_recording_waits_for_no_kernel)
 	void *parameters[] = {&address};
 	CHECK(cuda->cuLaunchKernel(spin, (unsigned)processors * 4, 1, 1, 1024, 1, 1, 0, busy,
 				   parameters, NULL));
-	/* Other streams go on, and the clock with them: a probe that waited for the kernel would
-	 * never come back. */
+	/* Other streams run, and so does the clock: a probe that waited for the kernel would never
+	 * return. */
 	for (size_t i = 0; i < 200; i++) {
 		probe_run(&probe);
 		costs[i] = (double)probe.asked_ns;

@@ -1,4 +1,4 @@
-# The CUDA backend's clock beside the driver's own word: for a machine with a GPU alone, so it is no test of ctest.
+# The CUDA backend's clock compared with the driver's own times. It needs a machine with a GPU, so it is no test of ctest.
 if(SYCL_HAS_CUDA AND CRITERION_LIBRARY)
   add_executable(gpu_clock platforms/clock.c)
   target_include_directories(gpu_clock SYSTEM PRIVATE ${CRITERION_INCLUDE})

@@ -1,4 +1,4 @@
-/* Contexts of CUDA devices: many of them cost no more than one, and one of them may hold several
+/* Contexts of CUDA devices: many of them cost no more than one, and one may have several
  * devices. */
 #include "platforms/fixture.h"
 
@@ -57,7 +57,8 @@ Test(gpu_contexts, A8_a_hundred_contexts_cost_what_one_does)
 	platforms_end(&platforms);
 }
 
-/* One device reads what the other wrote, in both directions, by whatever way the machine has. */
+/* One device reads what the other wrote, in both directions, in whatever way the machine
+ * supports. */
 Test(gpu_contexts, A7_A11_a_context_over_two_devices)
 {
 	struct platforms platforms;

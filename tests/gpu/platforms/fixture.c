@@ -11,7 +11,7 @@ static const char source[] =
 	"{ while (word[0] == 0 && looks != 0) looks--;\n"
 	"  for (uint i = 0; i < words; i++) y[i] += looks != 0 ? 1 : 1000; }\n";
 
-/* How often a kernel looks before it gives up: seconds on a GPU. */
+/* How often a kernel polls before it gives up: seconds on a GPU. */
 enum { LOOKS = 1 << 24 };
 
 const char *platforms_library(void)
@@ -25,16 +25,16 @@ static void start_platform_service(struct platforms *platforms)
 	const char *library = platforms_library();
 	cr_assert_eq(build_path("tests", "cache", cache, sizeof(cache)), 0);
 	const char *options[] = {"--cache-dir", cache, NULL};
-	/* With a double of the driver comes the compiler's place, where the linker does not find
-	 * it. */
+	/* With a double of the driver, this also gives the place of the compiler if the linker does
+	 * not find it. */
 	const char *nvrtc = getenv("SYCLD_TEST_NVRTC");
-	/* The device's memory is looked at here; a standby engine would take some of it at some
+	/* The tests measure the device's memory. A standby engine would take some of it at some
 	 * moment. */
 	(void)snprintf(configuration, sizeof(configuration),
 		       "[service]\nstandby = no\n[cuda]\n%s%s\n%s%s\n", library ? "library = " : "",
 		       library ? library : "", nvrtc ? "nvrtc = " : "", nvrtc ? nvrtc : "");
 	cr_assert_eq(private_service_start(configuration, options, &platforms->service), 0);
-	/* A host task that waits must not be one that the test's own waiting runs. */
+	/* The thread that waits in the test must not run a host task that waits. */
 	struct sycl_open_options open_options = SYCL_OPEN_OPTIONS_INIT;
 	open_options.helper_threads = 1;
 	MUST(sycl_platform_open_with(platforms->service->endpoint, &open_options,

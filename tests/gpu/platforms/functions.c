@@ -1,5 +1,4 @@
-/* The driver's functions by their pinned versions: which of those that a driver may lack are here.
- */
+/* The functions of the driver in their pinned versions: which optional ones this driver has. */
 #include "cuda/driver/library.h"
 
 #include <criterion/criterion.h>
@@ -8,7 +7,7 @@
 
 TestSuite(gpu_functions, .timeout = 60);
 
-/* The versions are those of this build's toolkit: a driver that is as new has them all. An older
+/* The versions are those of this build's toolkit: a driver that is as new has all of them. An older
  * one may lack some. */
 Test(gpu_functions, a_driver_as_new_as_the_build_has_every_function)
 {

@@ -1,4 +1,4 @@
-# As platforms/clock.cmake: for a machine with a GPU alone.
+# As platforms/clock.cmake: only for a machine with a GPU.
 if(SYCL_HAS_CUDA AND CRITERION_LIBRARY)
   add_executable(gpu_functions platforms/functions.c)
   target_include_directories(gpu_functions SYSTEM PRIVATE ${CRITERION_INCLUDE})

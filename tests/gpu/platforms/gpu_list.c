@@ -1,10 +1,8 @@
 /*
- * Runs the list on one device of a service: gpu_list --endpoint E [--backend cuda|opencl]
- * [--platform NAME] [--device N]
- * [--times N] [--write-nowhere yes]. A line for each check; 0: all hold, 1: not all, 77: there is
- * no such device. With
- * --write-nowhere a kernel writes to an address where nothing is, instead of the list: what a
- * memory checker must find.
+ * gpu_list --endpoint E [--backend cuda|opencl] [--platform NAME] [--device N] [--times N]
+ * [--write-nowhere yes] runs the list on one device of a service. It prints a line for each check.
+ * 0: all hold, 1: not all, 77: there is no such device. With --write-nowhere a kernel writes to an
+ * invalid address instead, which a memory checker must find.
  */
 #include "platforms/list.h"
 
@@ -40,7 +38,7 @@ static bool take_argument(struct arguments *arguments, const char *name, const c
 	return true;
 }
 
-/* A value of a pointer's size is what a kernel takes for a pointer. 0: it was submitted, and
+/* A value with the size of a pointer is a pointer for the kernel. 0: it was submitted, and
  * failed. */
 static int write_nowhere(struct list *list)
 {

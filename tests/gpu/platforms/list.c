@@ -46,7 +46,7 @@ bool list_good(struct list *list, sycl_result result, const char *what)
 			  result == 0 ? "" : sycl_get_last_error_text());
 }
 
-/* Is it of this backend, and does its name begin like that (NULL: any)? */
+/* Returns true if it is of this backend and its name begins like that (NULL: any). */
 static bool platform_fits(sycl_platform platform, sycl_backend backend, const char *name)
 {
 	uint32_t kind = 0;

@@ -1,6 +1,6 @@
 /*
- * One list of checks for a device of a running service, whatever its backend: what an application
- * sees. The list of tests/conformance does the same for a backend's table of operations.
+ * One list of checks for a device of a running service, for any backend, through the public
+ * functions. The list of tests/conformance checks a backend's table of operations in the same way.
  */
 #ifndef SYCL_TESTS_GPU_LIST_H
 #define SYCL_TESTS_GPU_LIST_H
@@ -18,7 +18,7 @@ struct list {
 	char text[512]; /* why the last check failed */
 };
 
-/* Returns whether it holds; otherwise list->text says why not. */
+/* Returns whether it holds; otherwise list->text has the reason. */
 typedef bool list_check(struct list *list);
 
 struct list_entry {
@@ -29,27 +29,29 @@ struct list_entry {
 /* Both end with an entry without a name. */
 extern const struct list_entry list_kernels[], list_groups[];
 
-/* Connect and take a device; false: list->text says why. */
+/* Connects and takes a device; false: list->text has the reason. */
 bool list_open(struct list *list, const char *endpoint, sycl_backend backend, const char *platform,
 	       uint32_t device);
 void list_close(struct list *list);
-/* Run all of it, a line for each check; how many failed. */
+/* Runs all of it and prints a line for each check. Returns how many failed. */
 unsigned list_run(struct list *list, FILE *out);
 
-/* False, and the sentence in list->text, unless `result` is 0. */
+/* Returns false, with the sentence in list->text, unless `result` is 0. */
 bool list_good(struct list *list, sycl_result result, const char *what);
-/* False, and the sentence, unless `holds`. */
+/* Returns false, with the sentence, unless `holds`. */
 __attribute__((format(printf, 3, 4))) bool list_holds(struct list *list, bool holds,
 						      const char *format, ...);
 
-/* A kernel of the list's source, and a buffer of `words` words of `value`; NULL: it failed. */
+/* Returns a kernel of the list's source, and a buffer of `words` words of `value`; NULL: it
+ * failed. */
 sycl_kernel list_kernel(struct list *list, const char *name);
 sycl_buffer list_buffer(struct list *list, uint64_t words, uint32_t value);
-/* All words of the buffer, once nothing writes them: `words[i]` is to be `first + i * step`. */
+/* Waits for the writers of the buffer and checks all its words: `words[i]` must be `first + i *
+ * step`. */
 bool list_words_are(struct list *list, sycl_buffer buffer, uint64_t words, uint32_t first,
 		    uint32_t step);
 
-/* One submission: arguments are set by what was begun with list_begin. */
+/* One submission. list_begin begins it, and then arguments can be set. */
 bool list_begin(struct list *list, sycl_queue queue, sycl_handler *handler_out);
 bool list_accessor(struct list *list, sycl_handler handler, uint32_t index, sycl_buffer buffer,
 		   sycl_access_mode mode);

@@ -46,7 +46,7 @@ static bool give_pieces(struct pieces *pieces, bool result)
 	return result;
 }
 
-/* x -> 3 x + 1, again and again: any other order gives something else. */
+/* x -> 3 x + 1, repeatedly: any other order gives another result. */
 static bool chain(struct list *list, sycl_queue first, sycl_queue second)
 {
 	struct pieces pieces = {NULL, NULL, NULL};
@@ -70,7 +70,7 @@ static bool what_shares_a_buffer_keeps_order(struct list *list)
 	return chain(list, list->queue, list->queue) && chain(list, list->queue, list->in_order);
 }
 
-/* Buffers of their own: only the events order them. */
+/* The buffers are separate, so only the events order the groups. */
 static bool events_order_what_shares_nothing(struct list *list)
 {
 	struct pieces first = {NULL, NULL, NULL}, second = {NULL, NULL, NULL};

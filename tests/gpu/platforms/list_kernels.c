@@ -33,7 +33,7 @@ static bool set_up(struct list *list, const struct launch *launch, sycl_kernel k
 	       list_good(list, sycl_handler_submit(handler, event_out), "sycl_handler_submit");
 }
 
-/* Launch and wait; the buffer is the caller's to release, NULL if anything failed. */
+/* Launches and waits. The caller releases the buffer, which is NULL if anything failed. */
 static sycl_buffer launch_and_wait(struct list *list, const struct launch *launch)
 {
 	sycl_event event = NULL;
@@ -101,7 +101,7 @@ static bool the_last_dimension_is_the_fastest(struct list *list)
 			    0, 1);
 }
 
-/* Neither a divisor of anything nor all of the buffer: what is behind it stays. */
+/* The range divides nothing and is smaller than the buffer: the words behind it do not change. */
 static bool a_prime_range_touches_its_items_only(struct list *list)
 {
 	enum { ITEMS = 10007, WORDS = ITEMS + 64 };
@@ -129,7 +129,7 @@ static bool a_prime_range_touches_its_items_only(struct list *list)
 	return good;
 }
 
-/* Larger than what some devices take in dimensions that are not the fastest. */
+/* These are larger than some devices support in dimensions that are not the fastest. */
 static bool long_slow_dimensions(struct list *list)
 {
 	return launch_gives(list,
@@ -166,7 +166,7 @@ static bool local_memory_and_barriers(struct list *list)
 		    list_good(list, sycl_handler_parallel_for(handler, ids, sycl_range1(WORDS)),
 			      "range") &&
 		    list_good(list, sycl_handler_submit(handler, NULL), "submit");
-	/* Once around: a group of all items, turned by one each time. */
+	/* Once around: one group of all items, which rotates them by one each time. */
 	for (int turn = 0; turn < WORDS && good; turn++)
 		good = list_begin(list, list->in_order, &handler) &&
 		       list_accessor(list, handler, 0, buffer, SYCL_ACCESS_READ_WRITE) &&

@@ -1,5 +1,5 @@
-/* CUDA as one of a service's platforms: the list, its facts, and its work beside the other
- * backends'. */
+/* CUDA as one of a service's platforms: the list, its facts, and its work together with other
+ * backends. */
 #include "platforms/fixture.h"
 
 #include "gpu/driver.h"
@@ -16,7 +16,7 @@ TestSuite(gpu_platforms, .timeout = 120);
 
 enum { WORDS = 4096, COMPUTE_MAJOR = 75, COMPUTE_MINOR = 76, LIST_SECONDS = 90 };
 
-/* The driver's own word, for comparison. */
+/* The driver itself, for comparison. */
 struct driver {
 	struct gpu_driver functions;
 	int (*uuid)(uint8_t uuid_out[16], int device);
@@ -162,14 +162,15 @@ Test(gpu_platforms, A27_a_buffer_goes_from_backend_to_backend_and_back)
 	platforms_end(&platforms);
 }
 
-/* Two backends: of each a queue, one more of the same device, which nothing stands in the way of,
- * and a buffer of its own. */
+/* Two backends. Each has a queue, another queue of the same device without predecessors, and a
+ * separate buffer. */
 struct pair {
 	struct platforms platforms;
 	sycl_queue queues[2], beside[2];
 	sycl_kernel kernels[2], kernels_beside[2];
 	sycl_buffer buffers[2];
-	uint32_t *word; /* of CUDA's context and of the program: the gate of platforms_hold */
+	uint32_t
+		*word; /* of CUDA's context and of the program: the gate of platforms_hold_kernel */
 };
 
 static sycl_buffer zeroed_buffer(sycl_platform connection, sycl_queue queue)
@@ -212,7 +213,7 @@ static void pair_end(struct pair *pair)
 	platforms_end(&pair->platforms);
 }
 
-/* Work of the same device that came later has ended, and the event's command has not begun. */
+/* Later work of the same device has ended, and the event's command has not begun. */
 static void expect_behind(struct pair *pair, int which, sycl_event event)
 {
 	sycl_command_status status = SYCL_COMMAND_COMPLETE;
@@ -232,8 +233,8 @@ static void wait_and_release(sycl_event event)
 	MUST(sycl_event_release(event));
 }
 
-/* A kernel runs on the GPU and does not end; the other backend's awaits its event, and CUDA's next
- * one that one's. */
+/* A kernel runs on the GPU and does not end. The other backend's kernel waits for its event, and
+ * CUDA's next one for that one's. */
 Test(gpu_platforms, B20_events_of_a_running_CUDA_kernel_order_groups_of_two_backends)
 {
 	struct pair pair;
@@ -256,8 +257,8 @@ Test(gpu_platforms, B20_events_of_a_running_CUDA_kernel_order_groups_of_two_back
 }
 
 /*
- * A held kernel of either backend, with nothing between it and the other backend's kernel but its
- * event. This is done many times, so that some events are about to happen when they are waited for.
+ * A held kernel of either backend; only its event orders the other backend's kernel. This is done
+ * many times, so that some events are about to happen when they are waited for.
  */
 Test(gpu_platforms, B20_events_order_groups_of_two_backends_both_ways)
 {
@@ -306,7 +307,7 @@ static sycl_device first_of_cuda(sycl_platform connection)
 	return found;
 }
 
-/* No time of a group lies after now, counted from before its connection was made. */
+/* No time of a group is later than now, counted from before its connection was made. */
 static void expect_times(sycl_platform connection, sycl_device device, uint64_t before_ns)
 {
 	sycl_buffer buffer = NULL;
@@ -336,8 +337,8 @@ static void expect_times(sycl_platform connection, sycl_device device, uint64_t 
 	MUST(sycl_queue_release(queue));
 }
 
-/* The counts belong to a connection, not to the service or its engine: a later one begins to count
- * later. */
+/* The times count from the begin of a connection, not of the service or its engine: a later
+ * connection begins to count later. */
 Test(gpu_platforms, H1_H3_H4_times_count_from_the_connection)
 {
 	struct platforms platforms;
@@ -390,8 +391,7 @@ static void expect_list(struct child *child)
 	child_end(child);
 }
 
-/* SYCLD_TEST_PLATFORMS: names of platforms that have to be there, beside CUDA's; separated by ";".
- */
+/* SYCLD_TEST_PLATFORMS: names of platforms that must exist beside CUDA's; separated by ";". */
 static void expect_wanted(const char *names)
 {
 	char wanted[1024];

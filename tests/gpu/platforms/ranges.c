@@ -1,4 +1,4 @@
-/* Ranges that a GPU's grid does not take as they are. */
+/* Ranges that do not fit into a GPU's grid unchanged. */
 #include "platforms/fixture.h"
 
 TestSuite(gpu_ranges, .timeout = 120);
@@ -8,7 +8,7 @@ static const char source[] = "SYCL_KERNEL void count_items(SYCL_GLOBAL(uint) y)\
 			     "SYCL_KERNEL void sum_rows(SYCL_GLOBAL(uint) y)\n"
 			     "{ sycl_atomic_add(y, (uint)sycl_global_id(0)); }\n";
 
-/* The counter after one launch over that range. */
+/* Returns the counter after one launch over that range. */
 static uint32_t count_launched(struct platforms *platforms, const char *name, sycl_range range)
 {
 	sycl_queue queue = platforms_queue(NULL, platforms->devices[0]);

@@ -1,7 +1,7 @@
 /*
  * Candidates for shared USM of a service's clients (G1). The probe measures how fast a kernel and
- * the processor go through each candidate. It also finds which of the driver's ways to memory that
- * migrates another process could use. No test: it prints. The page is docs/memory.md, "USM".
+ * the processor access each candidate. It also finds out which kinds of the driver's migrating
+ * memory another process could use. It is no test: it prints. The page is docs/memory.md, "USM".
  */
 #include "platforms/usm_probe.h"
 
@@ -138,8 +138,8 @@ static void print_host_times(const char *what, void *words)
 	print_times(what, first, second);
 }
 
-/* The memory that clients have today: pages of a memfd, pinned. Also the cost of a mirror of them
- * on the device at each command. */
+/* The memory that clients have today: pinned pages of a memfd. Also the cost of mirroring them on
+ * the device at each command. */
 static void try_shared_pages(void *pages)
 {
 	CUdeviceptr mirror = 0, mapped = 0;
@@ -173,8 +173,8 @@ static void try_shared_pages(void *pages)
 	MUST(CU(cuMemHostUnregister)(pages));
 }
 
-/* The words that a child finds at another process' addresses; each way in a child of its own, as it
- * may end it. */
+/* Prints the words that a child reads at another process' addresses. Each way is tried in a
+ * separate child, which it may end. */
 static void print_child_times(const char *what, int (*look)(pid_t parent, void *at), void *at)
 {
 	const pid_t parent = getpid();
@@ -284,7 +284,7 @@ static void print_attributes(void)
 	}
 }
 
-/* An address at which both a client's pages and memory of the device shall lie, by turns. */
+/* Finds an address at which a client's pages and memory of the device can be mapped in turn. */
 static void *window_address(void)
 {
 	return (void *)(uintptr_t)(USM_WINDOW_BEGIN + (1ull << 40));
@@ -308,7 +308,7 @@ static CUresult set_access(CUdeviceptr at)
 	return CU(cuMemSetAccess)(at, BYTES, &access, 1);
 }
 
-/* The cost of moving by hand: pages unpinned and their mapping taken away, memory of the device put
+/* The cost of a move by hand: the pages are unpinned and unmapped, memory of the device is mapped
  * there; and back. */
 static void try_remapping(void)
 {
@@ -372,7 +372,7 @@ static int look_by_descriptor(pid_t parent, void *at)
 	return 0;
 }
 
-/* Memory of the driver's with a descriptor: can a process without the driver map that? */
+/* Memory of the driver with a descriptor: can a process without the driver map that? */
 static void try_descriptor(const char *what, CUmemLocationType type)
 {
 	const CUmemAllocationProp wanted = property(type, 0, true);
@@ -409,8 +409,8 @@ static void try_descriptors(void)
 	try_descriptor("memory of the device", CU_MEM_LOCATION_TYPE_DEVICE);
 }
 
-/* Pages that nobody pinned, where the driver follows the kernel's tables: do those of a memfd move?
- */
+/* Pages that are not pinned, for drivers that use the kernel's page tables: do those of a memfd
+ * move? */
 static void try_pageable(void)
 {
 	static const char *const names[] = {"pages of a memfd", "pages of this process alone"};
@@ -460,7 +460,7 @@ static void try_today(void)
 	try_shared_pages(pages);
 }
 
-/* In a process of its own, with the driver in it: some of what is tried here ends a context. */
+/* Runs in a separate process with the driver: some of these attempts end a context. */
 static void run_with_driver(const char *what, void (*part)(void))
 {
 	const char *path = getenv("SYCLD_TEST_CUDA_LIBRARY");

@@ -1,4 +1,4 @@
-# Prints what shared USM of clients could be made of; no test, so run.sh does not run it: build/tests/usm_probe [MIB]
+# Prints which memory could be shared USM of clients. It is no test, so run.sh does not run it: build/tests/usm_probe [MIB]
 if(TARGET sycl_cuda_headers)
   add_executable(usm_probe platforms/usm_probe.c platforms/usm_probe_faults.c)
   target_include_directories(usm_probe PRIVATE ${PROJECT_SOURCE_DIR}/shared)

@@ -1,5 +1,5 @@
-/* The part of the probe that needs no driver: faults of one process that another one answers.
- * Prints. */
+/* The part of the probe that needs no driver: one process answers faults of another one. It
+ * prints. */
 #ifndef SYCL_TESTS_GPU_USM_PROBE_H
 #define SYCL_TESTS_GPU_USM_PROBE_H
 

@@ -1,7 +1,7 @@
 /*
- * Could an engine take a client's pages away while their contents are on a device, and bring them
- * back when the client touches them? By userfaultfd: what such a fault costs, and what a call to
- * the system finds that meets such a page.
+ * Could an engine unmap a client's pages while their contents are on a device, and restore them
+ * when the client accesses them? It would use userfaultfd. This measures the cost of such a fault,
+ * and tests system calls that access such a page.
  */
 #include "platforms/usm_probe.h"
 
@@ -30,7 +30,7 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* The engine: answers each fault with so many bytes, until it is killed. */
+/* The engine: answers each fault with that many bytes, until it is killed. */
 static void answer_page_faults(int faults, uintptr_t begin, size_t step)
 {
 	void *contents = calloc(1, step);
@@ -67,7 +67,7 @@ static void touch_all(int memory, unsigned char *pages, size_t bytes, int faults
 	(void)waitpid(engine, NULL, 0);
 }
 
-/* A call to the system that meets a page whose contents are elsewhere. */
+/* A system call that accesses a page whose contents are elsewhere. */
 static void call_into(unsigned char *page, int faults)
 {
 	int ends[2];
