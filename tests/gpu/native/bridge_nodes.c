@@ -15,7 +15,7 @@ void bridge_node_launch(CUfunction function, CUstream stream, void **parameters)
 					   parameters, NULL));
 }
 
-/* Captures as the example of specification 004. */
+/* Captures like the example in specification 004. */
 static void capture(struct bridge_node *node)
 {
 	CUstream stream = (CUstream)node->queue; /* NOLINT(performance-no-int-to-ptr) */

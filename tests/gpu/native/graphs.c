@@ -28,7 +28,7 @@ static void ended(void *user_data)
 	atomic_fetch_add(&work->ends, 1);
 }
 
-/* Captures as the example of specification 004. */
+/* Captures like the example in specification 004. */
 static void capture(struct work *work)
 {
 	CUstream stream = (CUstream)work->queue; /* NOLINT(performance-no-int-to-ptr) */
