@@ -11,6 +11,7 @@ sycl_test(unit_shared SOURCES
   shared/object_id.c
   shared/packet.c
   shared/packet_socket.c
+  shared/process_uids.c
   shared/processors.c
   shared/ring.c
   shared/ring_hostile.c
