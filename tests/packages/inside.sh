@@ -16,6 +16,12 @@ files() {
 
 # What an installation by hand has left on this machine is not the packages'.
 rm -rf /var/cache/sycld
+for package in /packages/one/*.deb; do
+	dpkg -c "$package" | sed -n 's/^-.* \.\(\/.*\)/\1/p'
+done | while read -r file; do
+	[ ! -e "$file" ] || dpkg -S "$file" >/dev/null 2>&1 || rm -f "$file"
+done
+rm -rf /usr/libexec/sycld
 mkdir -p /run/lock
 files >/tmp/before
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # packages.sh FOLDER: builds the Debian packages of the last commit twice, into FOLDER, and checks them: the same bytes both times, no
-# error of lintian, and install, use, upgrade and purge on a copy of this machine's root folder, which leave nothing. Exit 77: it cannot
-# run here, and why.
+# error of lintian, their own test run by autopkgtest in a Debian that has nothing else, and install, use, upgrade and purge on a copy of
+# this machine's root folder, which leave nothing. Exit 77: it cannot run here, and why.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$here/../..
@@ -53,28 +53,76 @@ make_newer() {
 	done
 }
 
-# A copy of the root folder: a layer in memory above it, in namespaces of its own.
-enter() {
+# copy_root LAYER ROOT: a layer in memory above that root folder, in namespaces of its own.
+copy_root() {
 	local layer=$1
 	mount -t tmpfs -o mode=0755 tmpfs "$layer"
 	mkdir "$layer/upper" "$layer/work" "$layer/root"
-	mount -t overlay -o "lowerdir=/,upperdir=$layer/upper,workdir=$layer/work" overlay "$layer/root" 2>/dev/null ||
+	mount -t overlay -o "lowerdir=$2,upperdir=$layer/upper,workdir=$layer/work" overlay "$layer/root" 2>/dev/null ||
 		skip "no overlay of the root folder can be made here"
 	[ -x "$layer/root/usr/bin/dpkg" ] || skip "/usr is a file system of its own"
 	mount -t proc proc "$layer/root/proc"
 	mount --rbind /sys "$layer/root/sys"
 	mount --rbind /dev "$layer/root/dev"
 	mount -t tmpfs tmpfs "$layer/root/run"
+}
+
+enter() {
+	local layer=$1
+	copy_root "$layer" /
 	mkdir "$layer/root/packages"
 	mount --bind "$folder" "$layer/root/packages"
 	exec chroot "$layer/root" /usr/bin/env -i PATH="$PATH" HOME=/root DEBIAN_FRONTEND=noninteractive \
 		bash /packages/one/sycld/tests/packages/inside.sh
 }
 
-if [ "${2-}" = enter ]; then
+# A Debian with nothing but what every one has.
+make_fresh() {
+	local mirror release
+	[ ! -e "$folder/fresh/made" ] || return 0
+	mirror=$(grep -shE '^(URIs:|deb) ' /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list | head -n 1 | awk '{ print $2 }')
+	release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+	rm -rf "$folder/fresh"
+	debootstrap --variant=minbase --include=ca-certificates "$release" "$folder/fresh" "$mirror" >"$folder/fresh.log" 2>&1 || {
+		tail -n 3 "$folder/fresh.log"
+		return 1
+	}
+	# How this machine reaches its packages.
+	cp -a /etc/apt/apt.conf.d/. "$folder/fresh/etc/apt/apt.conf.d/"
+	cp -a /usr/local/share/ca-certificates/. "$folder/fresh/usr/local/share/ca-certificates/" 2>/dev/null || true
+	cp -L /etc/ssl/certs/ca-certificates.crt "$folder/fresh/etc/ssl/certs/ca-certificates.crt" 2>/dev/null || true
+	cp -L /etc/resolv.conf /etc/hosts "$folder/fresh/etc/"
+	: >"$folder/fresh/made"
+}
+
+# autopkgtest installs the packages and what their test names, and runs it there.
+run_own_test() {
+	local layer=$1
+	copy_root "$layer" "$folder/fresh"
+	exec autopkgtest --no-built-binaries "$folder"/one/{sycld_,libsyclclient0_,libsyclclient-dev_}*.deb "$folder/one/sycld/" \
+		-- chroot "$layer/root"
+}
+
+# apart STEP: in namespaces of its own.
+apart() {
+	local layer status=0
+	layer=$(mktemp -d)
+	unshare --mount --pid --fork --propagation private "$0" "$folder" "$1" "$layer" || status=$?
+	rmdir "$layer"
+	return "$status"
+}
+
+# Where a step is one of this script's own, the third word is the folder for its layer.
+case ${2-} in
+enter)
 	folder=$1
 	enter "$3"
-fi
+	;;
+run_own_test)
+	folder=$1
+	run_own_test "$3"
+	;;
+esac
 
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
@@ -89,8 +137,14 @@ lintian --fail-on error --allow-root "$folder"/one/sycld_*_amd64.changes
 make_newer
 [ "$(id -u)" = 0 ] || skip "only root can install packages"
 unshare --mount --pid --fork --propagation private true 2>/dev/null || skip "no namespaces can be made here"
-layer=$(mktemp -d)
 status=0
-unshare --mount --pid --fork --propagation private "$0" "$folder" enter "$layer" || status=$?
-rmdir "$layer"
+if ! command -v autopkgtest >/dev/null || ! command -v debootstrap >/dev/null || ! make_fresh; then
+	echo "not run: autopkgtest, for want of it or of a Debian to run it in"
+elif apart run_own_test >"$folder/autopkgtest.log" 2>&1; then
+	tail -n 1 "$folder/autopkgtest.log"
+else
+	tail -n 60 "$folder/autopkgtest.log"
+	status=1
+fi
+apart enter || status=$?
 exit "$status"
