@@ -75,6 +75,7 @@ enum backend_feature {
 	BACKEND_FEATURE_USM_MIGRATES = 1u
 				       << 29, /* shared USM of usm_alloc moves to the device or host
 						 that uses it, and hints name the target (G1) */
+	BACKEND_FEATURE_BESIDE = 1u << 30,    /* lanes of kind BACKEND_LANE_BESIDE */
 };
 
 /* Bits of SYCL's memory orders and scopes (G7 - G9), numbers as in syclclient/device.h. */

@@ -17,11 +17,15 @@ enum backend_lane_kind {
 	/* Like COMPUTE, for work that must not wait. If the device can do so, such work runs before
 	 * work of other lanes that has not begun. */
 	BACKEND_LANE_LATENCY = 3,
+	/* Like COMPUTE, for work that begins only where work of other lanes leaves room; only with
+	 * BACKEND_FEATURE_BESIDE. */
+	BACKEND_LANE_BESIDE = 4,
 };
 
 static inline bool backend_lane_computes(enum backend_lane_kind kind)
 {
-	return kind == BACKEND_LANE_COMPUTE || kind == BACKEND_LANE_LATENCY;
+	return kind == BACKEND_LANE_COMPUTE || kind == BACKEND_LANE_LATENCY ||
+	       kind == BACKEND_LANE_BESIDE;
 }
 
 /* Another lane of this device must have reached this sequence first. */

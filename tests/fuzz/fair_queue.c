@@ -76,6 +76,8 @@ static void check_model(struct model *model)
 	for (uint32_t i = 0; i < FAIR_QUEUE_CLASSES; i++)
 		of_classes += gate->classes[i].own.count;
 	FUZZ_CHECK(of_classes == in_flight);
+	FUZZ_CHECK(gate->above.count <= in_flight && gate->above.weight_ns <= gate->all.weight_ns);
+	FUZZ_CHECK(gate->config.has_beside || gate->above.count == in_flight);
 	if (in_flight == 0)
 		FUZZ_CHECK(gate->all.weight_ns == 0);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
@@ -345,6 +347,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	fair_queue_config_init(&config);
 	config.memory_bytes = MEMORY;
 	config.debt_most_ns = DEBT_NS;
+	config.has_beside = count > 0 && bytes[count - 1] & 1;
 	FUZZ_CHECK(fair_queue_init(&model.gate, &config) == 0);
 	model.now_ns = 1;
 	for (size_t at = 0; at + 4 <= count && at < 4096; at += 4)

@@ -53,7 +53,8 @@ static int three_classes(uint32_t round)
 	struct harness harness;
 	fake_reset();
 	fake_device_options(0, (struct fake_device_options){
-				       .features = round % 2 ? BACKEND_FEATURE_SIDE_BY_SIDE : 0});
+				       .features = (round % 2 ? BACKEND_FEATURE_SIDE_BY_SIDE : 0u) |
+						   (round % 4 > 1 ? BACKEND_FEATURE_BESIDE : 0u)});
 	harness_start_with(&harness, 1, &(struct scheduler_config){.processors = 4});
 	for (uint32_t i = 0; i < FAIR_QUEUE_CLASSES; i++)
 		if (sched_account_create(UINT64_MAX, &accounts[i]) < 0 ||

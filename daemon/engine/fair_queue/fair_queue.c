@@ -144,6 +144,22 @@ static void credit_class(const struct fair_queue *queue, struct fair_queue_class
 	state->credit_ns = more > most - state->credit_ns ? most : state->credit_ns + more;
 }
 
+/* Groups on lanes that yield may be held back by the device, without end. */
+static void note_lack(struct fair_queue *queue, uint64_t passed_ns)
+{
+	struct fair_queue_beside *beside = &queue->beside;
+	const uint64_t most = queue->config.debt_most_ns;
+	if (!queue->config.has_beside || fair_queue_beside_ns(queue) == 0)
+		beside->lacks_ns = 0;
+	else if (passed_ns < most)
+		beside->lacks_ns +=
+			passed_ns * queue->config.least[FAIR_QUEUE_BEST_EFFORT] / FAIR_QUEUE_WHOLE;
+	else
+		beside->lacks_ns = most;
+	if (beside->lacks_ns > most)
+		beside->lacks_ns = most;
+}
+
 void fair_queue_advance(struct fair_queue *queue, uint64_t now_ns)
 {
 	if (now_ns <= queue->now_ns)
@@ -154,6 +170,7 @@ void fair_queue_advance(struct fair_queue *queue, uint64_t now_ns)
 		queue->overlap.busy_ns += passed_ns;
 	fair_queue_grant_advance(queue, passed_ns);
 	fair_queue_probe_advance(queue, passed_ns);
+	note_lack(queue, passed_ns);
 	for (uint32_t i = FAIR_QUEUE_NORMAL; i < FAIR_QUEUE_CLASSES; i++)
 		credit_class(queue, &queue->classes[i], queue->config.least[i], passed_ns);
 }
@@ -384,13 +401,17 @@ static void charge_session(struct fair_queue_session *session, const struct fair
 static void unload_group(struct fair_queue *queue, struct fair_queue_session *session,
 			 const struct fair_queue_group *group)
 {
-	uint64_t cost_ns = group->cost_ns,
-		 latest_ns = queue->now_ns + queue->all.weight_ns - cost_ns;
+	const bool beside = fair_queue_is_beside(queue, group->class);
+	const uint64_t cost_ns = group->cost_ns,
+		       all_ns = beside ? fair_queue_beside_ns(queue) : queue->above.weight_ns,
+		       latest_ns = queue->now_ns + all_ns - cost_ns;
 	fair_queue_load_back(&session->load, latest_ns,
 			     fair_queue_load_weight_ns(cost_ns, queue->config.session_ns));
 	fair_queue_load_back(&queue->classes[group->class].own, latest_ns,
 			     fair_queue_load_weight_ns(cost_ns, queue->config.window_ns));
-	fair_queue_load_back(&queue->all, latest_ns, cost_ns);
+	if (!beside)
+		fair_queue_load_back(&queue->above, latest_ns, cost_ns);
+	fair_queue_load_back(&queue->all, queue->now_ns + queue->all.weight_ns - cost_ns, cost_ns);
 }
 
 void fair_queue_sent(struct fair_queue_group *group, uint32_t lane, uint64_t now_ns)
@@ -402,6 +423,10 @@ void fair_queue_sent(struct fair_queue_group *group, uint32_t lane, uint64_t now
 
 static void leave_flight(struct fair_queue *queue, struct fair_queue_group *group)
 {
+	struct fair_queue_beside *beside = &queue->beside;
+	if (fair_queue_is_beside(queue, group->class))
+		beside->lacks_ns -=
+			beside->lacks_ns < group->cost_ns ? beside->lacks_ns : group->cost_ns;
 	queue->in_flight--;
 	group->in_flight = false;
 	unload_group(queue, group->session, group);

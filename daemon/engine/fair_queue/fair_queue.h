@@ -57,6 +57,11 @@ struct fair_queue_config {
 	uint64_t look_ns;       /* real time: how often the grant is read while a session waits */
 	uint32_t least[FAIR_QUEUE_CLASSES]; /* permille of the time that a class gets in any case;
 					       unused for the first class */
+	/*
+	 * Groups of the best-effort class run beside those of other classes, on lanes that the
+	 * device serves only where the others leave room. So they wait for no narrow window.
+	 */
+	bool has_beside;
 };
 
 /* A command group. The caller fills in the first part before fair_queue_arrive. */
@@ -153,6 +158,13 @@ struct fair_queue_overlap {
 	uint64_t busy_ns, summed_ns;
 };
 
+/* Best effort beside other classes: what it lacks of its minimum share while its groups are on the
+ * device, where the groups of others may hold them back. */
+struct fair_queue_beside {
+	uint64_t lacks_ns;
+	uint64_t until_ns; /* real time until which other classes are held back; 0: they are not */
+};
+
 /* The part of the device that all sessions together may use, beside other engines. */
 struct fair_queue_grant {
 	uint32_t part;     /* permille of the device's time; FAIR_QUEUE_WHOLE and above: no limit */
@@ -178,6 +190,8 @@ struct fair_queue {
 	uint64_t now_ns;
 	struct fair_queue_class_state classes[FAIR_QUEUE_CLASSES];
 	struct fair_queue_load all;
+	struct fair_queue_load above; /* all but groups that run beside others */
+	struct fair_queue_beside beside;
 	struct list memory_line;     /* sessions whose next group waits for memory, in the order of
 					service */
 	uint64_t promised_bytes;     /* read */

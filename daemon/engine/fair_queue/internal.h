@@ -68,6 +68,17 @@ bool fair_queue_is_granted(const struct fair_queue *queue);
 /* The time from which on the grant allows a group, if it allows none now. */
 uint64_t fair_queue_grant_next_ns(const struct fair_queue *queue);
 
+static inline bool fair_queue_is_beside(const struct fair_queue *queue, enum fair_queue_class class)
+{
+	return class == FAIR_QUEUE_BEST_EFFORT && queue->config.has_beside;
+}
+
+/* Predicted time of all groups in flight that run beside others. */
+static inline uint64_t fair_queue_beside_ns(const struct fair_queue *queue)
+{
+	return queue->all.weight_ns - queue->above.weight_ns;
+}
+
 static inline bool fair_queue_is_limited(const struct fair_queue *queue)
 {
 	return queue->grant.part < FAIR_QUEUE_WHOLE;

@@ -33,12 +33,12 @@ static bool class_has_room(const struct fair_queue *queue, enum fair_queue_class
 }
 
 /* True if the class may send a group beside higher classes: only when the device would soon have
- * nothing to do. */
+ * nothing to do, or on lanes that the device serves after those of higher classes. */
 static bool class_fits(const struct fair_queue *queue, enum fair_queue_class class)
 {
 	const struct fair_queue_config *config = &queue->config;
-	return !has_betters(queue, class) ||
-	       fair_queue_load_has_room(&queue->all, queue->now_ns, config->narrow_ns,
+	return !has_betters(queue, class) || fair_queue_is_beside(queue, class) ||
+	       fair_queue_load_has_room(&queue->above, queue->now_ns, config->narrow_ns,
 					config->stall_ns);
 }
 
@@ -218,12 +218,38 @@ static bool is_class_due(const struct fair_queue *queue, enum fair_queue_class c
 	return class != FAIR_QUEUE_LATENCY && queue->classes[class].credit_ns >= cost_ns;
 }
 
+static uint64_t clamp_ns(uint64_t ns, uint64_t least_ns, uint64_t most_ns)
+{
+	return ns < least_ns ? least_ns : ns > most_ns ? most_ns : ns;
+}
+
+/*
+ * True while other classes are held back, so that groups beside them get their minimum share: they
+ * lack the predicted time of all that are in flight, and a window at least. The others go on when
+ * that time has passed, since a group may also take longer than predicted.
+ */
+static bool holds_for_beside(struct fair_queue *queue)
+{
+	struct fair_queue_beside *beside = &queue->beside;
+	const uint64_t in_flight_ns = fair_queue_beside_ns(queue),
+		       most_ns = queue->config.debt_most_ns;
+	if (in_flight_ns == 0 ||
+	    (beside->until_ns > 0 && (beside->lacks_ns == 0 || queue->now_ns >= beside->until_ns)))
+		beside->until_ns = beside->lacks_ns = 0;
+	else if (beside->until_ns == 0 &&
+		 beside->lacks_ns >= clamp_ns(in_flight_ns, queue->config.window_ns, most_ns))
+		beside->until_ns = queue->now_ns + clamp_ns(in_flight_ns, 0, most_ns) +
+				   fair_queue_load_rest_ns(&queue->above, queue->now_ns);
+	return beside->until_ns > 0;
+}
+
 /* From the last class on: a class below its minimum share comes first, without the narrow window.
  */
 static struct fair_queue_session *choose_session(struct fair_queue *queue)
 {
 	struct fair_queue_session *best = NULL;
-	for (uint32_t i = FAIR_QUEUE_CLASSES; i-- > 0;) {
+	const uint32_t first = holds_for_beside(queue) ? FAIR_QUEUE_BEST_EFFORT : 0;
+	for (uint32_t i = FAIR_QUEUE_CLASSES; i-- > first;) {
 		enum fair_queue_class class = (enum fair_queue_class)i;
 		struct fair_queue_class_state *state = &queue->classes[i];
 		bool room = class_has_room(queue, class);
@@ -275,12 +301,15 @@ static void decide_group(struct fair_queue_session *session, struct fair_queue_d
 	session->queued_ns += queue->now_ns - group->arrived_ns;
 	queue->in_flight++;
 	pay_for_group(queue, state, cost_ns);
-	uint64_t begins_ns =
-		queue->all.until_ns > queue->now_ns ? queue->all.until_ns : queue->now_ns;
+	const bool beside = fair_queue_is_beside(queue, session->class);
+	const struct fair_queue_load *track = beside ? &state->own : &queue->above;
+	uint64_t begins_ns = track->until_ns > queue->now_ns ? track->until_ns : queue->now_ns;
 	fair_queue_load_sent(&session->load, begins_ns, cost_ns,
 			     fair_queue_load_weight_ns(cost_ns, queue->config.session_ns));
 	fair_queue_load_sent(&state->own, begins_ns, cost_ns,
 			     fair_queue_load_weight_ns(cost_ns, queue->config.window_ns));
+	if (!beside)
+		fair_queue_load_sent(&queue->above, begins_ns, cost_ns, cost_ns);
 	fair_queue_load_sent(&queue->all, begins_ns, cost_ns, cost_ns);
 	decisions->groups[decisions->count++] = group;
 }
@@ -318,7 +347,7 @@ static void next_of_class(const struct fair_queue *queue, uint32_t class, uint64
 							   config->stall_ns));
 	if (!class_fits(queue, (enum fair_queue_class) class)) {
 		next_due_ns(queue, state, when_ns);
-		sooner_ns(when_ns, fair_queue_load_room_ns(&queue->all, config->narrow_ns,
+		sooner_ns(when_ns, fair_queue_load_room_ns(&queue->above, config->narrow_ns,
 							   config->stall_ns));
 		/* Or when no session of a class that goes first has been active for a while. */
 		for (uint32_t i = queue->latency_is_apart ? FAIR_QUEUE_NORMAL : FAIR_QUEUE_LATENCY;
@@ -341,6 +370,8 @@ static uint64_t next_decision_ns(const struct fair_queue *queue)
 		when_ns = fair_queue_grant_next_ns(queue);
 	if (queue->probe.state != FAIR_QUEUE_PROBE_NONE && queue->waiting > 0)
 		sooner_ns(&when_ns, queue->probe.until_ns);
+	if (queue->beside.until_ns > 0 && queue->waiting > 0)
+		sooner_ns(&when_ns, queue->beside.until_ns);
 	for (uint32_t i = 0; i < FAIR_QUEUE_CLASSES; i++)
 		if (queue->classes[i].waiting > 0)
 			next_of_class(queue, i, &when_ns);

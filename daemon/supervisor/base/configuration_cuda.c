@@ -20,6 +20,7 @@ const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
 	"connections",       "latency_multiprocessors",
 	"copy_kernel_bytes", "fill_kernel",
 	"lane_operations",   "exact_chains",
+	"best_effort",       "best_effort_spares",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -37,6 +38,8 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"yes or no",
 	"a number up to 1000",
 	"yes or no",
+	"beside or gaps",
+	"a number up to 1024",
 };
 
 enum {
@@ -53,7 +56,9 @@ enum {
 	COPY_KERNEL_BYTES,
 	FILL_KERNEL,
 	LANE_OPERATIONS,
-	EXACT_CHAINS
+	EXACT_CHAINS,
+	BEST_EFFORT,
+	BEST_EFFORT_SPARES
 };
 
 static bool text_is_choice(const char *value, const char *const *words)
@@ -94,6 +99,7 @@ static bool cuda_option_set(unsigned index, const char *value, struct configurat
 	static const char *const paths[] = {"auto", "direct", "peer", "managed", "host", NULL};
 	static const char *const lengths[] = {"0", "1", "2", "4", "8", "16", NULL};
 	static const char *const switches[] = {"yes", "no", NULL};
+	static const char *const best_effort[] = {"beside", "gaps", NULL};
 	switch (index) {
 	case PEER_PATH:
 		return cuda_option_set_text(value, text_is_choice(value, paths), option);
@@ -111,7 +117,10 @@ static bool cuda_option_set(unsigned index, const char *value, struct configurat
 		return cuda_option_set_text(value, text_is_choice(value, switches), option);
 	case CONNECTIONS:
 		return cuda_option_set_number(value, false, 1, CONNECTIONS_MAX, option);
+	case BEST_EFFORT:
+		return cuda_option_set_text(value, text_is_choice(value, best_effort), option);
 	case LATENCY_MULTIPROCESSORS:
+	case BEST_EFFORT_SPARES:
 		return cuda_option_set_number(value, false, 0, LATENCY_MULTIPROCESSORS_MAX, option);
 	case COPY_KERNEL_BYTES:
 		return cuda_option_set_number(value, true, 0, COPY_KERNEL_BYTES_MAX, option);

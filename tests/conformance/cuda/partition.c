@@ -39,15 +39,19 @@ static void open_with_option(struct fixture *fixture, const char *option)
 		     fault.text);
 }
 
-static void make_latency_lane(struct fixture *fixture)
+static void make_lane(struct fixture *fixture, uint32_t index, enum backend_lane_kind kind)
 {
-	struct test_lane *lane = &fixture->lanes[LATENCY];
+	struct test_lane *lane = &fixture->lanes[index];
 	struct backend_fault fault = {0};
 
 	fixture->ops->lane_free(lane->lane);
-	cr_assert_eq(fixture->ops->lane_create(fixture->device, BACKEND_LANE_LATENCY, &lane->lane,
-					       &fault),
-		     0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->lane_create(fixture->device, kind, &lane->lane, &fault), 0, "%s",
+		     fault.text);
+}
+
+static void make_latency_lane(struct fixture *fixture)
+{
+	make_lane(fixture, LATENCY, BACKEND_LANE_LATENCY);
 }
 
 static void open_partition_scene(struct scene *scene, const char *option)
@@ -179,6 +183,33 @@ Test(cuda_partition, the_latency_class_has_some_and_all_others_the_rest)
 	cr_assert_eq(scene.fixture.device->lanes->chains_refused, 0,
 		     "what is not asked for is not refused");
 	cr_assert_eq(double_count("green_contexts"), 0);
+	scene_close(&scene);
+}
+
+/* Everybody else has the whole device meanwhile, and nothing is set apart. */
+Test(cuda_partition, TR6_best_effort_spares_some_while_the_latency_class_is_there)
+{
+	struct scene scene;
+
+	open_partition_scene(&scene, "best_effort_spares=9");
+	clear_memory(&scene);
+	cr_assert_eq(want(&scene, true), 0);
+	cr_assert_eq(double_count("green_contexts_created"), 0, "without best effort");
+	for (int round = 0; round < 3; round++) {
+		make_lane(&scene.fixture, 0, BACKEND_LANE_BESIDE);
+		cr_assert_eq(want(&scene, true), 0);
+		expect_lane(&scene, 0, FEW, MULTIPROCESSORS - FEW);
+		expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
+		make_lane(&scene.fixture, 0, BACKEND_LANE_BESIDE);
+		expect_lane(&scene, 0, FEW, MULTIPROCESSORS - FEW);
+		make_lane(&scene.fixture, 0, BACKEND_LANE_COMPUTE);
+		expect_lane(&scene, 0, 0, MULTIPROCESSORS);
+		make_lane(&scene.fixture, 0, BACKEND_LANE_BESIDE);
+		cr_assert_eq(want(&scene, false), 0);
+		expect_lane(&scene, 0, 0, MULTIPROCESSORS);
+		make_lane(&scene.fixture, 0, BACKEND_LANE_COMPUTE);
+	}
+	expect_sum(&scene);
 	scene_close(&scene);
 }
 

@@ -111,6 +111,26 @@ Test(cuda_lanes_chain, the_latency_class_has_streams_of_a_higher_priority)
 	lanes_device_free(device);
 }
 
+Test(cuda_lanes_chain, TR6_best_effort_has_streams_below_all_others)
+{
+	static const struct cuda_settings settings = {.chain_length = 16,
+						      .best_effort_beside = true};
+	struct backend_device *device = lanes_device_with(&settings, true);
+
+	for (int i = 0; i < 3; i++) { /* also when streams are used again */
+		struct backend_lane *below = lanes_lane(device, BACKEND_LANE_BESIDE),
+				    *middle = lanes_lane(device, BACKEND_LANE_COMPUTE),
+				    *above = lanes_lane(device, BACKEND_LANE_LATENCY);
+		cr_assert_eq(driver_priority(below), 0);
+		cr_assert_eq(driver_priority(middle), -1);
+		cr_assert_eq(driver_priority(above), -4);
+		cuda_lane_free(below);
+		cuda_lane_free(middle);
+		cuda_lane_free(above);
+	}
+	lanes_device_free(device);
+}
+
 Test(cuda_lanes_chain, nothing_is_sent_before_flush_and_everything_after)
 {
 	struct backend_device *device = lanes_device(16, true);

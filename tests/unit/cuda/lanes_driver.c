@@ -498,6 +498,11 @@ uint32_t driver_pending(const struct backend_lane *lane)
 
 struct backend_device *lanes_device(uint32_t chain_length, bool has_graphs)
 {
+	return lanes_device_with(&(struct cuda_settings){.chain_length = chain_length}, has_graphs);
+}
+
+struct backend_device *lanes_device_with(const struct cuda_settings *settings, bool has_graphs)
+{
 	struct backend *backend = calloc(1, sizeof(*backend));
 	struct backend_device *device = calloc(1, sizeof(*device));
 	struct backend_fault fault = {0};
@@ -505,7 +510,7 @@ struct backend_device *lanes_device(uint32_t chain_length, bool has_graphs)
 	cr_assert(backend && device);
 	driver = (struct driver){.ran_count = 0};
 	backend->library = library;
-	backend->settings.chain_length = chain_length;
+	backend->settings = *settings;
 	if (!has_graphs)
 		backend->library.cuGraphLaunch = NULL;
 	device->backend = backend;

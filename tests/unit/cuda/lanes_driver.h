@@ -60,6 +60,8 @@ struct backend_kernel {
 
 /* Makes a device with `chain_length` and nothing in flight. */
 struct backend_device *lanes_device(uint32_t chain_length, bool has_graphs);
+/* The texts of the settings are not freed. */
+struct backend_device *lanes_device_with(const struct cuda_settings *settings, bool has_graphs);
 void lanes_device_free(struct backend_device *device);
 struct backend_lane *lanes_lane(struct backend_device *device, enum backend_lane_kind kind);
 

@@ -37,6 +37,8 @@ Test(cuda_settings, no_option_gives_the_defaults)
 	cr_assert_eq(settings.lane_operations, 512);
 	cr_assert(settings.overlap);
 	cr_assert_eq(settings.latency_multiprocessors, 0);
+	cr_assert(settings.best_effort_beside);
+	cr_assert_eq(settings.best_effort_spares, 0);
 	cuda_settings_free(&settings);
 }
 
@@ -57,6 +59,9 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 					      "overlap=no",
 					      "library=/x.so",
 					      "latency_multiprocessors=16",
+					      "best_effort=beside",
+					      "best_effort=gaps",
+					      "best_effort_spares=8",
 					      NULL};
 	struct cuda_settings settings;
 	struct backend_fault fault = {0};
@@ -75,6 +80,8 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 	cr_assert_eq(settings.lane_operations, 0);
 	cr_assert_not(settings.overlap);
 	cr_assert_eq(settings.latency_multiprocessors, 16);
+	cr_assert_not(settings.best_effort_beside);
+	cr_assert_eq(settings.best_effort_spares, 8);
 	cuda_settings_free(&settings);
 }
 
@@ -102,6 +109,9 @@ Test(cuda_settings, a_wrong_option_is_refused_by_name)
 					    "overlap=",
 					    "latency_multiprocessors=1025",
 					    "latency_multiprocessors=-8",
+					    "best_effort=yes",
+					    "best_effort=",
+					    "best_effort_spares=1025",
 					    "chain_length=32",
 					    "stack_bytes=524289",
 					    "stack_bytes=99999999999999999999",

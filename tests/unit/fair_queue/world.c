@@ -74,7 +74,7 @@ static void world_send(struct world *world, struct world_group *group)
 	world->last = group;
 }
 
-/* `whole`: if no group runs, the one that has been first of its lane for longest begins. */
+/* `whole`: the one that has been its lane's first for longest begins, if none runs. */
 static void begin_whole(struct world *world)
 {
 	struct world_group *next = NULL;
@@ -95,23 +95,33 @@ static void begin_whole(struct world *world)
 	world->running++;
 }
 
-/* The first waiting groups begin while there is room, each behind those of its lane. */
-static void world_begin(struct world *world)
+/* The first waiting groups begin while there is room, each behind those of its lane. `best_effort`:
+ * those of that class, or all others; without `yields` all of them. */
+static void begin_some(struct world *world, bool best_effort)
 {
 	uint64_t taken = 0;
-	if (world->whole) {
-		begin_whole(world);
-		return;
-	}
 	for (struct world_group *group = world->first;
 	     group && world->running < world->side_by_side; group = group->next) {
 		uint64_t lane = 1ull << group->group.lane;
-		if (group->end_ns == 0 && !(taken & lane)) {
+		bool is_its_turn = !world->yields ||
+				   best_effort == (group->group.class == FAIR_QUEUE_BEST_EFFORT);
+		if (group->end_ns == 0 && !(taken & lane) && is_its_turn) {
 			group->end_ns = world->now_ns + group->takes_ns;
 			world->running++;
 		}
 		taken |= lane;
 	}
+}
+
+static void world_begin(struct world *world)
+{
+	if (world->whole) {
+		begin_whole(world);
+		return;
+	}
+	begin_some(world, false);
+	if (world->yields)
+		begin_some(world, true);
 }
 
 static void end_one(struct world *world, struct world_group *group)

@@ -47,6 +47,7 @@ struct world {
 	uint64_t now_ns;
 	uint32_t side_by_side, running, client_count;
 	bool whole;
+	bool yields; /* groups of best effort begin only where none of another class waits */
 	struct world_group *first, *last; /* sent, in order */
 	struct world_client clients[WORLD_CLIENTS];
 	struct world_group groups[WORLD_GROUPS];

@@ -58,6 +58,11 @@ static void setup_inline(void)
 	setup_class_with(LANES, BACKEND_FEATURE_INLINE, 2);
 }
 
+static void setup_beside(void)
+{
+	setup_class_with(LANES, BACKEND_FEATURE_BESIDE, 2);
+}
+
 static void setup_many_processors(void)
 {
 	setup_class_with(LANES, 0, SPIN_PACE_AMPLE_PROCESSORS);
@@ -66,6 +71,7 @@ static void setup_many_processors(void)
 TestSuite(class_lanes, .timeout = 60, .init = setup_class);
 TestSuite(class_one_lane, .timeout = 60, .init = setup_one_lane);
 TestSuite(class_inline, .timeout = 60, .init = setup_inline);
+TestSuite(class_beside, .timeout = 60, .init = setup_beside);
 TestSuite(class_many_processors, .timeout = 60, .init = setup_many_processors);
 
 static void finish_class(void)
@@ -194,6 +200,29 @@ Test(class_one_lane, TC8_a_latency_session_is_not_behind_the_others_in_a_full_la
 	for (uint32_t i = 0; i < 200; i++)
 		run_as(quick, &(struct launch){.kernel = "noop", .home_lane = i % 3});
 	cr_expect(eq(u32, sent_now(), LANE_DEPTH));
+	finish_class();
+}
+
+/* Best effort neither waits in others' lanes nor do others in its own, where the device has such.
+ */
+Test(class_beside, TR6_best_effort_has_lanes_of_its_own_beside_other_classes)
+{
+	rank(flood, FAIR_QUEUE_BEST_EFFORT);
+	for (uint32_t i = 0; i < MANY; i++)
+		(void)hold_gate(flood, GATE_FLOOD, i % (LANES + 1), &probes[i]);
+	cr_assert(eq(u32, sent_now(), LANES * LANE_DEPTH));
+	for (uint32_t i = 0; i < 200; i++)
+		run_as(quick, &(struct launch){.kernel = "noop", .home_lane = i % (LANES + 1)});
+	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_COMPUTE), 200));
+	cr_expect(eq(u32, sent_now(), LANES * LANE_DEPTH));
+	fake_gate_open(GATE_FLOOD);
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(u32, count_on("hold", BACKEND_LANE_BESIDE), MANY));
+
+	/* A session of another class leaves these lanes. */
+	rank(flood, FAIR_QUEUE_NORMAL);
+	run_as(flood, &(struct launch){.kernel = "noop", .home_lane = 1});
+	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_COMPUTE), 201));
 	finish_class();
 }
 

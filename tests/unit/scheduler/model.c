@@ -359,7 +359,8 @@ static void choose_devices(struct model *model, bool features, bool tight)
 {
 	static const uint32_t choice[] = {BACKEND_FEATURE_POLLED, BACKEND_FEATURE_LOADER,
 					  BACKEND_FEATURE_PEER,   BACKEND_FEATURE_COPY_LANES,
-					  BACKEND_FEATURE_INLINE, BACKEND_FEATURE_HOST_REGISTER};
+					  BACKEND_FEATURE_INLINE, BACKEND_FEATURE_HOST_REGISTER,
+					  BACKEND_FEATURE_BESIDE};
 	for (uint32_t d = 0; d < DEVICES; d++) {
 		struct fake_device_options options = {.unified = model_draw(model, 3) == 0,
 						      .manual = model_draw(model, 2)};

@@ -37,7 +37,7 @@ Test(configuration_cuda, every_option_is_taken_and_units_are_resolved)
 		"[cuda]\npeer_path = host\nstack_bytes = 64K\nheadroom_bytes = 1G\nlanes = 64\n"
 		"chain_length = 0\noverlap = no\nlibrary = /opt/libcuda.so.1\nnvrtc = libnvrtc.so.13\nconnections = 32\n"
 		"latency_multiprocessors = 16\ncopy_kernel_bytes = 256K\nfill_kernel = no\n"
-		"lane_operations = 0\nexact_chains = no\n";
+		"lane_operations = 0\nexact_chains = no\nbest_effort = gaps\nbest_effort_spares = 8\n";
 	static const char *const wanted[][2] = {
 		{"peer_path", "host"},
 		{"stack_bytes", "65536"},
@@ -53,6 +53,8 @@ Test(configuration_cuda, every_option_is_taken_and_units_are_resolved)
 		{"fill_kernel", "no"},
 		{"lane_operations", "0"},
 		{"exact_chains", "no"},
+		{"best_effort", "gaps"},
+		{"best_effort_spares", "8"},
 	};
 	struct configuration configuration;
 	char message[256] = "";
@@ -97,6 +99,8 @@ Test(configuration_cuda, mistakes_name_file_line_and_what_is_wanted)
 		{"[cuda]\nlatency_multiprocessors = 1025\n", ":2: ", "up to 1024"},
 		{"[cuda]\nlatency_multiprocessors = few\n",
 		 ":2: ", "latency_multiprocessors needs"},
+		{"[cuda]\nbest_effort = yes\n", ":2: ", "beside or gaps"},
+		{"[cuda]\nbest_effort_spares = 1025\n", ":2: ", "up to 1024"},
 		{"[cuda]\nlibrary =\n", ":2: ", "library needs"},
 		{"[cuda]\nlibrary = lib/libcuda.so\n", ":2: ", "whole path"},
 		{"[cuda]\nnvrtc = ../libnvrtc.so\n", ":2: ", "whole path"},

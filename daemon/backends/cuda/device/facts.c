@@ -144,6 +144,9 @@ static int read_device(struct backend *backend, int ordinal, const char *driver,
 				  "cannot query the properties of GPU %d", ordinal);
 	cuda_attributes_read(cuda, &own);
 	cuda_attributes_fill(cuda, &own, memory_bytes, &facts);
+	/* From this capability on there are enough priorities. */
+	if (backend->settings.best_effort_beside && own.compute_major >= 7)
+		facts.features |= BACKEND_FEATURE_BESIDE;
 	facts.preferred_lanes = backend->settings.lanes;
 	facts.lane_copy_bytes =
 		backend->settings.chain_length > 0 ? backend->settings.copy_kernel_bytes : 0;

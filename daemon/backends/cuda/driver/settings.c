@@ -81,6 +81,16 @@ static int read_switch(const char *value, bool *switch_out)
 	return 0;
 }
 
+static int read_best_effort(const char *value, bool *beside_out)
+{
+	const bool beside = strcmp(value, "beside") == 0;
+
+	if (!beside && strcmp(value, "gaps") != 0)
+		return -EINVAL;
+	*beside_out = beside;
+	return 0;
+}
+
 static int read_one(const char *name, const char *value, struct cuda_settings *settings)
 {
 	if (strcmp(name, "library") == 0)
@@ -114,6 +124,11 @@ static int read_one(const char *name, const char *value, struct cuda_settings *s
 					  &settings->lane_operations);
 	if (strcmp(name, "overlap") == 0)
 		return read_switch(value, &settings->overlap);
+	if (strcmp(name, "best_effort") == 0)
+		return read_best_effort(value, &settings->best_effort_beside);
+	if (strcmp(name, "best_effort_spares") == 0)
+		return read_small_setting(value, 0, CUDA_LATENCY_MULTIPROCESSORS_MAX,
+					  &settings->best_effort_spares);
 	return -ENOENT;
 }
 
@@ -132,7 +147,7 @@ static int read_option(const char *option, struct cuda_settings *settings,
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_INVALID,
 			"\"%.80s\" is no option of the CUDA backend: it has library, nvrtc, peer_path, "
-			"stack_bytes, headroom_bytes, lanes, connections, chain_length, exact_chains, copy_kernel_bytes, fill_kernel, lane_operations, latency_multiprocessors and overlap",
+			"stack_bytes, headroom_bytes, lanes, connections, chain_length, exact_chains, copy_kernel_bytes, fill_kernel, lane_operations, latency_multiprocessors, overlap, best_effort and best_effort_spares",
 			option);
 	if (error < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
@@ -154,6 +169,7 @@ int cuda_settings_read(const char *const *options, struct cuda_settings *setting
 		.fill_kernel = true,
 		.lane_operations = CUDA_LANE_OPERATIONS_DEFAULT,
 		.overlap = true,
+		.best_effort_beside = true,
 	};
 
 	for (; options && *options; options++) {

@@ -53,6 +53,12 @@ struct cuda_settings {
 	/* "latency_multiprocessors": number reserved for the latency class; 0: none
 	 * (lane/partition.h). */
 	uint32_t latency_multiprocessors;
+	/* "best_effort" = beside gaps: it has lanes of its own, with the least priority (false: it
+	 * has those of the normal class). */
+	bool best_effort_beside;
+	/* "best_effort_spares": number that such lanes leave to others, while there are sessions of
+	 * the latency class; 0: none (lane/partition.h). */
+	uint32_t best_effort_spares;
 };
 
 /*

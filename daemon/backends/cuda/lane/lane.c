@@ -136,6 +136,7 @@ static void drop_state(struct backend_device *device, struct cuda_lane_state *st
 	struct cuda_lanes *lanes = device->lanes;
 
 	lanes->awaiting_chains -= state->awaits_chains;
+	lanes->beside_count -= state->lane->kind == BACKEND_LANE_BESIDE;
 	cuda_chains_free(state);
 	if (state->tail_event)
 		cuda_event_give(device, false, state->tail_event);
@@ -185,6 +186,7 @@ static int create_lane(struct backend_device *device, enum backend_lane_kind kin
 	struct cuda_lane_state *state = make_state(device, kind);
 	if (!state)
 		return cuda_no_memory(fault_out, "a lane");
+	lanes->beside_count += kind == BACKEND_LANE_BESIDE;
 	state->lane->is_foreign = stream != NULL;
 	state->whole = stream;
 	if (!stream)

@@ -29,7 +29,7 @@
 #define CUDA_MARK_BYTES          4u    /* distance of a mark from its word */
 #define CUDA_POOLED_STREAMS_MAX  64u   /* unused streams of each kind that are kept */
 #define CUDA_POOLED_EVENTS_MAX   1024u
-#define CUDA_LANE_KINDS          4u
+#define CUDA_LANE_KINDS          5u
 #define CUDA_NOTED_WAITS         4u
 
 /* A launch that waits to be sent. */
@@ -238,8 +238,10 @@ struct cuda_lanes {
 	/* Calls of progress() that skip the clock: the present number, and those still to come. */
 	uint32_t looks, polls_left;
 
-	/* Priorities of streams as the driver numbers them: 0, -4. */
-	int priority, latency_priority;
+	/* Priorities of streams as the driver numbers them: of best effort beside others (0), of
+	 * lanes without a class (-1, or 0), of the latency class (-4). */
+	int least_priority, priority, latency_priority;
+	uint32_t beside_count; /* number of lanes of kind BACKEND_LANE_BESIDE */
 	struct cuda_stream_pool pools[CUDA_LANE_KINDS];
 	CUstream model;           /* a stream with the attributes that each new one gets */
 	uint32_t awaiting_chains; /* number of lanes that wait for chains */

@@ -65,12 +65,19 @@ static struct cuda_part *partition_part_of(struct cuda_lanes *lanes,
 							 : &lanes->partition.rest;
 }
 
+/* True if the partition only keeps best effort off some multiprocessors, which nobody else has. */
+static bool only_spares(const struct backend_device *device)
+{
+	return device->backend->settings.latency_multiprocessors == 0;
+}
+
 /* Copy lanes have no work for multiprocessors. Streams of the application, and streams of which it
  * has handles, stay as they are. */
 static bool may_be_apart(const struct cuda_lane_state *state)
 {
 	return backend_lane_computes(state->lane->kind) && !state->lane->is_foreign &&
-	       !state->is_known;
+	       !state->is_known &&
+	       (state->lane->kind == BACKEND_LANE_BESIDE || !only_spares(state->lane->device));
 }
 
 static CUresult enter_part(struct backend_device *device, struct cuda_lane_state *state)
@@ -104,7 +111,7 @@ void cuda_partition_join(struct cuda_lane_state *state)
 {
 	struct backend_device *device = state->lane->device;
 
-	if (device->lanes->partition.few.units > 0 && may_be_apart(state))
+	if (device->lanes->partition.rest.units > 0 && may_be_apart(state))
 		(void)enter_part(device, state);
 }
 
@@ -219,6 +226,7 @@ static CUresult partition_divide(struct backend_device *device)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_partition *partition = &device->lanes->partition;
+	const struct cuda_settings *settings = &device->backend->settings;
 	CUdevResource all, few, rest;
 	unsigned groups = 1;
 
@@ -230,15 +238,16 @@ static CUresult partition_divide(struct backend_device *device)
 	if (result == CUDA_SUCCESS)
 		result = cu->cuDevSmResourceSplitByCount(
 			&few, &groups, &all, &rest, 0,
-			device->backend->settings.latency_multiprocessors);
+			only_spares(device) ? settings->best_effort_spares
+					    : settings->latency_multiprocessors);
 	if (result == CUDA_SUCCESS && (groups != 1 || few.sm.smCount == 0 || rest.sm.smCount == 0))
 		result = CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
-	if (result == CUDA_SUCCESS)
+	if (result == CUDA_SUCCESS && !only_spares(device))
 		result = partition_make_part(device, &few, &partition->few);
 	if (result == CUDA_SUCCESS)
 		result = partition_make_part(device, &rest, &partition->rest);
 	if (result == CUDA_SUCCESS) {
-		partition->few.units = few.sm.smCount;
+		partition->few.units = only_spares(device) ? 0 : few.sm.smCount;
 		partition->rest.units = rest.sm.smCount;
 	}
 	return result;
@@ -290,7 +299,8 @@ static CUresult try_parts(struct backend_device *device)
 
 	if (cuda_event_take(device, true, &start, NULL) == 0 &&
 	    cuda_event_take(device, true, &last, NULL) == 0)
-		result = try_part(device, &partition->few, start, last);
+		result = partition->few.context ? try_part(device, &partition->few, start, last)
+						: CUDA_SUCCESS;
 	if (result == CUDA_SUCCESS)
 		result = try_part(device, &partition->rest, start, last);
 	cuda_event_give(device, true, start);
@@ -318,12 +328,17 @@ static void make_partition(struct backend_device *device)
 	partition->is_refused = true;
 }
 
+static bool has_use(const struct backend_device *device)
+{
+	return !only_spares(device) || device->lanes->beside_count > 0;
+}
+
 bool cuda_partition_is_due(const struct backend_device *device)
 {
 	const struct cuda_partition *partition = &device->lanes->partition;
-	bool has = partition->few.units > 0;
+	bool has = partition->rest.units > 0;
 
-	return partition->is_wanted ? !has && !partition->is_refused : has;
+	return partition->is_wanted ? !has && !partition->is_refused && has_use(device) : has;
 }
 
 void cuda_partition_step(struct backend_device *device)
@@ -343,11 +358,14 @@ void cuda_partition_close(struct backend_device *device)
 
 void cuda_latency_wanted(struct backend_device *device, bool is_wanted)
 {
+	const struct cuda_settings *settings = &device->backend->settings;
 	struct cuda_partition *partition = &device->lanes->partition;
 
 	/* In the application's own context, the service has no multiprocessors to divide. */
-	partition->is_wanted = is_wanted && device->backend->settings.latency_multiprocessors > 0 &&
-			       !device->is_native;
+	partition->is_wanted = is_wanted && !device->is_native &&
+			       (settings->latency_multiprocessors > 0 ||
+				(settings->best_effort_spares > 0 &&
+				 cuda_partition_is_possible(&device->backend->library)));
 	partition->is_refused = partition->is_refused && is_wanted;
 }
 

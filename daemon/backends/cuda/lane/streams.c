@@ -17,11 +17,15 @@ int cuda_streams_open(struct backend_device *device, struct backend_fault *fault
 	/*
 	 * Greater priorities have smaller numbers; the least priority is the driver's default. The
 	 * backend's own streams have the greatest. If there is a priority in between, lanes share
-	 * no queue to the device with these streams.
+	 * no queue to the device with these streams. Where best effort runs beside others, other
+	 * lanes are above the least priority.
 	 */
-	lanes->priority = least;
+	lanes->least_priority = lanes->priority = least;
 	lanes->latency_priority = greatest + 1 < least ? greatest + 1 : greatest;
-	result = cu->cuStreamCreateWithPriority(&lanes->model, CU_STREAM_NON_BLOCKING, least);
+	if (device->backend->settings.best_effort_beside && lanes->latency_priority < least - 1)
+		lanes->priority = least - 1;
+	result = cu->cuStreamCreateWithPriority(&lanes->model, CU_STREAM_NON_BLOCKING,
+						lanes->priority);
 	if (result != CUDA_SUCCESS) {
 		lanes->model = NULL;
 		return cuda_fault(device, cu, result, fault_out, "cannot make a stream");
@@ -77,8 +81,8 @@ void cuda_stream_give(struct backend_device *device, enum backend_lane_kind kind
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_stream_pool *pool = &device->lanes->pools[kind];
-	/* A stream of a latency lane would get the model's priority with the other attributes. */
-	bool is_pooled = kind != BACKEND_LANE_LATENCY;
+	/* The stream gets the model's priority with the other attributes. */
+	bool is_pooled = cuda_stream_priority(device->lanes, kind) == device->lanes->priority;
 
 	/* A stream keeps its attributes (windows of the cache, sync policy), and its next user must
 	 * not inherit them. */

@@ -13,7 +13,9 @@ void cuda_streams_close(struct backend_device *device);
 
 static inline int cuda_stream_priority(const struct cuda_lanes *lanes, enum backend_lane_kind kind)
 {
-	return kind == BACKEND_LANE_LATENCY ? lanes->latency_priority : lanes->priority;
+	return kind == BACKEND_LANE_LATENCY  ? lanes->latency_priority
+	       : kind == BACKEND_LANE_BESIDE ? lanes->least_priority
+					     : lanes->priority;
 }
 
 /* Takes a stream that never waits for the default stream, with the priority of its kind. Device

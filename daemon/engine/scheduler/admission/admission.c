@@ -57,7 +57,8 @@ bool sched_admission_flow_changed(struct sched_flow *flow)
 	enum fair_queue_class class;
 	uint32_t weight;
 	sched_account_rank_of(flow->account, &class, &weight);
-	bool changes_lanes = (flow->class == FAIR_QUEUE_LATENCY) != (class == FAIR_QUEUE_LATENCY);
+	bool changes_lanes =
+		sched_lanes_of(flow->device, flow->class) != sched_lanes_of(flow->device, class);
 	flow->device->class_flows[flow->class]--;
 	flow->class = class;
 	flow->device->class_flows[class]++;
@@ -89,6 +90,7 @@ static void configure_fair_queue(const struct scheduler_device *device,
 				 struct fair_queue_config *config)
 {
 	fair_queue_config_init(config);
+	config->has_beside = device->beside_count > 0;
 	if (device->features & BACKEND_FEATURE_SIDE_BY_SIDE)
 		return;
 	config->window_ns = config->session_ns = PLAIN_WINDOW_NS;

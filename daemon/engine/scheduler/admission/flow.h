@@ -60,7 +60,7 @@ void sched_flow_enter(struct task *task);
 bool sched_flow_allows(const struct task *task, uint32_t lane);
 void sched_flow_sent(struct task *task);
 void sched_flow_back(struct task *task);
-/* The task waits for this lane, or for any: SCHED_FLOW_ANY_LANE, SCHED_FLOW_ANY_LATENCY. */
+/* The task waits for this lane, or for any: SCHED_FLOW_ANY_LANE and enum sched_lanes. */
 void sched_flow_park(struct task *task, uint32_t lane);
 /* Removes the first task that waits for the lane; there must be one. A flow without parked tasks
  * leaves the line. */

@@ -193,7 +193,11 @@ static void choose_lanes(struct scheduler_device *device, const struct backend_d
 		device->lane_count + (facts->features & BACKEND_FEATURE_COPY_LANES ? 2 : 0);
 	device->latency_count =
 		device->lane_count < SCHED_LANES_LATENCY ? device->lane_count : SCHED_LANES_LATENCY;
-	device->all_lane_count = device->latency_first + device->latency_count;
+	device->beside_first = device->latency_first + device->latency_count;
+	if (device->features & BACKEND_FEATURE_BESIDE)
+		device->beside_count = device->lane_count < SCHED_LANES_BESIDE ? device->lane_count
+									       : SCHED_LANES_BESIDE;
+	device->all_lane_count = device->beside_first + device->beside_count;
 	device->lane_end = device->all_lane_count;
 }
 

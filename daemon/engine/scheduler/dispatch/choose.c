@@ -12,27 +12,29 @@
 /* The longest that a small move may wait behind kernels of which it is independent. */
 #define SHORT_REST_NS 20000u
 
-/* Lanes for computing: those of the latency class, or those of the other classes. */
+/* Lanes for computing, which some classes have for themselves. */
 struct lane_group {
 	struct sched_lane *first;
 	uint32_t count;
 };
 
-static struct lane_group lane_group_of(struct scheduler_device *device, bool is_latency)
+static struct lane_group lane_group_of(struct scheduler_device *device, enum sched_lanes lanes)
 {
-	return is_latency ? (struct lane_group){&device->lanes[device->latency_first],
-						device->latency_count}
-			  : (struct lane_group){device->lanes, device->lane_count};
-}
-
-static bool is_of_latency_class(const struct task *task)
-{
-	return task->flow->class == FAIR_QUEUE_LATENCY;
+	switch (lanes) {
+	case SCHED_LANES_OF_LATENCY:
+		return (struct lane_group){&device->lanes[device->latency_first],
+					   device->latency_count};
+	case SCHED_LANES_OF_BESIDE:
+		return (struct lane_group){&device->lanes[device->beside_first],
+					   device->beside_count};
+	default:
+		return (struct lane_group){device->lanes, device->lane_count};
+	}
 }
 
 static struct lane_group own_lane_group(const struct task *task)
 {
-	return lane_group_of(task->device, is_of_latency_class(task));
+	return lane_group_of(task->device, sched_lanes_of(task->device, task->flow->class));
 }
 
 static bool is_lane_of_group(const struct lane_group *group, const struct sched_lane *lane)
@@ -77,9 +79,9 @@ static struct sched_lane *lane_most_idle(const struct scheduler_device *device,
 	return best;
 }
 
-struct sched_lane *sched_lane_most_idle(struct scheduler_device *device, bool is_latency)
+struct sched_lane *sched_lane_most_idle(struct scheduler_device *device, enum sched_lanes lanes)
 {
-	return lane_most_idle(device, lane_group_of(device, is_latency));
+	return lane_most_idle(device, lane_group_of(device, lanes));
 }
 
 static bool has_predecessor_at(const struct task *task, const struct sched_lane *lane)

@@ -155,9 +155,8 @@ static void send_or_park(struct task *task)
 	else if (fixed)
 		sched_flow_park(task, index);
 	else
-		sched_flow_park(task, task->flow->class == FAIR_QUEUE_LATENCY
-					      ? SCHED_FLOW_ANY_LATENCY
-					      : SCHED_FLOW_ANY_LANE);
+		sched_flow_park(task, SCHED_FLOW_ANY_LANE +
+					      sched_lanes_of(task->device, task->flow->class));
 }
 
 void sched_lane_dispatch(struct task *task)
@@ -202,10 +201,17 @@ static uint64_t lists_with_room(const struct scheduler_device *device)
 	for (uint32_t i = 0; i < device->lane_end; i++)
 		if (!sched_lane_is_full(&device->lanes[i]))
 			lists |= 1ull << i;
-	if (lists & ((1ull << device->lane_count) - 1))
-		lists |= 1ull << SCHED_FLOW_ANY_LANE;
-	if (lists >> device->latency_first & ((1ull << device->latency_count) - 1))
-		lists |= 1ull << SCHED_FLOW_ANY_LATENCY;
+	const uint64_t others = lists & ((1ull << device->lane_count) - 1),
+		       latency = lists >> device->latency_first &
+				 ((1ull << device->latency_count) - 1),
+		       beside =
+			       lists >> device->beside_first & ((1ull << device->beside_count) - 1);
+	if (others)
+		lists |= 1ull << (SCHED_FLOW_ANY_LANE + SCHED_LANES_OTHERS);
+	if (latency)
+		lists |= 1ull << (SCHED_FLOW_ANY_LANE + SCHED_LANES_OF_LATENCY);
+	if (beside)
+		lists |= 1ull << (SCHED_FLOW_ANY_LANE + SCHED_LANES_OF_BESIDE);
 	return lists;
 }
 
@@ -230,7 +236,8 @@ static bool unpark_first(struct sched_flow *flow, uint32_t index, uint64_t *room
 	struct sched_lane *lane =
 		index < SCHED_LANES_ALL
 			? &device->lanes[index]
-			: sched_lane_most_idle(device, index == SCHED_FLOW_ANY_LATENCY);
+			: sched_lane_most_idle(device,
+					       (enum sched_lanes)(index - SCHED_FLOW_ANY_LANE));
 	if (!sched_flow_allows(flow->lanes[index].parked.first, (uint32_t)(lane - device->lanes)))
 		return false;
 	struct task *task = sched_flow_unpark(flow, index);

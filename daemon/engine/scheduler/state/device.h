@@ -32,10 +32,17 @@
 #include <stdint.h>
 
 static_assert(SCHED_DEVICES_MAX == 63, "with the host 64 places: one word");
-/* Any compute lane of the other classes; _ANY_LATENCY: of the latency class. */
-#define SCHED_FLOW_ANY_LANE    SCHED_LANES_ALL
-#define SCHED_FLOW_ANY_LATENCY (SCHED_LANES_ALL + 1u)
-#define SCHED_FLOW_LISTS       (SCHED_LANES_ALL + 2u)
+/* A device's compute lanes, by the class of a session. */
+enum sched_lanes {
+	SCHED_LANES_OTHERS,
+	SCHED_LANES_OF_LATENCY,
+	SCHED_LANES_OF_BESIDE, /* best effort, where the device can serve it beside others */
+	SCHED_LANES_GROUPS
+};
+/* Any compute lane of the first group; the lists of the other groups follow. */
+#define SCHED_FLOW_ANY_LANE SCHED_LANES_ALL
+#define SCHED_FLOW_LISTS    (SCHED_LANES_ALL + SCHED_LANES_GROUPS)
+static_assert(SCHED_FLOW_LISTS <= 64, "a bit each");
 /* A kernel counts as recent until so many new launches have come after it. */
 #define SCHED_SEEN_MAX 32u
 
@@ -71,8 +78,8 @@ struct sched_flow {
 	uint64_t waiting; /* a bit for each list below that has parked tasks */
 	struct {
 		uint32_t sent;
-		struct task_list parked; /* waiting for room in this lane; the last two lists: in
-					    any compute lane */
+		struct task_list parked; /* waiting for room in this lane; the last lists: in any
+					    compute lane of a group */
 	} lanes[SCHED_FLOW_LISTS];
 	struct sched_used used;
 	uint64_t running_ns;                /* running time at the latest report; not in `used` */
@@ -113,12 +120,13 @@ struct scheduler_device {
 	pthread_t thread;
 	/*
 	 * Compute lanes; then the two copy lanes, if the device has them; then compute lanes of the
-	 * latency class, which are made at first use.
+	 * latency class, and of best effort beside others. The last two are made at first use.
 	 */
 	struct sched_lane lanes[SCHED_LANES_ALL];
 	uint32_t lane_count; /* compute lanes of the other classes */
 	uint32_t latency_first, latency_count;
-	uint32_t deeper; /* sum of the lanes' `deeper` */
+	uint32_t beside_first, beside_count; /* 0: best effort has no lanes of its own */
+	uint32_t deeper;                     /* sum of the lanes' `deeper` */
 	uint32_t all_lane_count;
 	/* End of the lanes, with those over native queues; some of these are unused. */
 	uint32_t lane_end;
@@ -200,6 +208,14 @@ struct scheduler_device {
 	struct worker worker;
 	struct worker_lane_head deadline_heads[SCHED_LANES_ALL]; /* the front's (deadline.c) */
 };
+
+static inline enum sched_lanes sched_lanes_of(const struct scheduler_device *device,
+					      enum fair_queue_class class)
+{
+	return class == FAIR_QUEUE_LATENCY ? SCHED_LANES_OF_LATENCY
+	       : class == FAIR_QUEUE_BEST_EFFORT && device->beside_count > 0 ? SCHED_LANES_OF_BESIDE
+									     : SCHED_LANES_OTHERS;
+}
 
 /* Device thread, where the device is `unusable`. */
 static inline const struct backend_fault *sched_gone_fault(struct scheduler_device *device)

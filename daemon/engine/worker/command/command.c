@@ -22,6 +22,8 @@ static enum backend_lane_kind lane_kind(const struct scheduler_device *device, u
 {
 	if (index < device->lane_count)
 		return BACKEND_LANE_COMPUTE;
+	if (index >= device->beside_first)
+		return BACKEND_LANE_BESIDE;
 	if (index >= device->latency_first)
 		return BACKEND_LANE_LATENCY;
 	return index == device->lane_count ? BACKEND_LANE_COPY_IN : BACKEND_LANE_COPY_OUT;
