@@ -434,11 +434,11 @@ struct backend_ops {
 	bool (*quiet_wanted)(struct backend_device *device);
 	void (*quiet)(struct backend_device *device);
 	/*
-	 * Optional (QUIET_LOAD). Reports whether there are sessions of the latency class; called
-	 * when that changes. The device may reserve a part of itself for their lanes, and free it
-	 * again, in quiet moments (quiet_wanted). Costs nothing by itself.
+	 * Optional (QUIET_LOAD). `reasons`: bits of enum backend_apart; called when they change.
+	 * The device may reserve a part of itself for the latency class, or keep best effort off a
+	 * part, and undo that, in quiet moments (quiet_wanted). Costs nothing by itself.
 	 */
-	void (*latency_wanted)(struct backend_device *device, bool is_wanted);
+	void (*latency_wanted)(struct backend_device *device, uint32_t reasons);
 	/* With latency_wanted: the number of compute units that are reserved now; 0: none. */
 	uint32_t (*latency_units)(struct backend_device *device);
 	/*

@@ -22,6 +22,12 @@ enum backend_lane_kind {
 	BACKEND_LANE_BESIDE = 4,
 };
 
+/* Why a device may be divided between lanes of different kinds. */
+enum backend_apart {
+	BACKEND_APART_LATENCY = 1, /* there are sessions of the latency class */
+	BACKEND_APART_BESIDE = 2,  /* best effort runs beside sessions of other classes */
+};
+
 static inline bool backend_lane_computes(enum backend_lane_kind kind)
 {
 	return kind == BACKEND_LANE_COMPUTE || kind == BACKEND_LANE_LATENCY ||

@@ -151,7 +151,7 @@ void worker_retry_open(struct scheduler_device *device)
 		return;
 	worker->unusable = false;
 	if (worker->latency_applied && device->ops->latency_wanted) /* meanwhile */
-		device->ops->latency_wanted(device->handle, true);
+		device->ops->latency_wanted(device->handle, worker->latency_applied);
 	if (worker->l2_applied && device->ops->l2_wanted)
 		device->ops->l2_wanted(device->handle, worker->l2_applied);
 	note_opened(device);

@@ -429,7 +429,7 @@ Test(cuda_copies, B12_copies_of_a_lane_of_the_latency_class)
 	cr_assert_eq(ops->lane_create(fixture.device, BACKEND_LANE_LATENCY, &fixture.lanes[1].lane,
 				      &fault),
 		     0, "%s", fault.text);
-	(void)ops->latency_wanted(fixture.device, true);
+	ops->latency_wanted(fixture.device, BACKEND_APART_LATENCY);
 	ops->quiet(fixture.device);
 	cr_assert_eq(ops->host_register(fixture.device, pages, COPIES_ROOM, &host, &fault), 0, "%s",
 		     fault.text);

@@ -77,11 +77,11 @@ static void scene_close(struct scene *scene)
 
 /* The engine notifies the device, and gives it a quiet moment if it wants one. How many are set
  * apart then. */
-static uint32_t want(struct scene *scene, bool is_wanted)
+static uint32_t want(struct scene *scene, uint32_t reasons)
 {
 	const struct backend_ops *ops = scene->fixture.ops;
 
-	ops->latency_wanted(scene->fixture.device, is_wanted);
+	ops->latency_wanted(scene->fixture.device, reasons);
 	if (ops->quiet_wanted(scene->fixture.device))
 		ops->quiet(scene->fixture.device);
 	cr_assert(!ops->quiet_wanted(scene->fixture.device));
@@ -148,11 +148,11 @@ Test(cuda_partition, without_the_option_or_without_the_class_there_is_none)
 	struct scene scene;
 
 	open_partition_scene(&scene, NULL);
-	cr_assert_eq(want(&scene, true), 0);
+	cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 0);
 	expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 	scene_close(&scene);
 	open_partition_scene(&scene, "latency_multiprocessors=16");
-	cr_assert_eq(want(&scene, false), 0);
+	cr_assert_eq(want(&scene, 0), 0);
 	expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 	cr_assert_eq(double_count("green_contexts_created"), 0);
 	cr_assert_eq(double_count("call cuDeviceGetDevResource"), 0);
@@ -167,14 +167,14 @@ Test(cuda_partition, the_latency_class_has_some_and_all_others_the_rest)
 	clear_memory(&scene);
 	for (int round = 0; round < 3; round++) {
 		expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
-		cr_assert_eq(want(&scene, true), FEW);
+		cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), FEW);
 		expect_lane(&scene, LATENCY, 0, FEW);
 		expect_lane(&scene, 0, FEW, MULTIPROCESSORS - FEW);
 		/* A lane that comes now. */
 		make_latency_lane(&scene.fixture);
 		expect_lane(&scene, LATENCY, 0, FEW);
-		cr_assert_eq(want(&scene, true), FEW);
-		cr_assert_eq(want(&scene, false), 0);
+		cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), FEW);
+		cr_assert_eq(want(&scene, 0), 0);
 		expect_lane(&scene, 0, 0, MULTIPROCESSORS);
 	}
 	expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
@@ -187,17 +187,17 @@ Test(cuda_partition, the_latency_class_has_some_and_all_others_the_rest)
 }
 
 /* Everybody else has the whole device meanwhile, and nothing is set apart. */
-Test(cuda_partition, TR6_best_effort_spares_some_while_the_latency_class_is_there)
+Test(cuda_partition, TR6_best_effort_spares_some_while_others_are_there)
 {
 	struct scene scene;
 
 	open_partition_scene(&scene, "best_effort_spares=9");
 	clear_memory(&scene);
-	cr_assert_eq(want(&scene, true), 0);
+	cr_assert_eq(want(&scene, BACKEND_APART_BESIDE), 0);
 	cr_assert_eq(double_count("green_contexts_created"), 0, "without best effort");
 	for (int round = 0; round < 3; round++) {
 		make_lane(&scene.fixture, 0, BACKEND_LANE_BESIDE);
-		cr_assert_eq(want(&scene, true), 0);
+		cr_assert_eq(want(&scene, BACKEND_APART_BESIDE), 0);
 		expect_lane(&scene, 0, FEW, MULTIPROCESSORS - FEW);
 		expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 		make_lane(&scene.fixture, 0, BACKEND_LANE_BESIDE);
@@ -205,11 +205,23 @@ Test(cuda_partition, TR6_best_effort_spares_some_while_the_latency_class_is_ther
 		make_lane(&scene.fixture, 0, BACKEND_LANE_COMPUTE);
 		expect_lane(&scene, 0, 0, MULTIPROCESSORS);
 		make_lane(&scene.fixture, 0, BACKEND_LANE_BESIDE);
-		cr_assert_eq(want(&scene, false), 0);
+		cr_assert_eq(want(&scene, 0), 0);
 		expect_lane(&scene, 0, 0, MULTIPROCESSORS);
 		make_lane(&scene.fixture, 0, BACKEND_LANE_COMPUTE);
 	}
 	expect_sum(&scene);
+	scene_close(&scene);
+}
+
+Test(cuda_partition, TR6_what_is_set_apart_for_the_latency_class_is_so_for_it_alone)
+{
+	struct scene scene;
+
+	open_partition_scene(&scene, "latency_multiprocessors=16");
+	clear_memory(&scene);
+	make_lane(&scene.fixture, 0, BACKEND_LANE_BESIDE);
+	cr_assert_eq(want(&scene, BACKEND_APART_BESIDE), 0);
+	expect_lane(&scene, 0, 0, MULTIPROCESSORS);
 	scene_close(&scene);
 }
 
@@ -253,7 +265,7 @@ Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on
 	const uint32_t units = scene.fixture.facts->max_compute_units;
 	cr_assert_eq(
 		scene.fixture.ops->kernel_occupancy(scene.increment, local, 0, &before, &fault), 0);
-	cr_assert_eq(want(&scene, true), 8);
+	cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 8);
 	cr_assert_eq(scene.fixture.ops->kernel_occupancy(scene.increment, local, 0, &after, &fault),
 		     0);
 	cr_assert_eq(after.max_cooperative_groups, before.max_cooperative_groups);
@@ -303,7 +315,7 @@ Test(cuda_partition, K_a_graph_runs_on_the_whole_in_its_lane_s_order)
 	cr_assert_eq(scene.fixture.ops->graph_add(graph, &step, NULL, 0, &node, &fault), 0, "%s",
 		     fault.text);
 	cr_assert_eq(scene.fixture.ops->graph_finish(graph, false, &fault), 0, "%s", fault.text);
-	cr_assert_eq(want(&scene, true), 8);
+	cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 8);
 	for (int i = 0; i < 20; i++) {
 		(void)submit_increment(&scene, LATENCY, NULL);
 		uint64_t last = fixture_submit(
@@ -344,16 +356,16 @@ Test(cuda_partition, what_fails_when_it_is_made_leaves_lanes_on_the_whole)
 	clear_memory(&scene);
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		double_command("fail %s 801", calls[i]);
-		cr_assert_eq(want(&scene, true), 0, "%s", calls[i]);
+		cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 0, "%s", calls[i]);
 		double_command("forget");
 		cr_assert_eq(double_count("green_contexts"), 0, "%s", calls[i]);
 		expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 		expect_lane(&scene, 0, 0, MULTIPROCESSORS);
 		/* Not again and again. */
-		cr_assert_eq(want(&scene, true), 0);
-		cr_assert_eq(want(&scene, false), 0);
+		cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 0);
+		cr_assert_eq(want(&scene, 0), 0);
 	}
-	cr_assert_eq(want(&scene, true), 8);
+	cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 8);
 	expect_lane(&scene, LATENCY, 0, 8);
 	expect_sum(&scene);
 	scene_close(&scene);
@@ -368,7 +380,7 @@ Test(cuda_partition, I8_a_lane_whose_stream_was_given_out_stays_there)
 
 	open_partition_scene(&scene, "latency_multiprocessors=8");
 	clear_memory(&scene);
-	cr_assert_eq(want(&scene, true), 8);
+	cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 8);
 	(void)submit_increment(&scene, LATENCY, NULL);
 	const struct backend_ops *ops = scene.fixture.ops;
 	cr_assert_eq(ops->native_get(scene.fixture.device, BACKEND_NATIVE_QUEUE,
@@ -376,8 +388,8 @@ Test(cuda_partition, I8_a_lane_whose_stream_was_given_out_stays_there)
 		     0, "%s", fault.text);
 	fixture_wait(&scene.fixture, LATENCY, submit_increment(&scene, LATENCY, NULL));
 	expect_where("increment_u32", 0, MULTIPROCESSORS);
-	cr_assert_eq(want(&scene, false), 0);
-	cr_assert_eq(want(&scene, true), 8);
+	cr_assert_eq(want(&scene, 0), 0);
+	cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 8);
 	expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 	expect_lane(&scene, 0, 8, MULTIPROCESSORS - 8);
 	cr_assert_eq(ops->native_get(scene.fixture.device, BACKEND_NATIVE_QUEUE,

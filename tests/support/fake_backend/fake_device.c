@@ -146,10 +146,10 @@ void fake_device_close(struct backend_device *device)
 	free(device);
 }
 
-void fake_latency_wanted(struct backend_device *device, bool is_wanted)
+void fake_latency_wanted(struct backend_device *device, uint32_t reasons)
 {
 	fake_lock();
-	device->latency_wanted = is_wanted;
+	device->latency_wanted = (reasons & BACKEND_APART_LATENCY) != 0;
 	device->slot->counters.latency_tells++;
 	fake_unlock();
 }

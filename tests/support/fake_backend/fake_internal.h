@@ -340,7 +340,7 @@ void fake_sub_device_free(struct backend *backend, uint32_t sub_device);
 int fake_device_open(struct backend *backend, uint32_t index, backend_wake *wake, void *token,
 		     struct backend_device **device_out, struct backend_fault *fault_out);
 void fake_device_close(struct backend_device *device);
-void fake_latency_wanted(struct backend_device *device, bool is_wanted);
+void fake_latency_wanted(struct backend_device *device, uint32_t reasons);
 void fake_l2_wanted(struct backend_device *device, uint64_t size_bytes);
 uint32_t fake_latency_units(struct backend_device *device);
 bool fake_quiet_wanted(struct backend_device *device);

@@ -38,7 +38,7 @@ Test(cuda_settings, no_option_gives_the_defaults)
 	cr_assert(settings.overlap);
 	cr_assert_eq(settings.latency_multiprocessors, 0);
 	cr_assert(settings.best_effort_beside);
-	cr_assert_eq(settings.best_effort_spares, 0);
+	cr_assert_eq(settings.best_effort_spares, CUDA_SPARES_EIGHTH);
 	cuda_settings_free(&settings);
 }
 

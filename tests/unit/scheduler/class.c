@@ -2,6 +2,7 @@
  * change of a session's class. */
 #include "scheduler/harness.h"
 #include "scheduler/harness_checks.h"
+#include "scheduler/state/device.h"
 
 #include "access_mode.h"
 #include "fair_queue/fair_queue.h"
@@ -394,6 +395,35 @@ Test(class_told, a_device_is_told_of_the_latency_class_and_a_while_after_it_has_
 	cr_expect(eq(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
 	cr_expect(eq(u64, counters_now().latency_tells, 2));
 	cr_expect(eq(u64, counters_now().quiet_misuses, 0));
+	finish_class();
+}
+
+static uint32_t reasons_wanted(void)
+{
+	return atomic_load(&h.devices[0]->latency_wanted);
+}
+
+/* One that is alone has the whole device. */
+Test(class_told, TR6_a_device_is_told_that_best_effort_has_company)
+{
+	const struct launch noop = {.kernel = "noop", .home_lane = 1};
+	h.devices[0]->features |= BACKEND_FEATURE_BESIDE;
+	rank(flood, FAIR_QUEUE_BEST_EFFORT);
+	run_as(flood, &noop);
+	cr_expect(zero(u32, reasons_wanted()));
+	run_as(quick, &noop);
+	cr_expect(eq(u32, reasons_wanted(), BACKEND_APART_BESIDE));
+	rank(quick, FAIR_QUEUE_LATENCY);
+	cr_expect(eq(u32, reasons_wanted(), BACKEND_APART_BESIDE | BACKEND_APART_LATENCY));
+	rank(quick, FAIR_QUEUE_NORMAL);
+	cr_expect(eq(u32, reasons_wanted(), BACKEND_APART_BESIDE | BACKEND_APART_LATENCY));
+	atomic_store(&clock_now, scheduler_again_ns(h.scheduler));
+	run_as(flood, &noop);
+	cr_expect(eq(u32, reasons_wanted(), BACKEND_APART_BESIDE));
+	quick = sched_account_drop(quick);
+	atomic_store(&clock_now, scheduler_again_ns(h.scheduler));
+	run_as(flood, &noop);
+	cr_expect(zero(u32, reasons_wanted()));
 	finish_class();
 }
 

@@ -170,6 +170,7 @@ int cuda_settings_read(const char *const *options, struct cuda_settings *setting
 		.lane_operations = CUDA_LANE_OPERATIONS_DEFAULT,
 		.overlap = true,
 		.best_effort_beside = true,
+		.best_effort_spares = CUDA_SPARES_EIGHTH,
 	};
 
 	for (; options && *options; options++) {

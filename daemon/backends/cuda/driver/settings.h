@@ -28,6 +28,8 @@ enum cuda_peer_path {
 };
 
 /* driver/settings.c: options of sycld.conf's section [cuda]. Each has a default. */
+#define CUDA_SPARES_EIGHTH UINT32_MAX
+
 struct cuda_settings {
 	char *library;                 /* "library": a name instead of libcuda.so.1 */
 	char *nvrtc;                   /* "nvrtc": a name instead of the usual ones */
@@ -56,8 +58,8 @@ struct cuda_settings {
 	/* "best_effort" = beside gaps: it has lanes of its own, with the least priority (false: it
 	 * has those of the normal class). */
 	bool best_effort_beside;
-	/* "best_effort_spares": number that such lanes leave to others, while there are sessions of
-	 * the latency class; 0: none (lane/partition.h). */
+	/* "best_effort_spares": number that such lanes leave to others, while there are others; 0:
+	 * none; CUDA_SPARES_EIGHTH: an eighth of all (lane/partition.h). */
 	uint32_t best_effort_spares;
 };
 

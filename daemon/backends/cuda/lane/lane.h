@@ -412,7 +412,7 @@ int cuda_lane_adopt(struct backend_device *device, CUstream stream, struct backe
 bool cuda_quiet_wanted(struct backend_device *device);
 void cuda_quiet(struct backend_device *device);
 /* lane/partition.c. */
-void cuda_latency_wanted(struct backend_device *device, bool is_wanted);
+void cuda_latency_wanted(struct backend_device *device, uint32_t reasons);
 uint32_t cuda_latency_units(struct backend_device *device);
 /* lane/l2.c. */
 void cuda_l2_wanted(struct backend_device *device, uint64_t size_bytes);

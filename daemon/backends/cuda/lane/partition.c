@@ -71,6 +71,13 @@ static bool only_spares(const struct backend_device *device)
 	return device->backend->settings.latency_multiprocessors == 0;
 }
 
+static uint32_t spares_of(const struct backend_device *device)
+{
+	const uint32_t set = device->backend->settings.best_effort_spares;
+
+	return set == CUDA_SPARES_EIGHTH ? (uint32_t)device->facts->multiprocessors / 8 : set;
+}
+
 /* Copy lanes have no work for multiprocessors. Streams of the application, and streams of which it
  * has handles, stay as they are. */
 static bool may_be_apart(const struct cuda_lane_state *state)
@@ -226,7 +233,6 @@ static CUresult partition_divide(struct backend_device *device)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_partition *partition = &device->lanes->partition;
-	const struct cuda_settings *settings = &device->backend->settings;
 	CUdevResource all, few, rest;
 	unsigned groups = 1;
 
@@ -238,8 +244,8 @@ static CUresult partition_divide(struct backend_device *device)
 	if (result == CUDA_SUCCESS)
 		result = cu->cuDevSmResourceSplitByCount(
 			&few, &groups, &all, &rest, 0,
-			only_spares(device) ? settings->best_effort_spares
-					    : settings->latency_multiprocessors);
+			only_spares(device) ? spares_of(device)
+					    : device->backend->settings.latency_multiprocessors);
 	if (result == CUDA_SUCCESS && (groups != 1 || few.sm.smCount == 0 || rest.sm.smCount == 0))
 		result = CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
 	if (result == CUDA_SUCCESS && !only_spares(device))
@@ -356,16 +362,15 @@ void cuda_partition_close(struct backend_device *device)
 	end_partition(device);
 }
 
-void cuda_latency_wanted(struct backend_device *device, bool is_wanted)
+void cuda_latency_wanted(struct backend_device *device, uint32_t reasons)
 {
-	const struct cuda_settings *settings = &device->backend->settings;
 	struct cuda_partition *partition = &device->lanes->partition;
+	const bool is_wanted = only_spares(device) ? reasons != 0 && spares_of(device) > 0
+						   : (reasons & BACKEND_APART_LATENCY) != 0;
 
 	/* In the application's own context, the service has no multiprocessors to divide. */
 	partition->is_wanted = is_wanted && !device->is_native &&
-			       (settings->latency_multiprocessors > 0 ||
-				(settings->best_effort_spares > 0 &&
-				 cuda_partition_is_possible(&device->backend->library)));
+			       cuda_partition_is_possible(&device->backend->library);
 	partition->is_refused = partition->is_refused && is_wanted;
 }
 

@@ -1,6 +1,7 @@
 /*
- * Whether a device has sessions of the latency class: its backend may reserve a part of the device
- * for them (backend.h, latency_wanted). A session counts from its first command until it ends or
+ * Whether a device has sessions of the latency class, and whether best effort runs beside other
+ * sessions. Its backend may reserve a part of the device for the first, or keep best effort off a
+ * part (backend.h, latency_wanted). A session counts from its first command until it ends or
  * changes its class. After the last one, the reservation lasts a few seconds. Otherwise a program
  * that reconnects again and again would pay for it each time, and other lanes would be moved each
  * time.
@@ -22,11 +23,22 @@
 
 static void set_latency_wanted(struct scheduler_device *device, uint32_t wanted)
 {
-	device->latency_until_ns = 0;
 	if (atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) == wanted)
 		return;
 	atomic_store(&device->latency_wanted, wanted);
 	(void)sched_sleeper_wake(&device->port.sleeper);
+}
+
+static uint32_t reasons_now(const struct scheduler_device *device)
+{
+	const uint32_t *flows = device->class_flows;
+	const bool has_latency = flows[FAIR_QUEUE_LATENCY] > 0,
+		   has_beside = (device->features & BACKEND_FEATURE_BESIDE) &&
+				flows[FAIR_QUEUE_BEST_EFFORT] > 0;
+	uint32_t reasons = has_latency ? BACKEND_APART_LATENCY : 0;
+	if (has_beside && (has_latency || flows[FAIR_QUEUE_NORMAL] > 0))
+		reasons |= BACKEND_APART_BESIDE;
+	return reasons;
 }
 
 void sched_latency_review(struct scheduler_device *device)
@@ -39,11 +51,13 @@ void sched_latency_review(struct scheduler_device *device)
 	atomic_store_explicit(&device->latency_here, here, memory_order_relaxed);
 	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || !device->ops->latency_wanted)
 		return;
-	if (here) {
+	const uint32_t now = reasons_now(device);
+	const uint32_t all =
+		now | atomic_load_explicit(&device->latency_wanted, memory_order_relaxed);
+	set_latency_wanted(device, all);
+	if (all == now) {
 		scheduler->latency_leaving &= ~bit;
-		set_latency_wanted(device, 1);
-	} else if (atomic_load_explicit(&device->latency_wanted, memory_order_relaxed) &&
-		   !(scheduler->latency_leaving & bit)) {
+	} else if (!(scheduler->latency_leaving & bit)) {
 		scheduler->latency_leaving |= bit;
 		device->latency_until_ns = scheduler->clock_ns() + PATIENCE_NS;
 	}
@@ -58,7 +72,7 @@ void sched_latency_poll(struct scheduler *scheduler)
 			continue;
 		scheduler->latency_leaving &= ~(1ull << index);
 		if (device)
-			set_latency_wanted(device, 0);
+			set_latency_wanted(device, reasons_now(device));
 	}
 }
 

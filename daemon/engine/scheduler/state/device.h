@@ -186,7 +186,7 @@ struct scheduler_device {
 		has_dropped; /* by the front: a command that may be set aside is to be skipped */
 	/* Set by the front thread: the device has sessions of the latency class. */
 	_Atomic uint32_t latency_here;
-	_Atomic uint32_t latency_wanted; /* the same, a few seconds longer */
+	_Atomic uint32_t latency_wanted; /* enum backend_apart; each for a few seconds longer */
 	/* Set by the device thread: compute units reserved for those sessions. */
 	_Atomic uint32_t latency_units;
 	/* Set by the front thread: bytes of windows that should persist in the cache. */

@@ -25,7 +25,7 @@ void worker_latency_apply(struct scheduler_device *device)
 		return;
 	device->worker.latency_applied = atomic_load(&device->latency_wanted);
 	if (device->handle && !device->worker.unusable)
-		device->ops->latency_wanted(device->handle, device->worker.latency_applied != 0);
+		device->ops->latency_wanted(device->handle, device->worker.latency_applied);
 }
 
 uint64_t worker_latency_spin_most_ns(const struct scheduler_device *device)
