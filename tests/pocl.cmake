@@ -1,26 +1,26 @@
-# Nearly all of the time of many tests is PoCL's compiler. What of it they leave out shows nothing of this project's code. Only with PoCL 3,
-# on which they have run that way: PoCL 5 ends the process for some kernels that were built with -cl-opt-disable.
-# Each time: another version may have been installed since. Where there is no driver, there is nothing to leave out.
+# Nearly all of the time of many tests is PoCL's compiler. The parts of it that they leave out test nothing of this project's code. This is
+# only for PoCL 3, with which they have run that way: PoCL 5 ends the process for some kernels that were built with -cl-opt-disable. It is
+# determined each time, because another version may have been installed. Without a driver there is nothing to leave out.
 unset(pocl_ran CACHE)
 unset(pocl_compiled CACHE)
 try_run(pocl_ran pocl_compiled ${CMAKE_BINARY_DIR}/pocl_version ${CMAKE_CURRENT_LIST_DIR}/support/pocl_version.c
   LINK_LIBRARIES ${CMAKE_DL_LIBS} RUN_OUTPUT_VARIABLE pocl_version)
 string(REGEX MATCH "^[0-9]+" pocl_major "${pocl_version}")
 
-# PoCL compiles a kernel again for each size of work-groups that it is launched with. Without that one function serves all sizes, and a
-# list that is compiled takes a third less. sycl_test_with_sizes() has it.
+# PoCL compiles a kernel again for each size of work-groups with which it is launched. Without that one function serves all sizes, and a
+# list that is compiled takes a third less. sycl_test_with_sizes() keeps it.
 set(pocl_environment)
 if("${pocl_major}" STREQUAL "3")
   set(pocl_environment "POCL_WORK_GROUP_SPECIALIZATION=0")
 endif()
 
-# Before the first build of each process PoCL reads its library of built-in functions, 23,000 of them. It takes longer than a small build, and
-# an engine has a process for each build. Tests find PoCL with a shorter library, of the same code: without conversions and mathematics of
-# long vectors, halves in vectors, and conversions that state how to round, but for those that other functions call. A kernel of a test that
-# calls one is not built, and the log of its build names it: remove the part of the name from this list then.
+# Before the first build of each process PoCL reads its library of built-in functions, 23,000 of them. That takes longer than a small build,
+# and an engine has a process for each build. So tests use PoCL with a shorter library of the same code. It lacks conversions and
+# mathematics of long vectors, halves in vectors, and conversions with a rounding mode, unless other functions call them. A kernel of a test
+# that calls one is not built, and the log of its build names it. In that case remove the part of the name from this list.
 set(pocl_parts_left_out half2 half3 half4 half8 half16 char3 short3 int3 long3 float3 double3 Dv3_d shuffle Dv8_ Dv16_ _rtn _rtp _rtz)
 
-# sycl_short_pocl(folder): makes it, a folder with links to PoCL's libraries and one of the drivers' .icd files, and has tests use that.
+# sycl_short_pocl(folder): makes it, a folder with links to PoCL's libraries and one of the drivers' .icd files, and lets tests use that.
 function(sycl_short_pocl folder)
   set(haswell avx2)
   set(skylake-avx512 avx512)
@@ -36,7 +36,7 @@ function(sycl_short_pocl folder)
   file(CREATE_LINK /usr/share/pocl/include ${folder}/share/pocl/include SYMBOLIC)
   file(CREATE_LINK ${driver} ${folder}/lib/system/libpocl.so.2 SYMBOLIC)
   file(CREATE_LINK /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pocl ${folder}/lib/system/pocl SYMBOLIC)
-  # Also where there is no such file.
+  # Also if there is no such file.
   if(${full} IS_NEWER_THAN ${short} OR ${program} IS_NEWER_THAN ${short} OR ${CMAKE_CURRENT_FUNCTION_LIST_FILE} IS_NEWER_THAN ${short})
     unset(shortened CACHE)
     unset(shortener_compiled CACHE)
@@ -49,7 +49,7 @@ function(sycl_short_pocl folder)
     string(STRIP "${said}" said)
     message(STATUS "PoCL's library for tests: ${said}")
   endif()
-  # Other drivers as they are.
+  # Other drivers are unchanged.
   file(GLOB icds /etc/OpenCL/vendors/*.icd)
   foreach(icd ${icds})
     get_filename_component(name ${icd} NAME)
@@ -76,8 +76,8 @@ function(sycl_test_with_sizes)
   endforeach()
 endfunction()
 
-# sycl_test_without_optimiser(name...): tests of nothing that PoCL's optimiser could change. It is most of the time that PoCL takes
-# for a kernel. Its share of the kernels' language is tested by the programs of conformance/, which have it.
+# sycl_test_without_optimiser(name...): tests whose results PoCL's optimiser does not affect. It takes most of PoCL's time for a kernel. The
+# programs of conformance/ use it, and so test its part of the kernels' language.
 function(sycl_test_without_optimiser)
   foreach(name ${ARGN})
     if(TEST ${name} AND "${pocl_major}" STREQUAL "3")

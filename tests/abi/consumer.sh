@@ -1,8 +1,7 @@
 #!/bin/sh
-# Installs the build into a folder of its own and uses it from outside, from C and from C++, through
-# pkg-config and through find_package. Runs the programs inside the process, and against a service
-# that the library starts:
-# consumer.sh BUILD-FOLDER SOURCE-FOLDER
+# consumer.sh BUILD-FOLDER SOURCE-FOLDER installs the build into a separate folder and uses it from
+# outside: from C and from C++, through pkg-config and through find_package. It runs the programs
+# with the engine in the process, and with a service that the library starts.
 set -u
 build=$1
 source=$2
@@ -15,7 +14,7 @@ fail() {
 	exit 1
 }
 
-# The service that was started for this test, if any.
+# Ends the service that was started for this test, if there is one.
 stop_service() {
 	[ -n "$runtime" ] || return 0
 	pid=$("$bin/syclctl" --runtime-dir "$runtime/sycld" status --json 2>/dev/null | tr -d ' \n' |

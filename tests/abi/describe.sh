@@ -1,9 +1,9 @@
 #!/bin/sh
-# Describes the interface that a program built with this library relies on:
-# describe.sh LIBRARY INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS OUT
-# OUT gets libsyclclient.abi: the calls with all types that they name, as libabigail reads them from
-# the debug information. It also gets constants.txt: every enumerator and every number that is a
-# macro, and each member of a structure with its offset and its size. Most are in no call's type.
+# describe.sh LIBRARY INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS OUT describes the interface on which a
+# program built with this library relies. OUT gets libsyclclient.abi: the calls with all their
+# types, as libabigail reads them from the debug information. It also gets constants.txt: every
+# enumerator, every macro that is a number, and each member of a structure with its offset and size.
+# Most of these are in no call's type.
 set -eu
 library=$1
 include=$2
@@ -11,7 +11,7 @@ made=$3
 out=$4
 mkdir -p "$out"
 
-# Only what is public and does not depend on where and for what it was built: no places, no files' names.
+# Only public parts that do not depend on where and for what it was built: no folders and no file names.
 abidw --headers-dir "$include" --headers-dir "$made" --drop-private-types --exported-interfaces-only --drop-undefined-syms \
 	--no-show-locs --no-comp-dir-path --no-corpus-path --no-architecture --no-elf-needed --no-parameter-names \
 	--no-write-default-sizes "$library" >"$out/raw.abi"
@@ -22,8 +22,8 @@ awk '{
 }' "$out/raw.abi" >"$out/libsyclclient.abi"
 rm "$out/raw.abi"
 
-# A program that prints them. The lines of the headers, without comments, are short enough for this.
-# What needs a vendor's headers is inline there, over what is described here.
+# Makes a program that prints them. The lines of the headers, without comments, are short enough for
+# this. Functions that need a vendor's headers are inline there and use only what is described here.
 find "$include"/syclclient -name '*.h' ! -name cuda.h ! -name opencl.h | LC_ALL=C sort | xargs cat | awk '
 BEGIN {
 	print "#include <stddef.h>\n#include <stdio.h>\n#include <syclclient.h>"
@@ -35,7 +35,7 @@ BEGIN {
 	line = line " " $0
 	gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, " ", line)
 	if (line ~ /\/\*/)
-		next # a comment that goes on
+		next # the comment goes on in the next line
 	text = line
 	line = ""
 	if (text ~ /^ *#define +SYCL_[A-Z0-9_]+ +[^ {\\]/ && text !~ /__|extern|SYCL_(BEGIN|END)_DECLS/) {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Each relative link of each page leads somewhere, to the heading that it names too, and no line is longer than 100 columns
-# outside of tables: documents.sh PROJECT-FOLDER
+# documents.sh PROJECT-FOLDER checks each relative link of each page: the file must exist, and so must the heading that it names. No line
+# may be longer than 100 columns outside of tables.
 set -u
 cd "$1" || exit 1
 work=$(mktemp -d) || exit 1
@@ -11,18 +11,19 @@ trap 'rm -rf "$work"' EXIT
 find . \( -path './build*' -o -path ./.git -o -path ./tests/gpu/stage \) -type d -prune -o -name '*.md' -print |
 	sed 's,^\./,,' | LC_ALL=C sort >"$work/pages"
 
-# plain PAGE: without code, between fences and between backticks; a link may not be in either.
+# plain PAGE: prints it without the code between fences and between backticks, where a link does not
+# count.
 plain() {
 	awk '/^ *```/ { code = !code; next } !code { gsub(/`[^`]*`/, "`"); print }' "$1"
 }
 
-# anchors PAGE: the names by which its headings are linked.
+# anchors PAGE: prints the names by which its headings are linked.
 anchors() {
 	awk '/^ *```/ { code = !code; next } !code && /^#+ / { sub(/^#+ +/, ""); print }' "$1" |
 		tr '[:upper:]' '[:lower:]' | sed 's/[^[:alnum:] _-]//g; s/ /-/g'
 }
 
-# links PAGE: "file#anchor", one a line. A link may be broken over two lines.
+# links PAGE: prints "file#anchor", one a line. A link may be broken over two lines.
 links() {
 	plain "$1" | tr '\n' ' ' | grep -oE '\]\([^) ]+\)' | sed 's/^](//; s/)$//' | grep -vE '^[a-z]+:'
 }
@@ -43,7 +44,7 @@ while IFS= read -r page; do
 		*#*) anchors "$target" | grep -qxF -e "${link#*#}" || echo "$page: $link names no heading" >>"$work/wrong" ;;
 		esac
 	done <"$work/links"
-	# Columns are characters: bytes that continue one are not counted.
+	# Columns are characters: continuation bytes are not counted.
 	LC_ALL=C sed 's/[\x80-\xBF]//g' "$page" | LC_ALL=C awk -v page="$page" '
 		!/^ *\|/ && length($0) > 100 { printf "%s:%d: %d columns\n", page, NR, length($0) }' >>"$work/wrong"
 done <"$work/pages"

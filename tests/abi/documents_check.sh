@@ -1,19 +1,19 @@
 #!/bin/sh
-# documents.sh finds what is wrong with pages, each by itself: documents_check.sh
+# documents_check.sh checks that documents.sh finds each fault of pages, each by itself.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0
 
-# page TEXT: a project of two pages whose links are good, and this text.
+# page TEXT: makes a project of two pages whose links are valid, and adds this text.
 page() {
 	mkdir -p "$work/docs"
 	printf '# One\n\nTo [the other](docs/two.md#the-second-heading) and [here](#one).\n\n%s\n' "$1" >"$work/one.md"
 	printf '# Two\n\n## The second heading\n\nBack to [one](../one.md).\n' >"$work/docs/two.md"
 }
 
-# finds TEXT WHAT: that it is wrong, and why.
+# finds TEXT WHAT: the text must be reported, with this reason.
 finds() {
 	page "$1"
 	if output=$("$here/documents.sh" "$work") || ! printf '%s\n' "$output" | grep -qF -e "$2"; then

@@ -1,8 +1,7 @@
 #!/bin/sh
-# The examples in the comments of the public headers, and so in the manual pages, compile:
-# examples.sh INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS
-# Each becomes a function; the objects that it does not make itself are its parameters. Functions that
-# an example defines, or declares as its own program's, come first and end with an empty line.
+# examples.sh INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS compiles the examples in the comments of the public headers, which are also in the
+# manual pages. Each becomes a function; the objects that it does not make itself are its parameters. Functions that an example defines, or
+# declares as those of its program, come first and end with an empty line.
 set -u
 include=$1
 made=$2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Each public header compiles alone, and twice, as strict C99 and as C++17:
-# headers.sh INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS [FOLDER-OF-CUDA'S]. Without the last, cuda.h is left out.
+# headers.sh INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS [FOLDER-OF-CUDA'S] compiles each public header alone, and twice, as strict C99 and as
+# C++17. Without the last folder, cuda.h is left out.
 set -u
 include=$1
 made=$2
@@ -26,7 +26,7 @@ extern int nothing;"
 	printf '%s\n' "$source" | g++ -std=c++17 -pedantic-errors $warnings -Wold-style-cast $folders -x c++ - || failed=1
 done
 
-# The short forms of a launch, which are macros, in a program of both languages.
+# Uses the short forms of a launch, which are macros, in a program of both languages.
 # shellcheck disable=SC2016  # no variables
 launches='#include <syclclient/launch.h>
 #include <syclclient/usm.h>

@@ -4,15 +4,15 @@ function parent(path) {
 	return sub(/\/[^\/]*$/, "", path) ? path : ""
 }
 
-# The nearest folder, or the file itself, that has a rule.
+# Returns the nearest folder, or the file itself, that has a rule.
 function room_of(path) {
 	while (path != "" && !(path in rule))
 		path = parent(path)
 	return path
 }
 
-# The folders that `room` may use: its rule's words, and those of the folders among them that stand
-# beside it.
+# Adds the folders that `room` may use: the words of its rule, and those of the sibling folders
+# among them.
 function add_allowed(room, from,    words, count, i) {
 	count = split(rule[from], words, " ")
 	for (i = 1; i <= count; i++) {
@@ -60,7 +60,7 @@ function library(path) {
 	return "libc"
 }
 
-# A header is named by the end of its path: "scheduler/task.h", "ring.h".
+# A header is known by each end of its path: "scheduler/task.h", "ring.h".
 function add_header(path,    end) {
 	end = path
 	do
@@ -74,8 +74,8 @@ function common_length(a, b,    i) {
 	return i
 }
 
-# The header that `file` means by `path`: beside it, or the nearest of that name, and of two as near the
-# one whose path is shorter. In <> only public ones are ours.
+# Finds the header that `file` includes by `path`. It is beside the file, or the nearest with that name; of two at the same distance it is
+# the one with the shorter path. In <> only public ones belong to the project.
 function header_for(file, bracket, path,    list, count, i, best) {
 	if (bracket == "<" && path !~ /^syclclient[\/.]/)
 		return ""
@@ -120,7 +120,7 @@ function component_of(file,    folder, outermost) {
 	return outermost
 }
 
-# The innermost folder with a limit that has all of `files`.
+# Returns the innermost folder with a limit that contains all of `files`.
 function home_of_circle(files,    list, count, i, folder) {
 	count = split(files, list, " ")
 	folder = list[1]
@@ -130,7 +130,7 @@ function home_of_circle(files,    list, count, i, folder) {
 	return folder
 }
 
-# The file that gives `name` to `file`: of its own component, if one is.
+# Returns the file that defines `name` for `file`: one of its own component, if there is one.
 function definer_of(file, name,    list, count, i) {
 	count = split(definers[name], list, " ")
 	for (i = 1; i <= count; i++)
@@ -152,7 +152,7 @@ function check_symbol(file, name,    other, room) {
 		refuse(file, name, file ": " room " may not use " name "() of " other)
 }
 
-# Tarjan's algorithm: leaves each circle's files in `circle`.
+# Tarjan's algorithm: stores the files of each circle in `circle`.
 function visit(node,    list, count, i, members, size, home) {
 	low[node] = seen[node] = ++clock
 	stack[++depth] = node
@@ -239,7 +239,7 @@ $1 == "include" {
 	include_path[include_count] = $5
 }
 
-# Objects of files that are no more are left in a build folder. Everybody calls the C library's abort(), for which the engine has its own.
+# A build folder may contain objects of removed files. The C library's abort() is ignored, because the engine defines its own.
 $1 == "symbol" && $2 in is_file && $4 != "abort" {
 	has_object[$2] = 1
 	if ($3 == "U") {

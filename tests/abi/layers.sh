@@ -1,10 +1,9 @@
 #!/bin/sh
-# Which folder may include and link to what: layers.sh [--write-exceptions] PROJECT [BUILD]
-# The rules are in PROJECT/tests/abi/layers.txt. Prints each include and each linked symbol that they
-# do not allow, and the circles of files that are too large. With a build folder its objects are read,
-# without one only includes are. layers_exceptions.txt beside the rules lists what is not mended yet,
-# 'FILE INCLUDE' or 'FILE SYMBOL' a line; one that occurs no more is an error, too.
-# --write-exceptions makes that list from a whole build, and lowers the limits of circles that have shrunk.
+# layers.sh [--write-exceptions] PROJECT [BUILD] checks which folder may include and link to which others. The rules are in
+# PROJECT/tests/abi/layers.txt. It prints each include and each linked symbol that they do not allow, and the circles of files that are too
+# large. With a build folder it reads the objects there; without one it checks only includes. layers_exceptions.txt beside the rules lists
+# known violations, 'FILE INCLUDE' or 'FILE SYMBOL' a line. One that does not occur any more is an error, too.
+# --write-exceptions makes that list from a complete build, and lowers the limits of circles that have shrunk.
 set -u
 export LC_ALL=C
 write=0
@@ -21,7 +20,7 @@ for folder in include shared daemon client; do
 	[ ! -d "$folder" ] || folders="$folders $folder"
 done
 
-# One line for each file, include and symbol: the word before says which.
+# Prints one line for each file, include and symbol; the first word tells which it is.
 facts() {
 	# shellcheck disable=SC2086  # words
 	find $folders -name '*.[ch]' | sed 's/^/file /'
@@ -34,7 +33,7 @@ facts() {
 		sed -nE "s|^(.*/)?CMakeFiles/[^/]*\.dir/([^:]*\.c)\.o:[0-9a-f ]*([A-Za-z]) ([^ ]*)\$|symbol \1\2 \3 \4|p"
 }
 
-# lower_limits FOUND: what a circle has come down to is what it may be from now on.
+# lower_limits FOUND: a circle that has shrunk may not grow again.
 lower_limits() {
 	lowered=$(printf '%s\n' "$1" | awk '
 		NR == FNR {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# layers.sh finds what is wrong with a small project, each by itself: layers_check.sh [COMPILER]
+# layers_check.sh [COMPILER] checks that layers.sh finds each fault in a small project, each by
+# itself.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 compiler=${1:-cc}
@@ -10,7 +11,7 @@ project=$work/project
 build=$work/build
 lists=$project/tests/abi
 
-# fresh: two rooms, of which the upper one uses the lower one.
+# fresh: makes two rooms; the upper one uses the lower one.
 fresh() {
 	rm -rf "$project" "$build"
 	mkdir -p "$lists" "$project/daemon/low" "$project/daemon/high"
@@ -37,7 +38,7 @@ compile() {
 	done
 }
 
-# finds TEXT: that something is wrong, and what.
+# finds TEXT: a violation must be reported with this text.
 finds() {
 	compile
 	if output=$("$here/layers.sh" "$project" "$build") || ! printf '%s\n' "$output" | grep -qF -e "$1"; then

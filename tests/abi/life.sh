@@ -1,7 +1,7 @@
 #!/bin/sh
-# The page that walks one command group names functions that exist: life.sh PROJECT-FOLDER
-# Each row of its tables has a function and the file that defines it. Prints each that is not there;
-# exit 0 when all are. Fewer than 50 rows are a table that was not read.
+# life.sh PROJECT-FOLDER checks the page that describes the life of a command group. Each row of its
+# tables has a function and the file that defines it. It prints each that does not exist; exit
+# status 0 if all exist. Fewer than 50 rows mean that a table was not parsed.
 set -u
 cd "$1" || exit 1
 page=docs/life-of-a-command-group.md

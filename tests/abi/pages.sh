@@ -1,6 +1,6 @@
 #!/bin/sh
-# Each public call and each header has a manual page, with all its sections, and there is no page of anything else:
-# pages.sh FOLDER-OF-BUILT-PAGES SYMBOL-MAP INCLUDE-FOLDER
+# pages.sh FOLDER-OF-BUILT-PAGES SYMBOL-MAP INCLUDE-FOLDER checks that each public call and each header has a manual page with all its
+# sections, and that there are no other pages.
 set -u
 pages=$1
 map=$2
@@ -30,15 +30,15 @@ LC_ALL=C comm -13 "$lists/wanted" "$lists/there" | sed 's/$/: a page of somethin
 cat "$lists/missing" "$lists/extra"
 [ ! -s "$lists/missing" ] && [ ! -s "$lists/extra" ] || failed=1
 
-# The sections that a page must have. A call says whether it may block, or which other call it is
-# like in that.
+# The sections that a page must have. A call states whether it may block, or refers to another call
+# for that.
 # shellcheck disable=SC2016  # awk's dollars
 awk -v list="$lists/there" '
 function complain(text) {
 	printf "%s: %s\n", name, text
 	bad = 1
 }
-# Each parameter has an item, but for handles, which the text is about.
+# Each parameter must have an item, except handles, which the text describes.
 function check_parameters(   declared, n, i, words) {
 	declared = text["SYNOPSIS"]
 	gsub(/\n/, " ", declared)
@@ -86,7 +86,7 @@ function plain(line) {
 	return line
 }
 BEGIN {
-	# The calls that programs use most.
+	# The most used calls.
 	n = split("buffer_create buffer_release context_release device_get_devices device_get_info device_release device_select " \
 		"event_get_profiling event_release event_wait event_wait_for executable_graph_release get_last_error " \
 		"get_last_error_text graph_add graph_begin_recording graph_finalize graph_release handler_begin " \
@@ -141,7 +141,7 @@ for header in $headers; do
 	sed 's/\\&//g' "$pages/libsyclclient.3" | grep -qF "$header" || complain "libsyclclient(3) does not name $header(3)"
 done
 
-# The pages by hand have what scdoc writes, which is not everybody's taste; errors count.
+# scdoc writes pages in a form that mandoc partly warns about, so only errors count.
 if command -v mandoc >/dev/null; then
 	mandoc -T lint -W warning "$pages"/man3/*.3 || complain "mandoc finds fault with these"
 	mandoc -T lint -W error "$pages"/*.[1-8] || complain "mandoc finds fault with these"

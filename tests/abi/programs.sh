@@ -1,5 +1,5 @@
 #!/bin/sh
-# Manual pages name no program that this project builds and does not install: programs.sh BUILD-FOLDER FOLDER-OF-BUILT-PAGES
+# programs.sh BUILD-FOLDER FOLDER-OF-BUILT-PAGES checks that manual pages name no program that this project builds and does not install.
 set -u
 build=$1
 pages=$2
@@ -11,7 +11,7 @@ for program in sycld syclctl sycl-engine; do
 		failed=1
 	}
 done
-# Also those that this build has not made yet.
+# This includes programs that this build has not made yet.
 programs=$(ninja -C "$build" -t targets all 2>/dev/null | sed -n 's/^bin\/\([^:/]*\): C_EXECUTABLE.*/\1/p')
 for program in ${programs:-$(find "$build/bin" -type f -executable -exec basename {} \;)}; do
 	if printf '%s\n' "$installed" | grep -qx -e "$program"; then

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The program in the README is the example that the build compiles and a test runs: readme.sh PROJECT-FOLDER [--write]
-# --write puts the example there.
+# readme.sh PROJECT-FOLDER [--write] checks that the program in the README is the example that the build compiles and a test runs. --write
+# copies the example there.
 set -u
 cd "$1" || exit 1
 work=$(mktemp -d) || exit 1
@@ -12,7 +12,7 @@ awk -v example=client/examples/saxpy.c '
 		code = 1
 		programs++
 		while ((getline row <example) > 0)
-			if (row !~ /clang-format (on|off)/) # the page leaves them out
+			if (row !~ /clang-format (on|off)/) # the README leaves them out
 				print row
 	}
 	END { exit programs != 1 }' README.md >"$work/readme" || {

@@ -1,8 +1,8 @@
 #!/bin/sh
-# A program that was built with the library of the baseline runs with this one:
-# stable.sh LIBRARY INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS BASELINE-FOLDER WORK-FOLDER
-# Exit 1: something was removed or changed, or a release lacks its baseline. 77: the comparison is
-# impossible, and why.
+# stable.sh LIBRARY INCLUDE-FOLDER FOLDER-OF-MADE-HEADERS BASELINE-FOLDER WORK-FOLDER checks that a
+# program that was built with the library of the baseline runs with this one. Exit status 1:
+# something was removed or changed, or a release lacks its baseline. 77: the comparison is
+# impossible; the reason is printed.
 set -u
 here=$(dirname "$0")
 library=$1
@@ -24,8 +24,8 @@ if ! readelf -SW "$library" | grep -q '\.debug_info'; then
 fi
 "$here/describe.sh" "$library" "$include" "$made" "$work" || exit 1
 
-# abidiff's 4 means a function that was added as well as a structure that has changed, so additions are kept out here.
-# Enumerators that were added do not count either.
+# abidiff returns 4 both for an added function and for a changed structure, so additions are left out here. Added enumerators do not count
+# either.
 abidiff --no-added-syms "$baseline/libsyclclient.abi" "$work/libsyclclient.abi" >"$work/changes" 2>&1
 status=$?
 if [ "$status" -ne 0 ]; then
@@ -48,7 +48,7 @@ if [ -s "$work/constants.gone" ]; then
 	failed=1
 fi
 
-# Additions are allowed, until the version is raised: a release has its own baseline.
+# Additions are allowed until the version is raised: a release has its own baseline.
 abidiff "$baseline/libsyclclient.abi" "$work/libsyclclient.abi" 2>/dev/null | grep '^ *\[A\]' >"$work/new"
 LC_ALL=C comm -13 "$work/constants.old" "$work/constants.new" >>"$work/new"
 if [ -s "$work/new" ]; then

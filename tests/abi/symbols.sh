@@ -1,6 +1,6 @@
 #!/bin/sh
-# The library exports what symbols.txt lists, each with a version node, and nothing else; and these are the functions that the public headers
-# declare: symbols.sh LIBRARY SYMBOLS HEADER-FOLDER...
+# symbols.sh LIBRARY SYMBOLS HEADER-FOLDER... checks that the library exports the functions in symbols.txt, each with a version node, and no
+# others. The public headers must declare the same functions.
 set -u
 library=$1
 symbols=$2
@@ -20,7 +20,7 @@ soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 	echo "soname is '$soname'"
 	exit 1
 }
-# A declaration without SYCL_API would not be compared with the .map. Functions in the headers themselves are static.
+# A declaration without SYCL_API would not be compared with the .map. Functions that headers define are static.
 plain_declarations() {
 	find "$@" -type f \( -name '*.h' -o -name '*.h.in' \) -exec cat {} + | sed 's#//.*##; /^#/d' | tr '\n' ' ' |
 		sed 's#/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/# #g' | sed 's,[;{}],\n,g' | grep -E '(^|[ *])sycl_[a-z0-9_]+ *\(' |
@@ -30,8 +30,8 @@ if plain_declarations "$@"; then
 	echo "These functions are declared without SYCL_API."
 	exit 1
 fi
-# The functions that a header declares for programs. One that the .map has not would be found by
-# whoever links a program that calls it.
+# The functions that a header declares for programs. If one was missing in the .map, a program that
+# calls it could not be linked.
 declared=$(find "$@" -type f \( -name '*.h' -o -name '*.h.in' \) -exec cat {} + | tr '\n' ' ' | grep -oE 'SYCL_API [^;(]*[^a-z0-9_]sycl_[a-z0-9_]+ *\(' |
 	sed 's/ *($//; s/.*[^a-z0-9_]//' | LC_ALL=C sort -u)
 if ! printf '%s\n' "$declared" | diff -u "$symbols" -; then

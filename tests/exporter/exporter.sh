@@ -33,7 +33,7 @@ fail() {
 	exit 1
 }
 
-# wait_for WHAT COMMAND...: until it succeeds, a minute at most.
+# wait_for WHAT COMMAND...: waits until the command succeeds, for at most a minute.
 wait_for() {
 	local what=$1 end=$((SECONDS + 60))
 	shift
@@ -43,7 +43,7 @@ wait_for() {
 	done
 }
 
-# get PATH [HEADER]: the body.
+# get PATH [HEADER]: prints the body.
 get() {
 	exec 3<>"/dev/tcp/127.0.0.1/$port"
 	printf 'GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer %s\r\n%s\r\n' "$1" "$token" "${2-}" >&3
@@ -82,7 +82,7 @@ promtool check metrics <"$work/metrics" || fail "promtool does not like the metr
 get /metrics $'Accept: application/openmetrics-text\r\n' | tail -n 1 | grep -qx '# EOF' || fail "no end of OpenMetrics"
 promtool check rules "$top/docs/monitoring/alerts.yml" || fail "promtool does not like the alert rules"
 
-# The example itself, with the places of this test.
+# This is the example itself, with the paths of this test.
 sed "s|/etc/prometheus/sycld-token|$work/token|; s|127.0.0.1:9477|127.0.0.1:$port|; s|/etc/prometheus/sycld-alerts.yml|$top/docs/monitoring/alerts.yml|
 	s|15s|1s|" "$top/docs/monitoring/prometheus.yml" >"$work/prometheus.yml"
 promtool check config "$work/prometheus.yml" || fail "promtool does not like the configuration"
@@ -90,7 +90,7 @@ free=$((20000 + RANDOM % 20000))
 prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/data" --web.listen-address="127.0.0.1:$free" 2>"$work/prometheus.log" &
 started+=($!)
 
-# query EXPRESSION: the value, once there is one.
+# query EXPRESSION: prints the value, once there is one.
 query() {
 	promtool query instant "http://127.0.0.1:$free" "$1" >"$work/answer" 2>/dev/null && grep -q '=>' "$work/answer"
 }
@@ -111,12 +111,12 @@ browser() {
 		"http://127.0.0.1:$port/#token=$token" 2>"$work/browser.log"
 }
 
-# groups PAGE: the command groups that it shows as complete.
+# groups PAGE: prints the number of complete command groups on the page.
 groups() {
 	sed -n 's/.*data-label="groups">\([0-9.]*\( k\)\{0,1\}\).*/\1/p' "$1"
 }
 
-# A browser of a loaded machine may be over before the second answer.
+# On a busy machine the browser may end before the second answer.
 has_drawn_again() {
 	browser 1280 1400 --dump-dom >"$work/page1" && grep -q 'data-drawn="[2-9]' "$work/page1"
 }
@@ -139,7 +139,7 @@ for picture in "$pictures"/{light,dark}-{390,1280}.png; do
 	[ -s "$picture" ] || fail "no $picture"
 done
 ! cmp -s "$pictures/light-1280.png" "$pictures/dark-1280.png" || fail "dark is light"
-# An engine that dies is on the page, with why.
+# The page shows an engine that dies, and the reason.
 kill -KILL "$(get /status.json | sed -n 's/.*"engine_pid":\([0-9]*\).*/\1/p')"
 has_fault() {
 	browser 1280 1400 --dump-dom >"$work/page3" && grep -q 'class="faults"' "$work/page3"

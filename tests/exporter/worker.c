@@ -1,6 +1,6 @@
 /*
- * A session for the page to show: launches a kernel again and again until its standard input ends.
- * Prints "ready" after the first one.
+ * A session for the page: launches a kernel repeatedly until its standard input ends. Prints
+ * "ready" after the first one.
  */
 #include <syclclient.h>
 
@@ -30,7 +30,7 @@ static sycl_result prepare(sycl_queue *queue_out, sycl_kernel *spin_out, sycl_bu
 	return r;
 }
 
-/* Within the pause between two turns, which leaves most of the device to others. */
+/* Checks within the pause between two turns, which leaves most of the device to others. */
 static bool input_has_ended(void)
 {
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};

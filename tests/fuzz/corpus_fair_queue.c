@@ -1,4 +1,4 @@
-/* Seeds of fair_queue: what sessions and groups do, one after the other and mixed. */
+/* Seeds of fair_queue: actions of sessions and groups, one after the other and mixed. */
 #include "corpus.h"
 
 enum { SESSION = 0, ARRIVE = 2, CANCEL = 7, END = 8, TIME = 11, STEP = 12, GRANT = 13 };

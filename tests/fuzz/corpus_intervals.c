@@ -1,4 +1,4 @@
-/* Seeds of interval_map: the ways in which two ranges can lie, and long mixtures of everything. */
+/* Seeds of interval_map: all relative positions of two ranges, and long mixtures of everything. */
 #include "corpus.h"
 
 enum { CUT = 0, JOIN = 1, SET = 2, SET_AND_JOIN = 3, BACKWARD = 4 };

@@ -97,7 +97,7 @@ static void fill_field(ProtobufCMessage *message, const ProtobufCFieldDescriptor
 	memcpy(base + field->quantifier_offset, &count, sizeof(count));
 }
 
-/* In each oneof the last field stays; `seed_bodies` chooses the others. */
+/* In each oneof only the last field stays; `seed_bodies` chooses the others. */
 static ProtobufCMessage *filled(const ProtobufCMessageDescriptor *type, enum shape shape,
 				unsigned depth)
 {
@@ -121,7 +121,7 @@ static void seed_message(unsigned type, uint8_t arena, const char *name,
 	seed("packet_unpack", name, input, size + 2);
 }
 
-/* A message without repeated fields looks the same in both of these shapes, one without numbers in
+/* Without repeated fields a message is the same in both of these shapes; without numbers it is in
  * all. */
 static bool worth_a_seed(const ProtobufCMessageDescriptor *type,
 			 const ProtobufCFieldDescriptor *body, enum shape shape,
@@ -202,7 +202,7 @@ static void seed_malformed(void)
 	RAW("packed_repeated_cut_off", COMMAND, 0, 0x52, 0x05, 0x42, 0x03, 0x12, 0x01, 0x80);
 }
 
-/* Messages that request far more memory than they are long. */
+/* Messages that request far more memory than their own size. */
 static void seed_bombs(void)
 {
 	static uint8_t input[INPUT_BYTES_MAX];

@@ -21,8 +21,8 @@ static void add_piece(struct seed_bytes *to, const void *bytes, size_t count)
 	to->count += count;
 }
 
-/* So many requirements, events and arguments; arguments are values of 1 byte and more, addresses,
- * accessors, local. */
+/* A shape with that many requirements, events and arguments. Arguments are values of 1 byte and
+ * more, addresses, accessors, and local memory. */
 static size_t add_shape(struct seed_bytes *to, size_t requirements, size_t events, size_t arguments)
 {
 	static Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;

@@ -1,5 +1,5 @@
-/* Seeds of ring_consume: rings as an honest writer leaves them, and each of its rules broken once.
- */
+/* Seeds of ring_consume: rings as an honest writer leaves them, and each of its rules violated
+ * once. */
 #include "corpus.h"
 
 #include "command.pb-c.h"

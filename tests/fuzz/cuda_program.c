@@ -1,7 +1,7 @@
 /*
- * Programs for a CUDA device, as a client or a damaged cache gives them. The first byte is the kind
- * of the rest. 'b' a built binary, 'i' a cubin or fatbin, 'p' PTX (which is also completed), 's' a
- * symbol, 'o' build options.
+ * Programs for a CUDA device, from a client or a damaged cache. The first byte is the kind of the
+ * rest. 'b' a built binary, 'i' a cubin or fatbin, 'p' PTX (which is also completed), 's' a symbol,
+ * 'o' build options.
  */
 #include "fuzz.h"
 
@@ -22,7 +22,7 @@ static void read_binary(const uint8_t *bytes, size_t count)
 		FUZZ_CHECK(binary == NULL);
 		return;
 	}
-	/* Parsed input can be written and read again, and is the same bytes then. */
+	/* Parsed input can be written and read again, which gives the same bytes. */
 	void *packed = NULL;
 	size_t packed_bytes = 0;
 	FUZZ_CHECK(cuda_binary_pack(binary, &packed, &packed_bytes) == 0);

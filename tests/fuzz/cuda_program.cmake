@@ -1,4 +1,4 @@
-# The pure parts of the CUDA backend's programs, compiled in.
+# The parts of the CUDA backend's programs without side effects, compiled in.
 if(TARGET sycl_cuda_headers)
   set(cuda_folder ${PROJECT_SOURCE_DIR}/daemon/backends/cuda)
   sycl_fuzz_target(cuda_program SOURCES cuda_program.c ${cuda_folder}/../binary_stream.c

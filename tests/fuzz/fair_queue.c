@@ -1,11 +1,14 @@
 /*
- * The fair queue beside a model of it that is only lists. Sessions come, change and go. Groups
- * arrive, are given up, end late, early or never. The use of all together is limited or not.
- * Always: memory is never promised twice. No group is lost, decided twice or decided out of its
- * session's order. No group is sent without a grant, and an idle device gets work. At the end all
- * waiting groups run on a device that ends what it has, beside a latency session that is never
- * idle. Each group has its turn in bounded time. Then two sessions that never rest: each has its
- * share. Four bytes a step: what (four lowest bits), which session or group, two bytes of detail.
+ * The fair queue compared with a model that consists only of lists. Sessions are added, changed and
+ * removed. Groups arrive, are dropped, end late, early or never. The use of all together is limited
+ * or not.
+ * These rules always hold. Memory is never promised twice. No group is lost, decided twice or
+ * decided out of its session's order. No group is sent without a grant, and an idle device gets
+ * work.
+ * At the end all waiting groups run on a device that ends its commands, beside a latency session
+ * that always has work. Each group has its turn in bounded time. Then there are two sessions that
+ * always have work, and each gets its share. A step has four bytes: the action (four lowest bits),
+ * which session or group, two bytes of detail.
  */
 #include "fuzz.h"
 
@@ -28,7 +31,7 @@ struct model_group {
 	struct fair_queue_group group; /* first */
 	enum group_state state;
 	uint32_t session;
-	uint64_t number; /* of arrival */
+	uint64_t number; /* in the order of arrival */
 	uint64_t takes_ns;
 	bool must_run; /* it waited when the last part began */
 };
@@ -39,10 +42,10 @@ struct model {
 	bool exists[SESSIONS];
 	struct model_group groups[GROUPS];
 	uint64_t now_ns, numbers;
-	bool new_shapes; /* from here on: the estimates for the others may be nonsense */
+	bool new_shapes; /* from here on: the estimates of earlier shapes may be meaningless */
 };
 
-/* The one of the session that arrived first; NULL: none waits. */
+/* The group of the session that arrived first; NULL: none waits. */
 static struct model_group *oldest(struct model *model, uint32_t session, enum group_state state)
 {
 	struct model_group *oldest = NULL;
@@ -91,7 +94,7 @@ static void check_model(struct model *model)
 	}
 }
 
-/* Decisions are taken to the model. How many there were. */
+/* Applies decisions to the model. Returns how many there were. */
 static uint32_t take_decisions(struct model *model)
 {
 	struct fair_queue_group *decided[ROOM];
@@ -111,7 +114,8 @@ static uint32_t take_decisions(struct model *model)
 		last_ns = (int64_t)group->group.cost_ns;
 		paid_ns += last_ns;
 	}
-	/* Nothing without a grant; with one no more than is left, and the rest of a group. */
+	/* Nothing is sent without a grant. With a grant it is no more than is left, and the rest of
+	 * a group. */
 	FUZZ_CHECK(granted || decisions.count == 0);
 	FUZZ_CHECK(!limited || decisions.count == 0 ||
 		   (left_ns > paid_ns - last_ns && grant->left_ns >= left_ns - paid_ns));
@@ -201,7 +205,7 @@ static void take_step(struct model *model, const uint8_t *bytes)
 				    detail & 1 ? group->takes_ns : (uint64_t)(detail & 2) << 40);
 		break;
 	case 11:
-		/* Also back. */
+		/* The clock may also go back. */
 		model->now_ns += (uint64_t)detail << (bytes[1] % 16);
 		model->now_ns -= detail & 1 && model->now_ns > 1000000 ? 1000000 : 0;
 		break;
@@ -224,7 +228,7 @@ static void take_step(struct model *model, const uint8_t *bytes)
 	check_model(model);
 }
 
-/* The device ends the oldest; the clock goes on by what it took. */
+/* The device ends the oldest; the clock advances by its time. */
 static void device_runs(struct model *model)
 {
 	struct model_group *group = oldest(model, SESSIONS, IN_FLIGHT);
@@ -243,9 +247,9 @@ static bool all_have_run(const struct model *model)
 }
 
 /*
- * A group's turn comes when its session has saved what it is taken to cost, and has paid its debt:
- * so many rounds. In each, everybody may use a quantum and be out by a group; and the last class
- * has two percent of the time.
+ * A group's turn comes when its session has saved its estimated cost and has paid its debt. That
+ * takes a number of rounds. In each, every session may use a quantum and exceed it by a group; and
+ * the last class gets two percent of the time.
  */
 static uint64_t longest_wait_ns(const struct model *model)
 {
@@ -266,7 +270,7 @@ static uint64_t longest_wait_ns(const struct model *model)
 	       model->gate.config.least[FAIR_QUEUE_BEST_EFFORT];
 }
 
-/* Beside a latency session that always has something. */
+/* It runs beside a latency session that always has work. */
 static void run_all(struct model *model)
 {
 	const uint32_t flood = 0;
@@ -296,11 +300,11 @@ static void run_all(struct model *model)
 	check_model(model);
 }
 
-/* Two sessions of one class, groups of unlike lengths, never at rest. */
+/* Two sessions of one class with groups of different lengths always have work. */
 static void share(struct model *model, const uint8_t *bytes)
 {
 	uint32_t weights[2] = {1 + bytes[0] % 20u, 1 + bytes[1] % 20u};
-	/* None so short that all groups there are do not fill the window. */
+	/* No group is so short that all groups together do not fill the window. */
 	uint32_t details[2] = {36 + bytes[2] % 28u, 36 + bytes[3] % 28u};
 	uint64_t ran_ns[2] = {0}, begun_ns = model->now_ns, length_ns = 0;
 	enum fair_queue_class class = (enum fair_queue_class)(bytes[0] % FAIR_QUEUE_CLASSES);
@@ -313,7 +317,7 @@ static void share(struct model *model, const uint8_t *bytes)
 		uint64_t takes_ns = 1 + (uint64_t)details[i] * details[i] * (LONGEST_NS / 65536);
 		length_ns = takes_ns > length_ns ? takes_ns : length_ns;
 	}
-	/* First the estimates are learnt, and the debt for that is paid. */
+	/* First there are estimates, and the debt for that is paid. */
 	model->new_shapes = true;
 	uint64_t counts_ns = 0;
 	while (counts_ns == 0 || model->now_ns - counts_ns < 300 * length_ns) {
@@ -335,7 +339,8 @@ static void share(struct model *model, const uint8_t *bytes)
 	}
 	uint64_t wanted = (ran_ns[0] + ran_ns[1]) * weights[0] / (weights[0] + weights[1]);
 	uint64_t off = wanted > ran_ns[0] ? wanted - ran_ns[0] : ran_ns[0] - wanted;
-	/* A round is no exact thing: a quantum and a group each way, and what the window holds. */
+	/* A round is not exact: it may differ by a quantum and a group in each direction, and by
+	 * the contents of the window. */
 	FUZZ_CHECK(off <= 16 * length_ns + 2 * model->gate.config.window_ns);
 }
 

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Always 0. A finding ends the process. `bytes` are exactly `count` readable bytes. */
+/* Returns 0. A finding ends the process. `bytes` are exactly `count` readable bytes. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
-/* Like assert, also with NDEBUG: in a release build the replayed corpus must still check something.
- */
+/* Like assert, also with NDEBUG, so that the replayed corpus checks something in a release build,
+ * too. */
 #define FUZZ_CHECK(condition)                                                                      \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \

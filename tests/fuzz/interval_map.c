@@ -1,7 +1,8 @@
 /*
- * Ranges set to values in an interval map, beside an array that has one value for each byte (C10).
- * After each step both agree on every byte and on the overlaps of ranges, and no node is lost or
- * given twice. Four bytes a step: what (two lowest bits), where, how much, which value.
+ * Ranges are set to values in an interval map, and in an array with one value for each byte (C10).
+ * After each step both must agree on every byte and on the overlaps of ranges, and no node may be
+ * lost or used twice. A step has four bytes: the action (two lowest bits), where, how much, which
+ * value.
  */
 #include "fuzz.h"
 
@@ -92,7 +93,7 @@ static void set(struct state *state, const struct interval *range, uint8_t value
 		state->model[at] = value;
 }
 
-/* In order, without gaps, and each byte's value as in the model. */
+/* Intervals are in order, without gaps, and each byte has the value of the model. */
 static void check_values(const struct state *state)
 {
 	uint64_t at = 0;
@@ -107,7 +108,7 @@ static void check_values(const struct state *state)
 	FUZZ_CHECK(at == BYTES && interval_map_get(&state->map, 0) == &state->first.interval);
 }
 
-/* Those that share a byte with the range, one after the other, and no others. */
+/* Visits the intervals that share a byte with the range, one after the other, and no others. */
 static void check_run(const struct state *state, const struct interval *range)
 {
 	struct interval_run run = interval_map_run(&state->map, range);
@@ -128,7 +129,7 @@ static void check_run(const struct state *state, const struct interval *range)
 	FUZZ_CHECK(is_one == interval_map_is_one(&state->map, range));
 }
 
-/* After a join of the whole there are as many as there are changes of value. */
+/* After all are joined there are as many as there are changes of value. */
 static void join_all(struct state *state)
 {
 	const struct interval whole = {.end = UINT64_MAX};
@@ -143,7 +144,7 @@ static void step_map(struct state *state, const uint8_t *bytes)
 {
 	struct interval range = {.begin = bytes[1]};
 	range.end = range.begin + bytes[2];
-	/* Also inside out: empty. */
+	/* The ends may be exchanged, which is an empty range. */
 	if (bytes[0] & 4)
 		range = (struct interval){.begin = range.end, .end = range.begin};
 	switch (bytes[0] & 3) {
@@ -162,7 +163,7 @@ static void step_map(struct state *state, const uint8_t *bytes)
 	}
 	check_values(state);
 	check_run(state, &range);
-	/* That byte alone, and nothing at it. */
+	/* Only that byte, and no byte. */
 	check_run(state, &(struct interval){.begin = range.begin, .end = range.begin + 1});
 	check_run(state, &(struct interval){.begin = range.begin, .end = range.begin});
 }

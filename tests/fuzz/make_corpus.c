@@ -1,4 +1,4 @@
-/* make_corpus FOLDER: write the seeds of every target into FOLDER/TARGET/, over what is there. */
+/* make_corpus FOLDER writes the seeds of every target into FOLDER/TARGET/, over existing ones. */
 #include "corpus.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* The messages that arrive from outside, by the first byte of an input. Only append: the corpus
- * counts on the order. */
+ * depends on the order. */
 #ifndef SYCL_FUZZ_MESSAGE_TYPES_H
 #define SYCL_FUZZ_MESSAGE_TYPES_H
 

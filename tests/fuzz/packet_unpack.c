@@ -1,7 +1,7 @@
 /*
- * The bytes of a datagram or of a record. The first says which message they should be, the second
- * how small the arena is. 0 is the real budget, else it is that many times 32 bytes, so that memory
- * ends at every place there is.
+ * The bytes of a datagram or of a record. The first byte is the type of message, the second the
+ * size of the arena. 0 is the real budget, otherwise it is that many times 32 bytes, so that memory
+ * ends at every possible place.
  */
 #include "fuzz.h"
 
@@ -51,9 +51,9 @@ static bool has_unknown_fields(const ProtobufCMessage *message)
 }
 
 /*
- * An unpacked message can be packed, and unpacked again to the same: no pointer in it is wrong. Not
- * so with unknown fields: the codec takes a field number of zero in two bytes, writes it in one,
- * and does not take that.
+ * An unpacked message can be packed, and unpacked again to the same: no pointer in it is wrong.
+ * This is not so with unknown fields: the codec accepts a field number of zero in two bytes, writes
+ * it in one, and does not accept that.
  */
 static void check_round_trip(const ProtobufCMessageDescriptor *type,
 			     const ProtobufCMessage *message)
@@ -64,12 +64,12 @@ static void check_round_trip(const ProtobufCMessageDescriptor *type,
 	FUZZ_CHECK(protobuf_c_message_pack(message, packed) == size);
 	FUZZ_CHECK(protobuf_c_message_check(message));
 
-	static struct decode_arena arena; /* large, hence made once */
+	static struct decode_arena arena; /* it is large, so it is made once */
 	if (!arena.block)
 		FUZZ_CHECK(decode_arena_init(&arena, 64u << 20) == 0);
 	ProtobufCMessage *again = NULL;
 	int r = message_unpack(type, &arena, packed, size, &again);
-	/* Packing may write a number longer than it came; only then is it too large. */
+	/* A packed number may be longer than it was; only then is it too large. */
 	FUZZ_CHECK(r == 0 || (size > PACKET_BYTES_MAX && r == -EBADMSG) ||
 		   has_unknown_fields(message));
 	if (r == 0 && !has_unknown_fields(message)) {
@@ -83,7 +83,7 @@ static void check_round_trip(const ProtobufCMessageDescriptor *type,
 	free(packed);
 }
 
-/* What the quick way takes, protobuf-c takes too, as the same numbers. */
+/* If the quick way accepts a message, protobuf-c must accept it with the same numbers. */
 static void check_flat(const uint8_t *bytes, size_t count)
 {
 	static struct decode_arena arena;

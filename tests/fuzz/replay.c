@@ -1,5 +1,5 @@
-/* replay FOLDER...: give every file of the folders to the target, as a test. An empty folder fails.
- */
+/* replay FOLDER... gives every file of the folders to the target, as a test. An empty folder
+ * fails. */
 #include "fuzz.h"
 
 #include "cleanup.h"
@@ -20,7 +20,7 @@ static void close_folder(DIR **folder)
 		(void)closedir(*folder);
 }
 
-/* A heap block of exactly the file's size, so that a sanitizer sees a byte read too many. */
+/* A heap block of exactly the file's size, so that a sanitizer detects a read beyond it. */
 static int replay_file(const char *path)
 {
 	CLEANUP(close_file) FILE *file = fopen(path, "rbe");
@@ -36,7 +36,7 @@ static int replay_file(const char *path)
 	return LLVMFuzzerTestOneInput(bytes, size);
 }
 
-/* How many files, or a negative errno. */
+/* Returns the number of files, or a negative errno. */
 static int replay_folder(const char *name)
 {
 	CLEANUP(close_folder) DIR *folder = opendir(name);

@@ -1,7 +1,7 @@
 /*
- * A list of pieces, each with its length in two bytes in front. The first one is a packed
- * CommandGroup that defines a shape; the others are payloads of RESUBMIT records for it. Whatever
- * they are: nothing outside of the piece is read, and the group keeps its shape.
+ * A list of pieces, each after its length in two bytes. The first one is a packed CommandGroup that
+ * defines a shape; the others are payloads of RESUBMIT records for it. Whatever they contain,
+ * nothing outside of the piece is read, and the group keeps its shape.
  */
 #include "fuzz.h"
 
@@ -18,7 +18,7 @@ struct piece {
 	size_t count;
 };
 
-/* False: there is no more. */
+/* Returns false if there is none left. */
 static bool next_piece(const uint8_t **at, size_t *left, struct piece *piece_out)
 {
 	if (*left < 2)
@@ -47,7 +47,7 @@ static size_t changing_bytes(const Sycl__V1__CommandGroup *group)
 	return bytes;
 }
 
-/* A heap block of its own for each record, so that a sanitizer sees one byte too many. */
+/* A separate heap block for each record, so that a sanitizer detects a read beyond it. */
 static void apply(struct shape *shape, const struct piece *piece, size_t rest_bytes)
 {
 	uint8_t *record = malloc(piece->count ? piece->count : 1);
@@ -63,7 +63,7 @@ static void apply(struct shape *shape, const struct piece *piece, size_t rest_by
 	FUZZ_CHECK(piece->count == sizeof(struct resubmit_record) + rest_bytes);
 	FUZZ_CHECK(group->shape == 0 && group->n_requirements <= SHAPE_REQUIREMENTS_MAX);
 	FUZZ_CHECK(changing_bytes(group) == rest_bytes);
-	/* Packing it reads everything that it points to. */
+	/* Packing it reads everything to which it points. */
 	static uint8_t packed[PACKET_BYTES_MAX];
 	FUZZ_CHECK(sycl__v1__command_group__get_packed_size(group) <= sizeof(packed));
 	FUZZ_CHECK(sycl__v1__command_group__pack(group, packed) <= sizeof(packed));
@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	FUZZ_CHECK(r == 0 || r == -EPROTO);
 	FUZZ_CHECK((r == 0) == (shape != NULL));
 	size_t rest_bytes = r == 0 ? changing_bytes(group) : 0;
-	memset(arena.block, 0xdd, arena.used); /* the shape has all of it */
+	memset(arena.block, 0xdd, arena.used); /* the shape has copied all of it */
 	while (shape && next_piece(&bytes, &count, &piece))
 		apply(shape, &piece, rest_bytes);
 	(void)shape_free(shape);

@@ -1,7 +1,7 @@
 /*
- * The bytes are a ring's memory as a hostile side left it: struct ring_input, then the ring.
- * Mode, bit 0: be the writer instead of the reader; bit 1: another thread changes memory and words
- * meanwhile.
+ * The bytes are a ring's memory as a hostile side left it: struct ring_input, then the ring. Mode,
+ * bit 0: the code under test is the writer instead of the reader; bit 1: another thread changes
+ * memory and words meanwhile.
  */
 #include "fuzz.h"
 
@@ -26,8 +26,8 @@ struct hostile {
 };
 
 /*
- * Writes whole and partial record heads, payload bytes and the position word for as long as the
- * victim works. ThreadSanitizer must ignore it: this race is the point.
+ * Writes complete and partial record heads, payload bytes and the position word as long as the code
+ * under test works. ThreadSanitizer must ignore this race, which is intended.
  */
 __attribute__((no_sanitize("thread"))) static void *change_memory(void *argument)
 {
@@ -76,10 +76,10 @@ static void consume(const struct ring_input *input, uint8_t *ring, _Atomic uint6
 	struct ring_reader reader;
 	ring_reader_init(&reader, ring, bytes, head_word, &tail_word);
 	reader.head = reader.tail = input->position;
-	/* The heap, so that a sanitizer sees one byte too many. */
+	/* It is on the heap, so that a sanitizer detects an access beyond it. */
 	uint8_t *buffer = malloc(PACKET_BYTES_MAX);
 	FUZZ_CHECK(buffer != NULL);
-	/* A hostile head may go on for ever: two rings full are enough here. */
+	/* A hostile head may continue for ever: two full rings are enough here. */
 	for (uint64_t i = 0; i < bytes / 4; i++) {
 		uint64_t before = reader.tail;
 		uint16_t kind = UINT16_MAX;
@@ -104,7 +104,7 @@ static void consume(const struct ring_input *input, uint8_t *ring, _Atomic uint6
 	free(buffer);
 }
 
-/* The script's bytes are sizes to reserve, in 16 byte steps, and now and then a word that the
+/* The script's bytes are sizes to reserve, in steps of 16 bytes, and sometimes a word that the
  * reader may have set. */
 static void produce(const struct ring_input *input, uint8_t *ring, _Atomic uint64_t *tail_word,
 		    const uint8_t *script, size_t script_bytes)

@@ -1,4 +1,4 @@
-/* How an input of ring_consume begins; the ring's memory follows. */
+/* The beginning of an input of ring_consume; the ring's memory follows. */
 #ifndef SYCL_FUZZ_RING_INPUT_H
 #define SYCL_FUZZ_RING_INPUT_H
 
@@ -13,10 +13,10 @@ enum {
 };
 
 struct ring_input {
-	uint64_t position; /* of both sides when this begins; rounded down to a multiple of 8 */
-	uint64_t word;     /* what the hostile side published */
+	uint64_t position; /* of both sides at the beginning; rounded down to a multiple of 8 */
+	uint64_t word;     /* the word that the hostile side published */
 	uint8_t mode;
-	uint8_t ring_bits; /* log2 of the ring's size, less RING_INPUT_BITS_MIN */
+	uint8_t ring_bits; /* log2 of the ring's size, minus RING_INPUT_BITS_MIN */
 	uint8_t unused[6];
 };
 

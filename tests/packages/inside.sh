@@ -7,14 +7,14 @@ fail() {
 	exit 1
 }
 
-# What packages could leave behind. Caches of other programs and dpkg's own files are not meant.
+# Lists what packages could leave behind, without caches of other programs and dpkg's own files.
 files() {
 	find /etc /lib/systemd /usr /var/cache/sycld /var/lib/systemd /run -xdev \
 		\( -path /usr/share/man/index.db -o -path /etc/ld.so.cache -o -name '*.pyc' \) -prune -o -print 2>/dev/null |
 		grep -v '^/etc/\(group\|gshadow\|passwd\|shadow\|subuid\|subgid\)-\?$' | sort
 }
 
-# What an installation by hand has left on this machine is not the packages'.
+# Files of a manual installation on this machine do not belong to the packages.
 rm -rf /var/cache/sycld
 for package in /packages/one/*.deb; do
 	dpkg -c "$package" | sed -n 's/^-.* \.\(\/.*\)/\1/p'

@@ -1,7 +1,7 @@
 #!/bin/bash
-# packages.sh FOLDER: builds the Debian packages of the last commit twice, into FOLDER, and checks them: the same bytes both times, no
-# error of lintian, their own test run by autopkgtest in a Debian that has nothing else, and install, use, upgrade and purge on a copy of
-# this machine's root folder, which leave nothing. Exit 77: it cannot run here, and why.
+# packages.sh FOLDER builds the Debian packages of the last commit twice, into FOLDER, and checks them. Both builds must have the same
+# bytes, and lintian must report no error. autopkgtest runs their own test in a Debian that has nothing else. Install, use, upgrade and
+# purge on a copy of this machine's root folder must leave nothing. Exit status 77: it cannot run here; the reason is printed.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$here/../..
@@ -11,7 +11,8 @@ skip() {
 	exit 77
 }
 
-# The packages that a build needs: the same in both lists, but for what Debian takes for granted.
+# The packages that a build needs must be the same in both lists, except those that Debian always
+# has.
 same_needs() {
 	sed -n '/^Build-Depends:/,/^$/s/^[A-Za-z-]*:* *\([a-z0-9.+-]*\).*/\1/p' "$top/debian/control" |
 		grep -v '^$\|^debhelper-compat$\|^dh-sequence-' | sort >"$folder/needs"
@@ -21,7 +22,7 @@ same_needs() {
 	}
 }
 
-# build NAME: from a clean copy of the last commit, all in a folder of the same name, as its path is not to matter.
+# build NAME: builds from a clean copy of the last commit, always in a folder of the same name, because its path must not matter.
 build() {
 	rm -rf "${folder:?}/$1"
 	mkdir -p "$folder/$1"
@@ -53,7 +54,7 @@ make_newer() {
 	done
 }
 
-# copy_root LAYER ROOT: a layer in memory above that root folder, in namespaces of its own.
+# copy_root LAYER ROOT: makes a layer in memory above that root folder, in separate namespaces.
 copy_root() {
 	local layer=$1
 	mount -t tmpfs -o mode=0755 tmpfs "$layer"

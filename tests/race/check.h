@@ -1,4 +1,4 @@
-/* The assertion of these programs, instead of a test framework's: prints the place, and ends with a
+/* The assertion of these programs, which use no test framework: prints the place, and ends with a
  * core. */
 #ifndef SYCL_TEST_RACE_CHECK_H
 #define SYCL_TEST_RACE_CHECK_H

@@ -1,9 +1,8 @@
 /*
- * Native commands through a service under many threads, on the double of NVIDIA's driver. There are
- * commands of several threads on buffers of their own and on one that they share, and graphs with
- * such nodes. Helper threads and waits call the functions. Connections end with commands and
- * launches under way. User data is plain memory, which the library has to order. Every result is
- * checked.
+ * Native commands through a service under many threads, on the double of NVIDIA's driver. Several
+ * threads submit commands on separate buffers and on a shared one, and graphs with such nodes.
+ * Helper threads and waits call the functions. Connections end with commands and launches in
+ * flight. User data are plain memory, which the library must order. Every result is checked.
  */
 #include "check.h"
 #include "library/service.h"
@@ -23,7 +22,7 @@ static __typeof__(&cuMemsetD32Async) set_words;
 static __typeof__(&cuStreamBeginCaptureToGraph) begin_capture;
 static __typeof__(&cuStreamEndCapture) end_capture;
 
-/* Plain, on purpose. */
+/* These are not atomic on purpose. */
 struct plain {
 	uint32_t value, calls, ended;
 };
@@ -70,7 +69,7 @@ static void submit_native(sycl_queue queue, sycl_buffer buffer, struct plain *pl
 	MUST(sycl_handler_submit(native(queue, buffer, plain, destroy), event_out));
 }
 
-/* A graph of two such nodes, the second behind the first. */
+/* A graph of two such nodes; the second comes behind the first. */
 static sycl_executable_graph finalize(sycl_queue queue, sycl_device device, sycl_buffer buffer,
 				      struct plain *plain, sycl_user_data_destroy *destroy)
 {
@@ -87,8 +86,8 @@ static sycl_executable_graph finalize(sycl_queue queue, sycl_device device, sycl
 	return executable;
 }
 
-/* A command of the service's, which a native command behind it need not wait for before its
- * function is called. */
+/* A command of the service. The function of a native command behind it may be called before it
+ * ends. */
 static void submit_plain_fill(sycl_queue queue, sycl_buffer buffer)
 {
 	const uint32_t nothing = 0x55555555;
@@ -98,7 +97,7 @@ static void submit_plain_fill(sycl_queue queue, sycl_buffer buffer)
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-/* A CUDA device; the caller's. */
+/* Returns a CUDA device, which the caller releases. */
 static sycl_device find_device(sycl_platform connection)
 {
 	sycl_platform all[8];
@@ -121,7 +120,7 @@ struct work {
 	sycl_queue queue;
 	sycl_device device;
 	sycl_buffer shared;
-	sycl_executable_graph launched; /* by all threads; it writes `shared` */
+	sycl_executable_graph launched; /* used by all threads; it writes `shared` */
 };
 
 static void expect_buffer(sycl_buffer buffer, uint32_t value)
@@ -160,7 +159,7 @@ static void *work_on(void *argument)
 	return NULL;
 }
 
-/* Finalized by several threads at a time, and launched by all of them. */
+/* Several threads finalize it at a time, and all of them launch it. */
 static void *launch_on(void *argument)
 {
 	const struct work *work = argument;
@@ -226,7 +225,7 @@ static void end_counted(void *user_data)
 	(void)user_data;
 }
 
-/* With commands under way; what they use stays until all of it is over. */
+/* Commands are in flight; what they use exists until all of them have ended. */
 static void come_and_go(uint32_t helpers)
 {
 	static struct plain plain[8];
@@ -244,7 +243,7 @@ static void come_and_go(uint32_t helpers)
 		if (i % 2)
 			MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
 	}
-	/* Some have begun by then, or none. */
+	/* By then some have begun, or none. */
 	(void)sycl_queue_wait_for(queue, 1);
 	MUST(sycl_buffer_detach(buffer));
 	MUST(sycl_queue_release(queue));
@@ -252,12 +251,12 @@ static void come_and_go(uint32_t helpers)
 	if (helpers == 1)
 		MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_platform_release(connection));
-	/* The last handle: with it the program's context is let go of, and what was made there. */
+	/* The last handle: with it the program's context is released, with all objects in it. */
 	if (helpers != 1)
 		MUST(sycl_executable_graph_release(executable));
 }
 
-/* A count of this process, which has the engine, too: nothing is left. */
+/* Checks a count of this process, which contains the engine, too: nothing is left. */
 static void expect_nothing_left(void *library)
 {
 	fake_cuda_control_function *control = NULL;

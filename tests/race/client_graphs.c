@@ -1,8 +1,8 @@
 /*
- * Graphs under many threads. One executable graph is launched, updated and made anew from several
- * at a time, by queues of their own. Another thread records and releases graphs. Launches of one
- * graph run one after the other (L9). So what its host tasks count in plain memory is exact, and
- * every thread that waited may read it.
+ * Graphs under many threads. Several threads launch, update and rebuild one executable graph, each
+ * by its own queue. Another thread records and releases graphs. Launches of one graph run one after
+ * the other (L9). So the count of its host tasks in plain memory is exact, and every thread that
+ * waited may read it.
  */
 #include "check.h"
 #include "library/service.h"
@@ -21,7 +21,7 @@ struct shared {
 	sycl_graph graph;
 	sycl_executable_graph executable;
 	sycl_graph_node kernel;
-	uint32_t calls; /* plain */
+	uint32_t calls; /* not atomic on purpose */
 };
 
 static sycl_result count_call(sycl_host_task task, void *user_data)
@@ -70,7 +70,7 @@ static void *update_often(void *argument)
 	return NULL;
 }
 
-/* Into graphs of its own, and into one that others record, too. */
+/* It records into separate graphs, and into one that others record, too. */
 static void *record_often(void *argument)
 {
 	struct shared *shared = argument;
@@ -132,7 +132,7 @@ static void run_graph_threads(struct shared *shared)
 	uint32_t nodes = 0;
 	MUST(sycl_graph_get_node_count(shared->graph, &nodes));
 	CHECK(nodes == (uint32_t)(2 + 2 * rounds));
-	/* Released while launches are on their way. */
+	/* It is released while launches are in flight. */
 	for (int i = 0; i < 20; i++)
 		MUST(sycl_queue_graph(queue, shared->executable, 0, NULL, NULL));
 	MUST(sycl_executable_graph_release(shared->executable));

@@ -1,7 +1,7 @@
 /*
- * Handles under threads: each thread makes, shares, pins, retains and releases handles that the
- * others use at the same time, stale ones too. In the end every object was destroyed exactly once,
- * and none while it was pinned.
+ * Handles under threads. Each thread makes, shares, pins, retains and releases handles that the
+ * others use at the same time, also released ones. At the end every object was destroyed exactly
+ * once, and none while it was pinned.
  */
 #include "connection/handles.h"
 
@@ -15,7 +15,7 @@ enum { THREADS = 4, PLACES = 64, ROUNDS = 30000 };
 struct thing {
 	struct object object;
 	_Atomic int alive; /* 1 from creation to destroy */
-	int payload;       /* plain: ThreadSanitizer watches it */
+	int payload;       /* not atomic, so that ThreadSanitizer checks it */
 };
 
 static _Atomic(void *) places[PLACES];
@@ -67,12 +67,12 @@ static void *replace_handles(void *context)
 		_Atomic(void *) *place = &places[seed % PLACES];
 		void *old = NULL;
 		switch (seed >> 32 & 3) {
-		case 0: /* a new one instead of the old one, which this thread releases: once */
+		case 0: /* a new object replaces the old one, which this thread releases once */
 			old = atomic_exchange(place, make_thing());
 			if (old && handle_release(old, HANDLE_EVENT))
 				atomic_fetch_add(&wrong, 1);
 			break;
-		case 1: /* one more reference, if it is still there; given back at once */
+		case 1: /* one more reference, if it still exists; given back at once */
 			old = atomic_load(place);
 			if (handle_retain(old, HANDLE_EVENT) == SYCL_SUCCESS &&
 			    handle_release(old, HANDLE_EVENT))

@@ -1,8 +1,8 @@
 /*
- * Large memory of the program's own under many threads. Buffers are first used by two groups at one
- * time, each of which needs both of two. There are releases beside submissions, helper threads that
- * copy parts and run host tasks, and copy threads that the library starts by itself. Connections
- * end right behind a copy. Every word is looked at.
+ * Much memory of the program under many threads. Two groups are the first users of buffers at one
+ * time, and each needs both buffers. Releases happen beside submissions. Helper threads copy parts
+ * and run host tasks, and the library starts copy threads by itself. Connections end right after a
+ * copy. Every word is checked.
  */
 #include "check.h"
 #include "library/service.h"
@@ -36,7 +36,7 @@ static sycl_result count_task(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-/* One group that adds one buffer to the other, and one host task that has nothing to do with it. */
+/* A group that adds one buffer to the other, and an unrelated host task. */
 static void *use_both(void *context)
 {
 	const struct part *part = context;
@@ -61,7 +61,8 @@ static void *use_both(void *context)
 	return NULL;
 }
 
-/* Both began as 1: whoever came first made 2 of one, and the other one made 3 of the other. */
+/* Both began as 1. The first group made 2 of one buffer, and the other group made 3 of the
+ * other. */
 static void check_round(const struct round *round)
 {
 	uint32_t first = round->words[0][0], second = round->words[1][0];
@@ -79,7 +80,8 @@ static void one_round(sycl_platform platform, struct round *round)
 			round->words[b][i] = 1;
 		MUST(sycl_buffer_create(platform, round->words[b], SIZE, SYCL_HOST_BORROWED,
 					&round->buffers[b]));
-		/* Each thread releases one, and the other one's group may still be to come. */
+		/* Each thread releases one buffer, and the other thread's group may still be to
+		 * come. */
 		MUST(sycl_buffer_retain(round->buffers[b]));
 	}
 	(void)pthread_barrier_init(&round->begin, NULL, THREADS);
@@ -123,7 +125,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		rounds = atoi(argv[1]);
 	client_service_start(&service, NULL);
-	/* Copy threads: none; some, whatever processors there are; some beside helpers. */
+	/* No copy threads; some, for any number of processors; some beside helper threads. */
 	CHECK(setenv("SYCLD_COPY_THREADS", "0", 1) == 0);
 	many_rounds(0);
 	many_rounds(3);

@@ -1,7 +1,7 @@
 /*
- * Many threads with parts and views of one buffer, each in its own bytes. There are copies in and
- * out, accessors that are requested and waited for later, and blocks that buffers share. The family
- * of a buffer ends once, with the last thread. Every result is checked.
+ * Many threads use parts and views of one buffer, each with its own bytes. There are copies in and
+ * out, accessors that are requested and waited for later, and blocks that buffers share. All
+ * handles of a buffer end once, with the last thread. Every result is checked.
  */
 #include "check.h"
 #include "library/service.h"
@@ -18,7 +18,7 @@ static sycl_queue queues[2];
 static sycl_buffer shared;
 static sycl_host_block block;
 
-/* In, through the host, and out again, while the neighbours do the same beside. */
+/* Copies in, through the host, and out again, while other threads do the same beside. */
 static void use_part(sycl_buffer part, unsigned round, unsigned number)
 {
 	uint8_t in[PART], out[PART];
@@ -42,7 +42,7 @@ static void use_part(sycl_buffer part, unsigned round, unsigned number)
 	      memcmp(out + PART - 4, "abcd", 4) == 0);
 }
 
-/* A family of this round: each thread lets go of one of its handles. */
+/* The handles of one buffer in this round: each thread releases one of them. */
 struct family {
 	sycl_buffer handles[THREADS];
 	uint8_t host[THREADS * PART];
@@ -79,7 +79,7 @@ static void *run_parts_rounds(void *context)
 		if (number == 0)
 			for (size_t i = 0; i < sizeof(family.host); i++)
 				CHECK(family.host[i] ==
-				      5); /* written back once, by whoever was last */
+				      5); /* written back once, by the last release */
 		MUST(sycl_buffer_create_sub(shared, number * (uint64_t)PART, PART, &part));
 		use_part(part, round, number);
 		MUST(sycl_buffer_release(part));

@@ -1,6 +1,5 @@
 /* Random groups of several threads at once, on fake devices
- * (tests/integration/library/random_threads.h).
- * --seed N, --groups N. */
+ * (tests/integration/library/random_threads.h). Options: --seed N, --groups N. */
 #include "library/portable_engine.h"
 #include "library/random_threads.h"
 

@@ -1,7 +1,7 @@
 /*
- * Threads that send one launch again and again, on queues that they share, while another thread
- * lets go of the buffer and the kernel that it names. A launch is sent, or the handle is refused;
- * what is sent is counted in the buffer.
+ * Threads send one launch repeatedly on shared queues, while another thread releases its buffer and
+ * kernel. Either a launch is sent, or the handle is refused. The buffer counts the launches that
+ * were sent.
  */
 #include "check.h"
 #include "library/service.h"
@@ -40,7 +40,7 @@ static void *launch_again(void *context)
 	sycl_kernel kernel = NULL;
 	sycl_buffer on = NULL;
 	for (uint32_t i = (uint32_t)(uintptr_t)context; !atomic_load(&is_over); i++) {
-		if (!on || i % IN_FLIGHT == 0) { /* at other times they may have ended */
+		if (!on || i % IN_FLIGHT == 0) { /* otherwise they may have been released */
 			kernel = atomic_load(&increment);
 			on = atomic_load(&buffer);
 		}
@@ -65,7 +65,7 @@ static sycl_buffer make_buffer(void)
 	return made;
 }
 
-/* Each word has as many as were sent while this was the buffer, and no more than that. */
+/* Each word counts the launches that were sent while this was the buffer, and no others. */
 static void look(sycl_buffer old, long most)
 {
 	sycl_host_accessor accessor = NULL;
@@ -92,7 +92,7 @@ static void run_round(unsigned round)
 		return;
 	}
 	sycl_buffer old = atomic_exchange(&buffer, make_buffer());
-	if (round % 4 == 0) /* some of its launches may be yet to come, and not be counted yet */
+	if (round % 4 == 0) /* some of its launches may not have run, and so are not counted yet */
 		look(old, atomic_load(&sent) + THREADS);
 	MUST(sycl_buffer_release(old));
 }

@@ -1,8 +1,8 @@
 /*
- * Host tasks under many threads. A function's writes to plain memory are read by any thread that
- * waited for it (B33). Helper threads and waits run ready tasks, several threads submit frozen
- * groups, and connections come and go with host tasks under way. There are asynchronous handlers.
- * Nothing here is atomic that the library has to order. Every result is checked.
+ * Host tasks under many threads. Any thread that waited for a function reads its writes to plain
+ * memory (B33). Helper threads and waits run ready tasks, and several threads submit frozen groups.
+ * Connections begin and end with host tasks in flight. There are asynchronous handlers. Data that
+ * the library must order are not atomic. Every result is checked.
  */
 #include "check.h"
 #include "library/service.h"
@@ -62,7 +62,7 @@ static void one_round(sycl_queue queue, uint32_t i)
 	MUST(sycl_event_release(event));
 }
 
-/* The word of a buffer that a host task increments: ordered by its accessor only. */
+/* A host task increments this word of a buffer, which only its accessor orders. */
 static sycl_result add_one(sycl_host_task task, void *user_data)
 {
 	void *pointer = NULL;
@@ -128,7 +128,7 @@ static void many_threads(uint32_t helpers)
 	MUST(sycl_platform_release(platform));
 }
 
-/* Connections that end with host tasks before their turn, or in the middle of one. */
+/* Connections end with host tasks before their turn, or during one. */
 static void *come_and_go(void *context)
 {
 	uint32_t helpers = (uint32_t)(uintptr_t)context % 2;
@@ -151,8 +151,8 @@ static void *come_and_go(void *context)
 		if (i % 3)
 			MUST(sycl_event_wait(last));
 		MUST(sycl_event_release(last));
-		/* Without helpers all of it is over now; with them it runs on until the last one
-		 * has ended. */
+		/* Without helper threads all of it has ended now; with them it runs until the last
+		 * task has ended. */
 		if (!helpers) {
 			for (int k = 0; k < 8; k++)
 				CHECK(plains[k].calls <= 1 && plains[k].ended == 1);
@@ -171,8 +171,8 @@ static void connections(void)
 		(void)pthread_join(threads[i], NULL);
 }
 
-/* With helpers: the connection ends itself on one of its own threads when its last host task is
- * over. */
+/* With helper threads the connection ends itself, on one of its own threads, when its last host
+ * task has ended. */
 struct count {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;

@@ -1,7 +1,7 @@
 /*
- * One connection under many threads. There are queues that they share and queues of their own,
- * events that others wait for, and buffers that come and go. There are also host accessors,
- * forgotten events, and an event loop beside. Every result is checked.
+ * One connection under many threads. There are shared and separate queues, events for which other
+ * threads wait, and buffers that are made and released. There are also host accessors, unused
+ * events, and an event loop beside. Every result is checked.
  */
 #include "check.h"
 #include "library/service.h"
@@ -21,7 +21,7 @@ static _Atomic long increments;
 static _Atomic int running;
 static int rounds = 150;
 
-/* The same group in one call: it has the same shape, whichever thread sent it first. */
+/* The same group in one call. It has the same shape, whichever thread sent it first. */
 static void launch_increment(sycl_queue queue, sycl_buffer buffer, sycl_event *event_out)
 {
 	const struct sycl_launch_argument argument = {.kind = SYCL_LAUNCH_ACCESSOR,
@@ -45,7 +45,7 @@ static void submit_increment(sycl_queue queue, sycl_buffer buffer, sycl_event *e
 	MUST(sycl_handler_submit(handler, event_out));
 }
 
-/* A buffer of this thread's own: filled, incremented, read on the host, written back. */
+/* A buffer of this thread only: filled, incremented, read on the host, written back. */
 static void own_buffer(sycl_queue queue, uint32_t value)
 {
 	uint32_t host[ITEMS] = {0};
@@ -94,7 +94,7 @@ static void *run_thread_rounds(void *context)
 	return NULL;
 }
 
-/* A thread with an event loop of its own, beside those that wait. */
+/* A thread with its own event loop, beside threads that wait. */
 static void *loop(void *context)
 {
 	(void)context;
@@ -149,7 +149,8 @@ int main(void)
 	for (int i = 0; i < ITEMS; i++)
 		CHECK(((const uint32_t *)pointer)[i] == (uint32_t)increments);
 	MUST(sycl_host_accessor_release(accessor));
-	/* Buffers of a thread's own come once; those of the shared buffer come again and again. */
+	/* Shapes with a thread's own buffers occur once; those with the shared buffer are
+	 * repeated. */
 	struct sycl_usage usage = SYCL_USAGE_INIT;
 	MUST(sycl_platform_get_usage(platform, &usage));
 	CHECK(usage.groups_resubmitted > (uint64_t)increments / 2);

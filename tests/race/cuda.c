@@ -1,7 +1,7 @@
 /*
- * Devices of the CUDA backend over the double of its driver, each with its two threads: commands
- * and loads at the same time. The thread build finds data races, the plain one wrong results and
- * wrong contexts (F4).
+ * Devices of the CUDA backend with the double of its driver. Each has two threads: commands and
+ * loads at the same time. The thread build finds data races, the plain one wrong results and wrong
+ * contexts (F4).
  */
 #include "cuda/workers.h"
 #include "fake_cuda.h"

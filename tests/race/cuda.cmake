@@ -1,4 +1,4 @@
-# The CUDA backend's threads, over the double of its driver.
+# The CUDA backend's threads, with the double of its driver.
 if(SYCL_HAS_CUDA AND TARGET fake_cuda)
   sycl_race_test(race_cuda SOURCES cuda.c ${PROJECT_SOURCE_DIR}/tests/conformance/cuda/workers.c
     LIBS sycl_backends sycl_shared ${CMAKE_DL_LIBS} m LABELS cuda)

@@ -1,7 +1,8 @@
 /*
  * Memory of the CUDA backend under load from its two threads. One makes staged transfers on several
- * lanes, and memory that is shared and freed again. Meanwhile the loader pins, unpins, makes and
- * frees USM. Every byte as it must be, and clean under ThreadSanitizer. Exit 0: passed.
+ * lanes, and memory that is shared and freed again. Meanwhile the loader pins, unpins, allocates
+ * and frees USM. Every byte must be right, and ThreadSanitizer must report nothing. Exit status 0:
+ * passed.
  */
 #include "backend.h"
 
@@ -29,7 +30,7 @@ static const struct backend_ops *const ops = &backend_cuda_ops;
 static struct backend_device *device;
 static atomic_bool stop;
 
-/* The loader's thread: what may wait for the device. */
+/* The loader's thread makes the calls that may wait for the device. */
 static void *allocate_in_loader(void *unused)
 {
 	static const enum backend_usm_kind kinds[] = {BACKEND_USM_DEVICE, BACKEND_USM_HOST,
@@ -87,7 +88,7 @@ static void submit_transfer(struct backend_lane *lane, uint64_t sequence,
 	CHECK(ops->submit(lane, &command, NULL, 0, sequence, NULL, &fault) == 0);
 }
 
-/* There and back on all lanes at once. */
+/* Writes and reads back on all lanes at once. */
 static void round_trip(struct backend_lane *const *lanes, uint64_t *sequences,
 		       unsigned char *const *from, unsigned char *const *to, unsigned round)
 {

@@ -1,5 +1,5 @@
-# Memory of the CUDA backend over the double of its driver. At once run the device's thread, the loader's, the copy thread, the reaper and
-# the driver's own thread.
+# Memory of the CUDA backend with the double of its driver. These threads run at once: the device's, the loader's, the copy thread, the
+# reaper and the driver's own thread.
 if(SYCL_HAS_CUDA AND TARGET fake_cuda)
   sycl_race_test(race_cuda_memory SOURCES ${CMAKE_CURRENT_LIST_DIR}/cuda_memory.c
     LIBS sycl_backends sycl_shared TIMEOUT 120 LABELS cuda)

@@ -1,16 +1,16 @@
 /*
  * A client and an engine exchange messages through the real rings and really sleep. No message may
  * be lost, changed or out of order, and no wake-up may be lost. Rings are small, and batches,
- * pauses and bounded spins are random. So both sides sleep for want of messages and for want of
+ * pauses and bounded spins are random. So both sides sleep for lack of messages and for lack of
  * room, in every phase of the other side. The client sends in bursts, mostly of one message, and
- * awaits the last reply of each. No later message can make up for a lost wake-up. And none is sent
- * to a side that is awake: there are no more wake-ups than times the other side set its sleep flag.
+ * waits for the last reply of each. So no later message can hide a lost wake-up. A side that is
+ * awake must get none: there are no more wake-ups than times the other side set its sleep flag.
  *
  *   ring_wake [--processes] [--messages N] [--seed N]
  *
- * Two threads over one mapping, so that ThreadSanitizer sees both sides; with --processes two
- * processes that hand over memfd and eventfd as a session does. SYCLD_LONG in the environment: 100
- * million messages.
+ * There are two threads over one mapping, so that ThreadSanitizer checks both sides. With
+ * --processes there are two processes that hand over memfd and eventfd as a session does.
+ * SYCLD_LONG in the environment: 100 million messages.
  */
 #include "clock.h"
 #include "protocol_limits.h"
@@ -39,8 +39,8 @@ enum {
 	SPINS_MAX = 512,
 	PAUSE_ONE_IN = 8192,
 	PAUSE_NS_MAX = 100000,
-	LOST_MS = 120000, /* far beyond any delay: after so long asleep with work there, the wake-up
-			     was lost */
+	LOST_MS = 120000, /* far beyond any delay: a side that sleeps that long with work has lost a
+			     wake-up */
 };
 
 struct region_layout {
@@ -53,8 +53,8 @@ struct side {
 	const char *name;
 	struct ring_writer out;
 	struct ring_reader in;
-	_Atomic uint32_t *sleeps, *wants_room;           /* ours */
-	_Atomic uint32_t *peer_sleeps, *peer_wants_room; /* the other's */
+	_Atomic uint32_t *sleeps, *wants_room;           /* of this side */
+	_Atomic uint32_t *peer_sleeps, *peer_wants_room; /* of the other side */
 	int socket;
 	int bell;    /* the client rings it */
 	int watcher; /* the engine's epoll; -1: the client */
@@ -63,7 +63,7 @@ struct side {
 	uint64_t burst_end; /* the client sends up to here before it has all replies */
 	uint64_t random;
 	uint64_t slept, slept_for_room, wakes_sent;
-	uint64_t announced; /* that it would sleep, for messages or for room */
+	uint64_t announced; /* how often it set a sleep flag, for messages or for room */
 	uint8_t buffer[PACKET_BYTES_MAX];
 };
 
@@ -133,7 +133,9 @@ static int wake_peer(struct side *side, _Atomic uint32_t *flag)
 	packet.body_case = SYCL__V1__PACKET__BODY_WAKE;
 	packet.wake = &wake;
 	int r = message_send(side->socket, &packet.base, NULL, 0, MSG_DONTWAIT);
-	return r == -EAGAIN ? 0 : r; /* the socket is full, hence readable: it wakes already */
+	return r == -EAGAIN
+		       ? 0
+		       : r; /* the socket is full, so it is readable: the client wakes anyway */
 }
 
 static void pause_at_random(struct side *side)
@@ -151,7 +153,7 @@ static bool has_room(struct side *side)
 	       -EAGAIN;
 }
 
-/* The client: poll on the session socket, then read the wake-ups. */
+/* The client: polls on the session socket, then reads the wake-ups. */
 static int client_blocks(struct side *side)
 {
 	struct pollfd watched = {.fd = side->socket, .events = POLLIN};
@@ -171,7 +173,8 @@ static int client_blocks(struct side *side)
 	return size == -EAGAIN ? 0 : (int)size;
 }
 
-/* The engine: one watcher for the bell, edge-triggered and never read, and for the hang-up. */
+/* The engine: one watcher for the bell, which is edge-triggered and never read, and for the
+ * hang-up. */
 static int engine_blocks(struct side *side)
 {
 	struct epoll_event event;
@@ -183,7 +186,7 @@ static int engine_blocks(struct side *side)
 	return event.data.fd == side->bell ? 0 : complain(side, "the client hung up");
 }
 
-/* Nothing to do: wait for messages, for room, or both. */
+/* There is nothing to do: the side waits for messages, for room, or both. */
 static int side_sleeps(struct side *side, bool for_messages, bool for_room)
 {
 	for (uint64_t spins = random_below(side, SPINS_MAX); spins > 0; spins--) {
@@ -209,7 +212,7 @@ static int side_sleeps(struct side *side, bool for_messages, bool for_room)
 	return r;
 }
 
-/* 1: sent; 0: no room; negative: wrong. */
+/* 1: sent; 0: no room; negative: an error. */
 static int send_next(struct side *side, uint64_t salt)
 {
 	void *payload;
@@ -224,7 +227,7 @@ static int send_next(struct side *side, uint64_t salt)
 	return r < 0 ? r : 1;
 }
 
-/* 1: received one; 0: nothing there; negative: wrong. */
+/* 1: received one; 0: there is none; negative: an error. */
 static int receive_next(struct side *side, uint64_t salt)
 {
 	uint16_t kind;
@@ -243,7 +246,7 @@ static int give_room(struct side *side)
 	return wake_peer(side, side->peer_wants_room);
 }
 
-/* Ends at the other side's word, an error, or the end of the batch; adds what was done. */
+/* Ends at the other side's word, an error, or the end of the batch; adds the number of messages. */
 static int receive_batch(struct side *side, uint64_t salt, uint64_t most, uint64_t *done)
 {
 	uint64_t batch = 1 + random_below(side, most);
@@ -257,7 +260,7 @@ static int receive_batch(struct side *side, uint64_t salt, uint64_t most, uint64
 	return count ? give_room(side) : 0;
 }
 
-/* How far the client may send now. */
+/* Returns how far the client may send now. */
 static uint64_t send_limit(struct side *side)
 {
 	if (side->received == side->burst_end) {
@@ -302,7 +305,7 @@ static int engine_runs(struct side *side)
 		while (side->sent < side->received && (r = send_next(side, REPLY_SALT)) > 0)
 			done++;
 		bool blocked = side->sent < side->received;
-		/* A full reply ring: what the client submits is not read meanwhile. */
+		/* The reply ring is full: meanwhile the client's records are not read. */
 		if (r >= 0 && !blocked)
 			r = receive_batch(side, SUBMIT_SALT, BATCH_MAX, &done);
 		if (r < 0)
@@ -399,7 +402,7 @@ static int receive_welcome(struct side *side, struct memory_region **region_out)
 	return memory_region_map(packet_fds_take(&fds, 0), ring_bytes, 1, region_out);
 }
 
-/* The client's process: it has nothing but the socket. */
+/* The client's process gets only the socket. */
 static int client_process(struct side *side)
 {
 	CLEANUP(memory_region_cleanup) struct memory_region *region = NULL;
@@ -423,7 +426,7 @@ static void *client_thread(void *argument)
 	struct thread_result *result = argument;
 	uint64_t began = clock_now_ns();
 	result->r = report(result->side, client_runs(result->side), began);
-	/* After an error the engine must not wait for us. */
+	/* After an error the engine must not wait for the client. */
 	(void)shutdown(result->side->socket, SHUT_RDWR);
 	return NULL;
 }

@@ -1,4 +1,4 @@
-# The scheduler's threads: front, devices, and the workers of the fake devices. Built from the sources of the unit tests' objects.
+# The scheduler's threads: the front, the devices', and the workers of the fake devices. Built from the sources of the unit tests' objects.
 if(TARGET sched_harness)
   sycl_race_test(race_scheduler SOURCES ${CMAKE_CURRENT_LIST_DIR}/scheduler.c
     ${CMAKE_CURRENT_LIST_DIR}/../unit/scheduler/model.c
@@ -11,7 +11,7 @@ if(TARGET sched_harness)
   sycl_race_test(race_sched_threads SOURCES ${CMAKE_CURRENT_LIST_DIR}/sched_threads.c
     LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared)
 endif()
-# Sessions that end in the middle of their work.
+# Sessions that end during their work.
 if(TARGET sched_harness)
   sycl_race_test(race_sched_drop SOURCES ${CMAKE_CURRENT_LIST_DIR}/sched_drop.c
     LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared)

@@ -1,9 +1,9 @@
 /*
- * Sessions that end in the middle of everything (N4): random commands of three sessions on three
- * devices. They come in bursts, in parts, behind one another, on buffers of their own and on shared
- * ones. One session ends, perhaps twice, while devices' threads send, set aside, spill and
- * complete. Each end is reported exactly once. The other sessions' own buffers are as if they had
- * been alone, and what they share is either good or known not to be. ThreadSanitizer judges.
+ * Sessions that end at any moment (N4): random commands of three sessions on three devices. They
+ * come in bursts, in parts, behind one another, on separate buffers and on shared ones. One session
+ * ends, sometimes twice, while devices' threads send, set aside, spill and complete. Each end is
+ * reported exactly once. The other sessions' own buffers must be as if these were alone. Shared
+ * ones are either right or reported as lost. ThreadSanitizer checks the rest.
  */
 #include "scheduler/harness.h"
 
@@ -44,7 +44,7 @@ struct round {
 	bool tight;
 };
 
-/* Counts of all rounds, which show that sessions ended in the middle of something. */
+/* Sums of all rounds, which show that sessions ended during work. */
 struct seen {
 	uint64_t dropped, parts, bursts, spills;
 };
@@ -146,7 +146,7 @@ static void end_victim(struct round *round, enum scheduler_drop what)
 	(void)scheduler_drop(round->harness.scheduler, round->accounts[0], what, &ended);
 }
 
-/* The victim submits until it has ended; the others go on. */
+/* The victim submits until it has ended; the others continue. */
 static void run_round(struct round *round)
 {
 	uint32_t end = 40 + random_of_round(round, TASKS / 2);
@@ -174,7 +174,7 @@ static const char *check_reports(const struct round *round)
 		if (command->session == 0 || status == STATUS_SUCCESS ||
 		    (round->tight && status == STATUS_MEMORY_ALLOCATION))
 			continue;
-		/* Nothing of its own needs what is shared. */
+		/* None of its own groups needs a shared buffer. */
 		if (status != STATUS_DEPENDENCY_FAILED || (!command->is_shared && !round->tight) ||
 		    (round->what == SCHEDULER_DROP_UNSEEN && !round->tight))
 			return command->probe.fault.text;

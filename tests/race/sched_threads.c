@@ -1,8 +1,7 @@
 /*
  * All threads of a device at once. Polled ones spin or sleep, and loaders translate, pin and answer
- * while launches go on. The front thread sleeps and is awake in turns. Memory and events are
- * shared, and a process is lost in the middle of it. ThreadSanitizer judges; what is counted must
- * come out right too.
+ * while launches run. The front thread sleeps and is awake in turns. Memory and events are shared,
+ * and a process is lost meanwhile. ThreadSanitizer checks this, and the counts must be right, too.
  */
 #include "scheduler/harness.h"
 
@@ -42,7 +41,7 @@ static void release(void *owner)
 	free(owner);
 }
 
-/* Registered and given back while everything else goes on. */
+/* It is registered and given back while everything else runs. */
 static void pin(struct harness *harness)
 {
 	struct sched_host *host = NULL;
@@ -53,7 +52,7 @@ static void pin(struct harness *harness)
 		scheduler_host_unregister(host, release, memory);
 }
 
-/* Programs, kernels and questions for the loader, thrown away as soon as they are requested. */
+/* Programs, kernels and queries for the loader, which are dropped as soon as they are requested. */
 static void load_programs(struct harness *harness, uint32_t device, struct probe *probes)
 {
 	static const uint64_t local[3] = {64, 0, 0};
@@ -104,8 +103,8 @@ static int check_words(struct harness *harness, struct words *words, uint32_t ex
 	return 0;
 }
 
-/* One launch at a time: those the front sends itself, and takes, or leaves to the device's thread.
- */
+/* One launch at a time. The front thread itself sends it and takes its completion, or leaves it to
+ * the device's thread. */
 static int one_at_a_time(bool front_polls)
 {
 	struct harness harness;
@@ -195,8 +194,8 @@ static int lose(uint32_t processors, uint32_t at)
 	return left ? report_failure(left) : 0;
 }
 
-/* The device's thread opens it after all, while the loader gets requests for programs and the front
- * for counts. */
+/* The device's thread finally opens it, while the loader gets requests for programs and the front
+ * thread for counts. */
 static int open_late(void)
 {
 	enum { TRIES = 7 };
@@ -220,7 +219,7 @@ static int open_late(void)
 	} while (probes[0].fault.status == STATUS_MEMORY_ALLOCATION);
 	if (probes[0].fault.status != STATUS_SUCCESS || answers == 1)
 		return report_failure("the device was not opened late");
-	/* And is lost while the loader gets requests. */
+	/* It is lost while the loader gets requests. */
 	struct probe loses, loads[ROUNDS][3];
 	const struct launch launch = {.kernel = "lose_device"};
 	(void)harness_kernel(&harness, 0, "lose_device");

@@ -1,8 +1,8 @@
 /*
  * The scheduler with everything that runs beside the front thread: device threads, workers of the
- * fake devices, completions from any of them. Random groups against the serial model, then devices
- * that are started, lost and stopped. The front thread sends launches itself while devices' threads
- * sleep, wake, load and lose their device. ThreadSanitizer judges.
+ * fake devices, completions from any of them. Random groups run against the serial model; then
+ * devices are started, lost and stopped. The front thread itself sends launches while devices'
+ * threads sleep, wake, load and lose their device. ThreadSanitizer checks all of it.
  */
 #include "scheduler/harness.h"
 #include "scheduler/model.h"
@@ -44,8 +44,8 @@ static int lose_devices(void)
 	return left ? report_failure(left) : 0;
 }
 
-/* Three classes want one device, whose thread sends what fair queueing admits; it is lost while
- * some wait, or it is not. */
+/* Sessions of three classes use one device, whose thread sends the tasks that fair queueing admits.
+ * In some rounds it is lost while some wait. */
 static int three_classes(uint32_t round)
 {
 	static struct probe probes[600];
@@ -91,8 +91,8 @@ static int three_classes(uint32_t round)
 	return left ? report_failure(left) : 0;
 }
 
-/* Round trips, so that devices become idle; now and then more, so that their threads come in
- * between. */
+/* Round trips, so that devices become idle. Sometimes there are more launches, so that their
+ * threads take some of them. */
 static int round_trips(struct harness *harness, uint32_t lost_at)
 {
 	static struct probe probes[3];
@@ -138,7 +138,7 @@ static int send_inline(uint32_t features, uint32_t lost_at, uint64_t *sent)
 		return 1;
 	scheduler_counters(harness.scheduler, &counters);
 	*sent += counters.inline_launches;
-	/* The end meets one that is on its way. */
+	/* The end comes while a command is in flight. */
 	static struct probe last;
 	(void)harness_launch(&harness, &(struct launch){.device = 1, .kernel = "noop"}, &last);
 	scheduler_flush(harness.scheduler);
@@ -149,12 +149,12 @@ static int send_inline(uint32_t features, uint32_t lost_at, uint64_t *sent)
 int main(void)
 {
 	for (uint64_t seed = 1; seed <= 25; seed++) {
-		/* Every other time with polled devices, loaders and lanes for copies. */
+		/* Every second round has polled devices, loaders and lanes for copies. */
 		const char *wrong =
 			model_run(seed, 300, &(struct model_options){.features = seed % 2 == 0});
 		if (wrong)
 			return report_failure(wrong);
-		/* On devices that are full all the time. */
+		/* On devices that are always full. */
 		wrong = model_run(
 			seed, 200,
 			&(struct model_options){.features = seed % 2 == 0, .tight = true});

@@ -1,7 +1,7 @@
 /*
- * Several embedded engines at once in one process, each driven by a thread of its own through the
- * whole life of a session. It is clean under ThreadSanitizer, with every byte correct. Exit 0:
- * passed.
+ * Several embedded engines at once in one process. For each a separate thread runs a session from
+ * its begin to its end. ThreadSanitizer must report nothing, and every byte must be right. Exit
+ * status 0: passed.
  */
 #include "access_mode.h"
 #include "embedded_entry.h"
@@ -79,7 +79,7 @@ static int use_session(struct raw_client *client, uint32_t number_of_device)
 		}
 		raw_round_trip(client);
 	}
-	/* Leave with work under way. */
+	/* Ends with work in flight. */
 	for (uint64_t number = GROUPS + 1; number <= GROUPS + 50; number++)
 		send_fill(client, number, 1);
 	return 0;
@@ -87,7 +87,7 @@ static int use_session(struct raw_client *client, uint32_t number_of_device)
 
 struct job {
 	pthread_t thread;
-	uint32_t device; /* a fake device is one engine's at a time */
+	uint32_t device; /* only one engine at a time can use a fake device */
 	int result;
 };
 

@@ -1,7 +1,6 @@
 #!/bin/sh
-# wake_model.sh holds|fails MODEL FOLDER CC [-Dname[=value]]...
-# Searches every order of the model's steps. `holds`: no order may be wrong, and the search must have been whole.
-# `fails`: spin must find a wrong order, which shows that the model can see what it is for.
+# wake_model.sh holds|fails MODEL FOLDER CC [-Dname[=value]]... searches every order of the model's steps. `holds`: no order may be wrong,
+# and the search must have been complete. `fails`: spin must find a wrong order, which shows that the model can detect the fault.
 set -eu
 expected=$1 model=$2 folder=$3 cc=$4
 shift 4
@@ -12,7 +11,7 @@ mkdir -p "$folder"
 cd "$folder"
 spin -a "$@" "$model"
 "$cc" -O1 -w -DSAFETY -o pan pan.c
-# Room for a path of a million steps; errors are counted from the text, since pan's exit code is 0 either way.
+# There is room for a path of a million steps. Errors are counted in the text, because pan's exit status is 0 either way.
 ./pan -m1000000 -w24 | tee result.txt
 
 if grep -q -e 'max search depth too small' -e 'Search not completed' -e 'out of memory' result.txt; then

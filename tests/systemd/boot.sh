@@ -1,19 +1,19 @@
 #!/bin/bash
-# boot.sh BUILD: runs the package's units under a systemd that is PID 1. It has namespaces of its
-# own, over this machine's root folder, with a layer in memory above that. BUILD: a build with
-# tests. Exit 77: it cannot run here, and why.
+# boot.sh BUILD runs the package's units under a systemd that is PID 1. It has its own namespaces,
+# over this machine's root folder, with a layer in memory above that. BUILD: a build with tests.
+# Exit status 77: it cannot run here; the reason is printed.
 set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$(cd "$1" && pwd)
 systemd=/lib/systemd/systemd
-patience=${SYCLD_BOOT_SECONDS:-300} # far beyond what it takes: only an error reaches it
+patience=${SYCLD_BOOT_SECONDS:-300} # far longer than it takes: only an error reaches it
 
 skip() {
 	echo "skipped: $*" >&2
 	exit 77
 }
 
-# Mounts are for a namespace of their own.
+# Mounts are in a separate namespace.
 prepare() {
 	local layer=$1 root=$1/root file
 	mount -t tmpfs -o mode=0755 tmpfs "$layer"
@@ -70,14 +70,14 @@ unified=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 group=$unified/sycld-boot.$$
 mkdir "$group" 2>/dev/null || skip "no control group can be made in $unified"
 layer=$(mktemp -d) said=$(mktemp) enabled=
-# Where nothing uses a controller of version 2, one is enabled, so that a group can have it.
+# If nothing uses a controller of version 2, one is enabled, so that a group can have it.
 read -r -a controllers <"$unified/cgroup.controllers" || true
 [ -n "$(cat "$unified/cgroup.subtree_control")" ] || for controller in "${controllers[@]}"; do
 	! echo "+$controller" >"$unified/cgroup.subtree_control" 2>/dev/null || enabled="$enabled $controller"
 done
 mkdir "$group.outside"
 clean() {
-	# The remaining processes in it, at whatever depth, are ended.
+	# Ends the remaining processes in it, at any depth.
 	[ ! -e "$group/cgroup.kill" ] || echo 1 >"$group/cgroup.kill"
 	until find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || [ ! -e "$group" ]; do
 		sleep 0.1
@@ -91,8 +91,8 @@ clean() {
 }
 trap clean EXIT
 
-# The group of its own is the root of all groups that this systemd sees. What starts it must not stay there: a group with processes of
-# its own gives no controller to the groups below it.
+# The separate group is the root of all groups in this systemd. The process that starts it must not stay there: a group with processes gives
+# no controller to the groups below it.
 status=0
 (
 	echo "$BASHPID" >"$group/cgroup.procs"
@@ -110,5 +110,5 @@ echo outside >>"$said"
 wait "$starter" || status=$?
 [ "$status" -ne 77 ] || exit 77
 cat "$said"
-# How PID 1 ends says nothing.
+# The exit status of PID 1 has no meaning.
 grep -qx "all of it" "$said"

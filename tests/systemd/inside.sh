@@ -13,7 +13,7 @@ fail() {
 	exit 1
 }
 
-# await COMMAND...: until it succeeds.
+# await COMMAND...: waits until it succeeds.
 await() {
 	local end=$((SECONDS + patience))
 	until "$@"; do
@@ -26,12 +26,12 @@ property() {
 	systemctl show --property "$1" --value sycld.service
 }
 
-# said NAME LINE COUNT: the client has said that line so often, at least.
+# said NAME LINE COUNT: the client has printed that line at least that often.
 said() {
 	[ "$(grep -c "^$2" "$1.log")" -ge "$3" ]
 }
 
-# client NAME: a client that works on order, as a user without a name.
+# client NAME: starts a client that works on order, as a user without a name.
 client() {
 	mkfifo "$1.in"
 	: >"$1.log" # it is looked at before the client has been started
@@ -40,7 +40,7 @@ client() {
 	await said "$1" ready 1
 }
 
-# tell NAME: orders another piece of checked work, done meanwhile.
+# tell NAME: orders another piece of checked work and does not wait for it.
 tell() {
 	local -n fd=fd_$1
 	echo go >&"$fd"
@@ -54,14 +54,14 @@ works() {
 	await said "$1" "done" $((before + 1))
 }
 
-# ends NAME: all that it did was right.
+# ends NAME: all its results were right.
 ends() {
 	local -n fd=fd_$1
 	exec {fd}>&-
 	await said "$1" ok 1
 }
 
-# tenant KEY: what status says of the one tenant's engine.
+# tenant KEY: prints a value of the status about the only tenant's engine.
 tenant() {
 	syclctl status --json | tr -d ' \n' | sed -n "s/.*\"tenants\":\[{[^]]*\"$1\":\([0-9]*\).*/\1/p"
 }
@@ -72,7 +72,7 @@ engine_is_there() {
 	[ -n "$now" ] && [ "$now" != 0 ] && engine=$now
 }
 
-# next_main: another process is the service's now, and is ready.
+# next_main: waits until another process is the service's main process and is ready.
 next_main() {
 	local now
 	now=$(property MainPID)
@@ -92,25 +92,25 @@ engine_is_gone() {
 	[ ! -e "/proc/$engine" ]
 }
 
-# is_empty: nothing that the service has started is there.
+# is_empty: no process that the service has started is left.
 is_empty() {
 	[ -z "$(cat /sys/fs/cgroup/system.slice/sycld.service/cgroup.procs 2>/dev/null)" ]
 }
 
-# goes_on WHAT: the same engine and its session are there, and work; others can come.
+# goes_on WHAT: the same engine and its session exist and work, and others can connect.
 goes_on() {
 	await is_back
 	works first
 	client "after_$1"
 	works "after_$1"
 	ends "after_$1"
-	# More starts in ten seconds than systemd allows by itself.
+	# These are more starts in ten seconds than systemd allows by default.
 	systemctl reset-failed sycld.service
 	echo "ok: $1"
 }
 
-# Two services that leave a group with a controller and a process in it, as a service that dies with limits of users does: one with
-# the step after its end that sycld.service has, one without.
+# Two services leave a group with a controller and a process in it, as a service that dies with limits of users does. One has the step of
+# sycld.service after its end, and one does not.
 dies_with_controllers() {
 	cat >/usr/local/bin/sycld-test-dies <<-'SCRIPT'
 		#!/bin/bash
@@ -144,7 +144,7 @@ dies_with_controllers() {
 	systemctl start "sycld-test-dies-$1.service" || true
 }
 
-# The next service cannot start in such a group, and systemd says so; after the step it can.
+# The next service cannot start in such a group, and systemd reports it; after the step it can.
 controllers_of_the_dead() {
 	local step
 	step=$(grep '^ExecStopPost=' /usr/local/lib/systemd/system/sycld.service)
@@ -167,7 +167,7 @@ has_started() {
 	[ "$(grep -c '^started' dies.log)" -ge "$1" ]
 }
 
-# metrics_say LINE: what the exporter shows to one with its token.
+# metrics_say LINE: checks what the exporter returns to a client with its token.
 metrics_say() {
 	local web
 	exec {web}<>/dev/tcp/127.0.0.1/9477 || return 1
@@ -177,7 +177,8 @@ metrics_say() {
 	grep -q "^$1" metrics.log
 }
 
-# Without a token it shows no user; with one it sees the session, as it is in the observers' group.
+# Without a token it returns no user. With one it returns the session, because it is in the
+# observers' group.
 exporter() {
 	token=0123456789abcdef0123456789abcdef
 	systemctl start sycld-exporter.service || fail "the exporter does not start without a token"
@@ -185,7 +186,7 @@ exporter() {
 	mkdir -p /run/systemd/system/sycld-exporter.service.d
 	echo "$token" >/run/exporter-token
 	chmod 0400 /run/exporter-token
-	# Credentials of systemd 252 do not reach services here, in namespaces of namespaces. A file does.
+	# Credentials of systemd 252 do not reach services here, in nested namespaces. A file does.
 	cat >/run/systemd/system/sycld-exporter.service.d/token.conf <<-'UNIT'
 		[Service]
 		ExecStartPre=+/bin/cp -p /run/exporter-token /run/sycld-exporter/token
@@ -203,7 +204,7 @@ exporter() {
 	echo "ok: the exporter sees all, $(tail -n 1 security.log)"
 }
 
-# Processes that boot.sh does not need here leave the root group, so that it can give controllers away.
+# Processes that boot.sh does not need here leave the root group, so that it can pass on controllers.
 echo booted
 await grep -qx outside /run/said
 read -r -a controllers </sys/fs/cgroup/cgroup.controllers || true
@@ -236,7 +237,7 @@ systemctl restart sycld.service
 next_main || fail "a restart has started none"
 goes_on restart
 
-# In the middle of work, again and again.
+# This happens during work, several times.
 for ((i = 0; i < 3; i++)); do
 	tell first
 	systemctl restart sycld.service
@@ -248,7 +249,7 @@ systemctl kill --kill-whom=main --signal=KILL sycld.service
 await next_main
 goes_on kill
 
-# The watchdog finds that it does not answer.
+# The watchdog detects that it does not answer.
 kill -STOP "$main"
 await next_main
 goes_on watchdog
@@ -263,7 +264,7 @@ works third
 ends third
 echo "ok: killed with its engines"
 
-# The kernel ends an engine for want of memory: the service is the others', and goes on.
+# The kernel ends an engine for lack of memory. The service still works for others.
 group=/sys/fs/cgroup$(property ControlGroup)
 if [ -e "$group/memory.max" ]; then
 	client starved

@@ -22,7 +22,7 @@ static bool packs_to(const ProtobufCMessage *message, const uint8_t *bytes, size
 	       memcmp(packed, bytes, count) == 0;
 }
 
-/* Bytes that end too early are refused, or they are what a sender with fewer fields sends. */
+/* Bytes that end too early are refused, or they are those of a sender with fewer fields. */
 static const char *check_ends(const struct golden *golden, struct decode_arena *arena)
 {
 	for (size_t count = 0; count < golden->count; count++) {

@@ -26,33 +26,33 @@ enum {
 };
 
 struct golden {
-	uint8_t bytes[GOLDEN_BYTES_MAX]; /* as the lines have them */
+	uint8_t bytes[GOLDEN_BYTES_MAX]; /* as in the lines */
 	size_t count;
-	const ProtobufCFieldDescriptor *fields[GOLDEN_FIELDS_MAX]; /* each line's */
+	const ProtobufCFieldDescriptor *fields[GOLDEN_FIELDS_MAX]; /* the field of each line */
 	unsigned field_count;
-	ProtobufCMessage *message;                   /* as the fields' names and values have it */
-	_Alignas(max_align_t) uint8_t memory[65536]; /* what the message is made of */
+	ProtobufCMessage *message; /* the message of the fields' names and values */
+	_Alignas(max_align_t) uint8_t memory[65536]; /* the memory of the message */
 	size_t used;
 };
 
-/* Build the message of a text. What is wrong with the text, or NULL. */
+/* Builds the message of a text. Returns the error in the text, or NULL. */
 const char *golden_read(const char *text, struct golden *golden);
 
-/* The text of bytes of this type, by a decoder of its own. What is wrong, or NULL. */
+/* Prints bytes of this type as text, by a separate decoder. Returns the error, or NULL. */
 const char *golden_print(const ProtobufCMessageDescriptor *type, const uint8_t *bytes, size_t count,
 			 char text[GOLDEN_TEXT_MAX]);
 
 /*
- * The fault of a golden message, or NULL. Its fields must pack to its bytes, and its bytes must
- * unpack and print as its text. A field of a later version must be ignored, and bytes that end too
- * early refused.
+ * Returns the fault of a golden message, or NULL. Its fields must pack to its bytes, and its bytes
+ * must unpack and print as its text. A field of a later version must be ignored, and bytes that end
+ * too early refused.
  */
 const char *golden_complaint(const char *text);
 
-/* The running test is golden_SUITE::NAME_bytes_never_change: golden/SUITE/NAME.txt holds. */
+/* The running test is golden_SUITE::NAME_bytes_never_change. Checks golden/SUITE/NAME.txt. */
 void golden(void);
 
-/* Up to GOLDEN_TEXT_MAX - 1 bytes of a file; false if it cannot be read or is longer. */
+/* Reads up to GOLDEN_TEXT_MAX - 1 bytes of a file; false if it cannot be read or is longer. */
 bool golden_load(const char *path, char text[GOLDEN_TEXT_MAX]);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * From bytes to a golden text. The bytes are decoded here, not by protobuf-c, so that a mistake
- * would have to be made in both. The descriptors give the fields' names and types.
+ * Prints bytes as a golden text. They are decoded here, not by protobuf-c, so that a mistake would
+ * have to be made in both. The descriptors have the fields' names and types.
  */
 #include "golden.h"
 
@@ -29,7 +29,7 @@ static bool read_varint(struct reader *reader, uint64_t *value)
 	return false;
 }
 
-/* Numbers of fixed size: the low byte is first. */
+/* Reads numbers of fixed size, with the low byte first. */
 static bool read_fixed(struct reader *reader, unsigned bytes, uint64_t *value)
 {
 	*value = 0;
@@ -131,7 +131,7 @@ static const char *print_packed(FILE *out, const ProtobufCFieldDescriptor *field
 static const char *print_fields(FILE *out, const ProtobufCMessageDescriptor *type,
 				struct reader reader, unsigned depth);
 
-/* A field of which a length and so many bytes follow its key at `start`. */
+/* A field with a length and that many bytes behind its key at `start`. */
 static const char *print_long(FILE *out, const ProtobufCFieldDescriptor *field,
 			      const uint8_t *start, struct reader inner, unsigned depth)
 {

@@ -1,5 +1,5 @@
-/* From a golden text to a message: protobuf-c's descriptors say where in the message's struct each
- * field is. */
+/* Reads a message from a golden text. protobuf-c's descriptors tell where each field is in the
+ * message's struct. */
 #include "golden.h"
 
 #include "listing.h"
@@ -24,7 +24,7 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "08 ac 02" up to `end`; the number of bytes, or -1. */
+/* Reads "08 ac 02" up to `end`. Returns the number of bytes, or -1. */
 static int read_hex(const char *text, const char *end, uint8_t *bytes, size_t room)
 {
 	size_t count = 0;
@@ -58,7 +58,7 @@ static size_t size_of(ProtobufCType type)
 	}
 }
 
-/* Where the field's next value goes, counted and marked as there. */
+/* Returns where the field's next value goes, counted and marked as present. */
 static void *place_of(struct golden *golden, ProtobufCMessage *message,
 		      const ProtobufCFieldDescriptor *field)
 {
@@ -141,7 +141,7 @@ static bool read_value(struct golden *golden, const ProtobufCFieldDescriptor *fi
 	return read_number(field, text, end, place);
 }
 
-/* The values behind " = ", of a packed field each. */
+/* Reads the values behind " = ", which are each of a packed field. */
 static bool read_values(struct golden *golden, ProtobufCMessage *message,
 			const ProtobufCFieldDescriptor *field, const char *text, const char *end)
 {
@@ -167,7 +167,7 @@ static ProtobufCMessage *new_message(struct golden *golden, const ProtobufCMessa
 	return message;
 }
 
-/* "name = value" or "name:", whose inner message is returned in *inner. */
+/* Reads "name = value" or "name:", whose inner message is returned in *inner. */
 static const char *read_field(struct golden *golden, ProtobufCMessage *message, const char *text,
 			      const char *end, ProtobufCMessage **inner)
 {
@@ -197,7 +197,7 @@ static const char *read_field(struct golden *golden, ProtobufCMessage *message, 
 		       : "the value is none of the field's type";
 }
 
-/* The type of the first line; `text_out` is behind it. */
+/* Returns the type in the first line; `text_out` is behind it. */
 static const ProtobufCMessageDescriptor *read_type(const char *text, const char **text_out)
 {
 	char name[64];

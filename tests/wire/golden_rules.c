@@ -1,4 +1,4 @@
-/* The faults that golden.c finds in a text, and that texts and tests belong together. */
+/* The faults that golden.c finds in a text, and a check that each text has a test. */
 #include "golden.h"
 
 #include "command.pb-c.h"
@@ -80,10 +80,10 @@ Test(golden_texts, are_not_made_of_damaged_bytes)
 		{{0x08, 0x80}, 2},                   /* half a number */
 		{{0x88}, 1},                         /* half a key */
 		{{0x09, 1, 0, 0, 0, 0, 0, 0, 0}, 9}, /* kernel as eight bytes */
-		{{0x12, 0x02, 0x01}, 3},             /* longer than what there is */
+		{{0x12, 0x02, 0x01}, 3},             /* longer than the bytes that follow */
 		{{0x12, 0x01, 0x80}, 3},             /* a packed field with half a value */
 		{{0x2a, 0x02, 0x08}, 3},             /* arguments that end behind the message */
-		{{0x80, 0xe5, 0x08, 0x01}, 4},       /* a field that there is not */
+		{{0x80, 0xe5, 0x08, 0x01}, 4},       /* a field that does not exist */
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		cr_expect(ne(ptr,
@@ -93,7 +93,7 @@ Test(golden_texts, are_not_made_of_damaged_bytes)
 			  "row %zu", i);
 }
 
-/* Whatever a peer writes there, it is yes or no. */
+/* Any number but 0 from a peer is true. */
 Test(golden_split, any_number_but_0_is_yes)
 {
 	static const uint8_t large[] = {0x40, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -109,7 +109,7 @@ Test(golden_split, any_number_but_0_is_yes)
 	sycl__v1__launch__free_unpacked(message, NULL);
 }
 
-/* Calls visit(path, suite, name) for each golden/SUITE/NAME; the number of calls. */
+/* Calls visit(path, suite, name) for each golden/SUITE/NAME. Returns the number of calls. */
 static unsigned for_each_text(void (*visit)(const char *path, const char *suite, const char *name))
 {
 	unsigned count = 0;

@@ -1,8 +1,8 @@
 /*
  * One test for each golden message, whose text is golden/SUITE/NAME.txt ("golden_" and
- * "_bytes_never_change" are left out). It is what version 0.1 sends: if a test fails, peers of
- * another version misunderstand this one. Add a field, never change one, and leave the texts as
- * they are. A new message gets a text and a line here.
+ * "_bytes_never_change" are left out). They are the messages of version 0.1: if a test fails, peers
+ * of another version misunderstand this one. Add a field, never change one, and leave the texts
+ * unchanged. A new message gets a text and a line here.
  */
 #include "golden.h"
 
@@ -14,7 +14,7 @@
 TestSuite(golden_account, .timeout = 10);
 Test(golden_account, reply_with_accounts_bytes_never_change) { golden(); }
 
-/* Questions of operators and what they are answered. */
+/* Requests of operators and their replies. */
 TestSuite(golden_admin, .timeout = 10);
 Test(golden_admin, request_of_status_bytes_never_change) { golden(); }
 Test(golden_admin, request_of_devices_bytes_never_change) { golden(); }
@@ -44,7 +44,7 @@ Test(golden_build, packet_with_job_bytes_never_change) { golden(); }
 Test(golden_build, packet_with_done_bytes_never_change) { golden(); }
 Test(golden_build, packet_with_cancel_bytes_never_change) { golden(); }
 
-/* Objects and what is linked of them. */
+/* Objects and bundles that are linked of them. */
 TestSuite(golden_bundle, .timeout = 10);
 Test(golden_bundle, command_with_bundle_link_bytes_never_change) { golden(); }
 Test(golden_bundle, bundle_build_of_an_object_bytes_never_change) { golden(); }
@@ -62,7 +62,7 @@ TestSuite(golden_chain, .timeout = 10);
 Test(golden_chain, engine_report_with_chains_bytes_never_change) { golden(); }
 Test(golden_chain, engine_facts_with_chains_bytes_never_change) { golden(); }
 
-/* Sessions' classes and weights, and what the fair queue has decided. */
+/* Sessions' classes and weights, and the decisions of the fair queue. */
 TestSuite(golden_class, .timeout = 10);
 Test(golden_class, hello_with_a_class_bytes_never_change) { golden(); }
 Test(golden_class, welcome_with_a_class_bytes_never_change) { golden(); }
@@ -208,7 +208,7 @@ TestSuite(golden_latency, .timeout = 10);
 Test(golden_latency, engine_report_with_units_set_apart_bytes_never_change) { golden(); }
 Test(golden_latency, engine_facts_with_units_set_apart_bytes_never_change) { golden(); }
 
-/* Launches that may begin before the launch before them is over. */
+/* Launches that may begin before the launch before them has ended. */
 TestSuite(golden_launch, .timeout = 10);
 Test(golden_launch, launch_that_may_begin_early_bytes_never_change) { golden(); }
 
@@ -235,7 +235,7 @@ Test(golden_native_command, command_group_with_native_command_bytes_never_change
 TestSuite(golden_native_node, .timeout = 10);
 Test(golden_native_node, graph_node_with_host_task_on_device_bytes_never_change) { golden(); }
 
-/* The author of an order, and the limits that hold now. */
+/* The author of an order, and the limits in force. */
 TestSuite(golden_operator, .timeout = 10);
 Test(golden_operator, disputed_device_bytes_never_change) { golden(); }
 Test(golden_operator, session_that_is_given_up_bytes_never_change) { golden(); }
@@ -254,13 +254,13 @@ Test(golden_operator, limit_with_origin_bytes_never_change) { golden(); }
 Test(golden_operator, events_query_bytes_never_change) { golden(); }
 Test(golden_operator, reply_with_event_bytes_never_change) { golden(); }
 
-/* Orders of operators, to the supervisor and on to engines. */
+/* Orders of operators, to the supervisor and from it to engines. */
 TestSuite(golden_order, .timeout = 10);
 Test(golden_order, control_with_order_bytes_never_change) { golden(); }
 Test(golden_order, request_with_order_bytes_never_change) { golden(); }
 Test(golden_order, reply_with_ordered_bytes_never_change) { golden(); }
 
-/* What sessions and devices are about now, and who has given orders. */
+/* What sessions and devices do now, and which operators have given orders. */
 TestSuite(golden_present, .timeout = 10);
 Test(golden_present, session_report_with_present_bytes_never_change) { golden(); }
 Test(golden_present, engine_report_with_devices_bytes_never_change) { golden(); }
@@ -294,7 +294,7 @@ Test(golden_reply, released_bytes_never_change) { golden(); }
 Test(golden_reply, object_failed_bytes_never_change) { golden(); }
 Test(golden_reply, group_failed_bytes_never_change) { golden(); }
 
-/* An engine that comes back to another supervisor: the two may well be of different releases. */
+/* An engine that connects to another supervisor: the two may be of different releases. */
 TestSuite(golden_return, .timeout = 10);
 Test(golden_return, control_with_identity_bytes_never_change) { golden(); }
 Test(golden_return, control_with_greeting_bytes_never_change) { golden(); }
@@ -339,7 +339,7 @@ TestSuite(golden_spill, .timeout = 10);
 Test(golden_spill, engine_report_with_spills_bytes_never_change) { golden(); }
 Test(golden_spill, engine_facts_with_spills_bytes_never_change) { golden(); }
 
-/* Launches that may be sent in parts, and what was counted of those that were. */
+/* Launches that may be sent in parts, and counts of those that were. */
 TestSuite(golden_split, .timeout = 10);
 Test(golden_split, launch_that_may_be_split_bytes_never_change) { golden(); }
 Test(golden_split, engine_report_with_splits_bytes_never_change) { golden(); }
@@ -410,7 +410,7 @@ TestSuite(golden_variable, .timeout = 10);
 Test(golden_variable, usm_allocate_of_a_variable_bytes_never_change) { golden(); }
 Test(golden_variable, usm_allocated_of_a_variable_bytes_never_change) { golden(); }
 
-/* Windows of queues, and how large a device has them. */
+/* Windows of queues, and their largest size on a device. */
 TestSuite(golden_window, .timeout = 10);
 Test(golden_window, queue_window_bytes_never_change) { golden(); }
 Test(golden_window, device_facts_with_windows_bytes_never_change) { golden(); }

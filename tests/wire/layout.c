@@ -1,4 +1,4 @@
-/* Sizes and offsets of what two processes map. A change requests a new layout number, not for other
+/* Sizes and offsets of memory that two processes map. A change needs a new layout number, not other
  * figures here. */
 #include "flight_page.h"
 #include "share_page.h"
@@ -81,7 +81,7 @@ Test(layout, of_a_group_that_comes_again_by_its_shape)
 	cr_assert(eq(sz, sizeof(struct resubmit_event), 16));
 	cr_assert(eq(uint, RESUBMIT_WANTS_SLOT, 1));
 	cr_assert(eq(uint, FEATURE_RESUBMIT, 1));
-	/* A client of an older service, or the other way round, counts on these. */
+	/* A client of an older service, or an older client of this one, depends on these. */
 	cr_assert(eq(uint, SHAPES_MAX, 128));
 	cr_assert(eq(uint, SHAPE_REQUIREMENTS_MAX, 16));
 	cr_assert(eq(uint, SHAPE_EVENTS_MAX, 16));
@@ -111,7 +111,7 @@ Test(layout, of_the_pages_by_which_devices_are_divided)
 	cr_expect(eq(u32, share_slot(0, 32), SHARE_SLOTS));
 }
 
-/* In the bytes of EngineTrace and TraceChunk. */
+/* These are in the bytes of EngineTrace and TraceChunk. */
 Test(layout, of_what_is_noted_of_a_command_group)
 {
 	cr_assert(eq(sz, sizeof(struct trace_record), 144));
@@ -182,6 +182,6 @@ Test(layout, sizes_that_both_sides_count_on)
 	cr_assert(eq(uint, PACKET_DESCRIPTORS_MAX, 8));
 	cr_assert(eq(uint, SUBMIT_RING_BYTES & (SUBMIT_RING_BYTES - 1), 0));
 	cr_assert(eq(uint, REPLY_RING_BYTES & (REPLY_RING_BYTES - 1), 0));
-	/* A record of the largest size fits, whatever lies in front of it. */
+	/* A record of the largest size fits, whatever precedes it. */
 	cr_assert(ge(uint, REPLY_RING_BYTES / 2, PACKET_BYTES_MAX + 8));
 }

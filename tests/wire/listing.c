@@ -177,7 +177,7 @@ struct line {
 	char type[WORD_BYTES];
 };
 
-/* The next line that is neither empty nor a comment; NULL at the end. */
+/* Returns the next line that is neither empty nor a comment; NULL at the end. */
 static const char *next_line(const char *text, struct line *line)
 {
 	for (; text && *text; text = strchr(text, '\n'), text = text ? text + 1 : NULL) {
@@ -196,7 +196,7 @@ static const char *next_line(const char *text, struct line *line)
 	return NULL;
 }
 
-/* Every line is taken apart once: there are a thousand, and each is compared with each. */
+/* Every line is parsed once: there are a thousand, and each is compared with each. */
 struct lines {
 	struct line line[LINES_MAX];
 	unsigned count;

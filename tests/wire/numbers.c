@@ -68,7 +68,7 @@ Test(field_numbers, the_comparison_finds_what_may_not_happen)
 {
 	cr_assert(eq(uint, broken_rules(KEPT, "A 2 y B oneof\nA 1 x uint32\nenum E 0 E_NONE\n"), 0),
 		  "%s", complaints);
-	/* Each with its line gone and another come. */
+	/* In each the line is removed and another one added. */
 	cr_assert(eq(uint, broken_rules(KEPT, "A 3 x uint32\nA 2 y B oneof\nenum E 0 E_NONE\n"), 2),
 		  "another number");
 	cr_assert(eq(uint, broken_rules(KEPT, "A 1 x uint64\nA 2 y B oneof\nenum E 0 E_NONE\n"), 2),

@@ -1,6 +1,6 @@
 /*
  * The record that repeats a command group of a known shape is a struct, not a message. These are
- * its bytes as version 0.1 sends them; if the test fails, peers of another version misunderstand
+ * its bytes as version 0.1 sends them. If the test fails, peers of another version misunderstand
  * this one.
  */
 #include "resubmit.h"
@@ -11,7 +11,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-/* On a machine that counts from the low byte, as all that the service runs on do. */
+/* On a little-endian machine, as all supported ones are. */
 static const uint8_t resubmit_record_v0_1[] = {
 	0x80, 0x00, 0x00, 0x00,                         /* shape = 128 */
 	0x2c, 0x01, 0x00, 0x00,                         /* generation = 300 */

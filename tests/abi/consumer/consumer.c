@@ -1,4 +1,4 @@
-/* A program outside the project: links the installed library. consumer [ENDPOINT] */
+/* A program outside of the project, linked with the installed library: consumer [ENDPOINT] */
 #include <stdio.h>
 #include <syclclient.h>
 
