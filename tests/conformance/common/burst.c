@@ -1,4 +1,4 @@
-/* Several launches as one command, where a backend takes them so. */
+/* Several launches as one command, if the backend supports that. */
 #include "targets/target.h"
 
 #include <criterion/criterion.h>
@@ -20,7 +20,7 @@ static void put_value(struct block *block, uint32_t index, uint32_t value)
 	memcpy(block->bytes[index], &value, sizeof(value));
 }
 
-/* 0, with its sequence; or what it failed with. */
+/* Returns 0 and its sequence, or the error. */
 static int submit_launches(struct fixture *fixture, uint32_t lane,
 			   const struct backend_command *command, uint32_t count,
 			   uint64_t *sequence_out)
@@ -39,7 +39,7 @@ static int submit_launches(struct fixture *fixture, uint32_t lane,
 }
 
 /* Bursts of every length, between single launches of the same and of another kernel. Each launch
- * has values of its own, which are taken at once. */
+ * has its own values, which are copied at once. */
 Test(bursts, E21_TG2_each_launch_of_a_burst_runs_once_in_order_with_its_own_values)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -98,7 +98,7 @@ Test(bursts, E21_TG2_each_launch_of_a_burst_runs_once_in_order_with_its_own_valu
 	fixture_close(&fixture);
 }
 
-/* Its last launch is what others wait for. */
+/* Others wait for its last launch. */
 Test(bursts, F2_another_lane_waits_for_all_of_a_burst)
 {
 	struct fixture fixture = {.wake_fd = -1};

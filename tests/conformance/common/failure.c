@@ -1,4 +1,4 @@
-/* Requests that must be refused, with a reason, and harm nothing. */
+/* Requests that must be refused with a reason, and must have no other effect. */
 #include "targets/target.h"
 
 #include <criterion/criterion.h>
@@ -42,13 +42,13 @@ Test(failure, what_is_no_binary_is_refused)
 	cr_assert_eq(fixture.ops->program_load(fixture.device, "", 0, &program, &fault), -22);
 	cr_assert_neq(fault.text[0], '\0');
 
-	/* Every shorter piece of a good one, too. */
+	/* Every shorter piece of a valid binary is tried, too. */
 	fixture_binary(&fixture, conformance_target.source_kind, conformance_target.source, "",
 		       &binary, &binary_bytes);
 	for (size_t bytes = 0; bytes < 64 && bytes < binary_bytes; bytes++) {
 		int error =
 			fixture.ops->program_load(fixture.device, binary, bytes, &program, &fault);
-		if (error == 0) { /* text formats may be good when cut at a line's end */
+		if (error == 0) { /* text formats may be valid if they are cut at a line's end */
 			cr_assert_eq(fixture.ops->kind, BACKEND_KIND_FAKE);
 			fixture.ops->program_free(program);
 			program = NULL;
@@ -91,7 +91,8 @@ Test(failure, E14_wrong_arguments_are_refused_before_they_harm)
 	const struct backend_argument too_large[] = {good[0], value_argument(&pointer, 8)};
 
 	struct backend_command command = launch_command(kernel, 1, &global, good, 1);
-	cr_assert_eq(fixture_submit_fails(&fixture, 0, &command).status, -6); /* one is not set */
+	cr_assert_eq(fixture_submit_fails(&fixture, 0, &command).status,
+		     -6); /* one argument is not set */
 	command = launch_command(kernel, 1, &global, NULL, 0);
 	cr_assert_eq(fixture_submit_fails(&fixture, 0, &command).status, -6);
 	command = launch_command(kernel, 1, &global, address, 2);
@@ -101,7 +102,7 @@ Test(failure, E14_wrong_arguments_are_refused_before_they_harm)
 	command = launch_command(kernel, 1, &global, too_large, 2);
 	cr_assert_eq(fixture_submit_fails(&fixture, 0, &command).status, -6);
 
-	/* Nothing of that was sent, and the lane works on. */
+	/* Nothing of that was sent, and the lane still works. */
 	command = launch_command(kernel, 1, &global, good, 2);
 	fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
 	cr_assert_eq(fixture.lanes[0].seen_count, 1);

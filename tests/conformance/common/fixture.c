@@ -17,19 +17,19 @@
 #include <unistd.h>
 
 #define FIXTURE_DEADLINE_NS 60000000000ull
-#define FIXTURE_POLL_NS     50000 /* of a device that wakes nobody */
+#define FIXTURE_POLL_NS     50000 /* for a device that reports no completions */
 
 static void wake_fixture(void *token)
 {
 	const uint64_t one = 1;
 	ssize_t written = write(*(int *)token, &one, sizeof(one));
-	(void)written; /* full: readable already */
+	(void)written; /* full: it is readable already */
 }
 
 /*
- * One for each test program. The first test that builds a source packs PoCL's cache into a binary,
- * and no test runs it before it is kept (fixture_binary). Another program with the same source
- * would run it, and write there, meanwhile.
+ * Each test program has a cache. The first test that builds a source packs PoCL's cache into a
+ * binary, and no test runs the kernel before that is stored (fixture_binary). Another program with
+ * the same source would run it meanwhile, and write there.
  */
 static const char *cache(void)
 {
@@ -141,7 +141,7 @@ static void build_source(struct fixture *fixture, const struct source *source, v
 	free(log);
 }
 
-/* Where its binary is kept for the other tests of this program, for this device. */
+/* Where its binary is stored for the other tests of this program, for this device. */
 static void kept_path(const struct fixture *fixture, const struct source *source, const char *end,
 		      char *path, size_t size)
 {
@@ -335,7 +335,8 @@ struct backend_completion fixture_finish(struct fixture *fixture, uint32_t lane,
 		seen = find_seen(&fixture->lanes[lane], sequence);
 		if (seen)
 			return *seen;
-		/* Only the wake may end the wait: a backend that forgets to call it fails here. */
+		/* Only the wake function may end the wait: a backend that does not call it fails
+		 * here. */
 		cr_assert_lt(clock_now_ns(), deadline, "no completion of %llu",
 			     (unsigned long long)sequence);
 		if (fixture->facts->features & BACKEND_FEATURE_POLLED) {
@@ -395,7 +396,7 @@ struct backend_command launch_command(struct backend_kernel *kernel, uint32_t di
 			   .arguments = arguments,
 			   .argument_count = count},
 	};
-	for (uint32_t i = 0; i < 3; i++) /* none is 0, by contract */
+	for (uint32_t i = 0; i < 3; i++) /* no size is 0, by contract */
 		command.launch.global[i] = i < dimensions ? global[i] : 1;
 	return command;
 }

@@ -1,4 +1,4 @@
-/* Graphs: nodes run in an order that their edges allow, as often as the graph is launched, and
+/* Graphs: nodes run in an order that their edges allow, as often as the graph is launched. They
  * change only by an update. */
 #include "common/graph_stage.h"
 
@@ -32,15 +32,15 @@ Test(graphs, K19_the_aspect_is_told_where_native_commands_can_be_nodes)
 				  fixture.ops->graph_finish && fixture.ops->graph_free);
 		if (facts->features & BACKEND_FEATURE_GRAPH_UPDATE)
 			cr_assert_not_null(fixture.ops->graph_update);
-		/* The answers of a driver of command buffers about itself. */
+		/* A driver of command buffers reports these facts itself. */
 		if (fixture.ops->kind == BACKEND_KIND_OPENCL && is_native)
 			cr_assert_not_null(strstr(facts->extensions, "cl_khr_command_buffer"));
 	}
 	fixture.ops->close(fixture.backend);
 }
 
-/* Both arms of the diamond read what the first node wrote, and the last node what both arms did;
- * again and again. */
+/* Both arms of the diamond read the result of the first node, and the last node the results of both
+ * arms. The graph runs repeatedly. */
 Test(graphs, a_diamond_runs_as_its_edges_say)
 {
 	struct graph_stage stage;
@@ -80,7 +80,7 @@ Test(graphs, a_diamond_runs_as_its_edges_say)
 struct history {
 	uint32_t writer; /* node that wrote it last; UINT32_MAX: none */
 	uint32_t readers[NODES], reader_count;
-	uint32_t value; /* after the nodes so far */
+	uint32_t value; /* expected after the nodes so far */
 };
 
 struct random_graph {
@@ -127,7 +127,7 @@ static void writes(struct random_graph *random, uint32_t memory)
 	history->writer = random->count;
 }
 
-/* One node, its least edges, and what it makes of the model. */
+/* Adds one node with the fewest edges, and applies it to the model. */
 static void add_random(struct random_graph *random)
 {
 	uint32_t to = dice(random, MEMORIES),
@@ -196,8 +196,8 @@ Test(graphs, L9_random_graphs_are_what_their_nodes_make_in_order)
 
 /* --------------------------------- among other commands --------------------------------- */
 
-/* A graph is one command of its lane: what comes before it is seen by its nodes, and what comes
- * after sees what they did. */
+/* A graph is one command of its lane: its nodes read the results of earlier commands, and later
+ * commands read its results. */
 Test(graphs, L9_a_graph_keeps_its_place_among_commands)
 {
 	struct graph_stage stage;
@@ -235,8 +235,8 @@ Test(graphs, L9_a_graph_keeps_its_place_among_commands)
 	graph_stage_close(&stage);
 }
 
-/* Around all lanes: each launch waits for one on another lane, and is waited for. Never on two
- * lanes at a time. */
+/* Over all lanes: each launch waits for one on another lane, and another one waits for it. It is
+ * never on two lanes at a time. */
 Test(graphs, L9_L10_launches_wait_and_are_waited_for_across_lanes)
 {
 	struct graph_stage stage;
@@ -297,7 +297,8 @@ Test(graphs, L9_launches_of_one_graph_are_one_after_the_other)
 	graph_stage_close(&stage);
 }
 
-/* The longest reported time of some launches of 201 nodes; false: the device has no graphs. */
+/* Returns the longest reported time of some launches of 201 nodes; false: the device has no
+ * graphs. */
 static bool longest_launch(uint64_t *longest_ns_out)
 {
 	struct graph_stage stage;
@@ -326,7 +327,7 @@ static bool longest_launch(uint64_t *longest_ns_out)
 			*longest_ns_out = ended.end_ns - ended.start_ns;
 	}
 	words_expect(&stage.fixture, stage.a, 201, "timed");
-	/* The time of these cannot be measured: they take no time by a scripted clock. */
+	/* The time of these cannot be measured: with a scripted clock they take no time. */
 	if (stage.fixture.ops->kind == BACKEND_KIND_FAKE)
 		*longest_ns_out = UINT64_MAX;
 	stage.fixture.ops->graph_free(graph);
@@ -335,9 +336,9 @@ static bool longest_launch(uint64_t *longest_ns_out)
 }
 
 /*
- * 201 kernels cannot have taken less than 20 ns each: the last one's time alone would be shorter.
- * Just after a device was opened on a busy machine its clock is not well known. By it nothing may
- * have taken any time, so there are several tries.
+ * 201 kernels take at least 20 ns each, so the last one's time alone would be shorter. Just after a
+ * device was opened on a busy machine its clock is not exact. All times may then be 0, so there are
+ * several tries.
  */
 Test(graphs, L10_times_span_the_whole_graph)
 {
@@ -395,7 +396,7 @@ Test(graphs, what_cannot_be_a_node_leaves_the_graph_as_it_was)
 	(void)graph_stage_fill(&stage, graph, stage.a, 3, NULL, 0);
 	far_copy.copy.destination_offset_bytes = 4;
 	graph_node_fails(&stage.fixture, graph, &bad_launch, -EINVAL);
-	if (stage.fixture.ops->kind != BACKEND_KIND_FAKE) /* finds that out when it runs */
+	if (stage.fixture.ops->kind != BACKEND_KIND_FAKE) /* detects it when it runs */
 		graph_node_fails(&stage.fixture, graph, &far_copy, -EINVAL);
 	graph_node_fails(&stage.fixture, graph, &unfinished, -EINVAL);
 	graph_node_fails(&stage.fixture, graph, &record, -EOPNOTSUPP);
@@ -430,7 +431,7 @@ Test(graphs, L14_a_graph_in_a_graph_is_one_of_its_nodes)
 			     *around = graph_make(&stage.fixture);
 	const struct backend_command inner_node = {.kind = BACKEND_COMMAND_GRAPH, .graph = inner},
 				     outer_node = {.kind = BACKEND_COMMAND_GRAPH, .graph = outer};
-	/* Twice the same one, between nodes of the outer graph; and that in a third one. */
+	/* The same graph twice, between nodes of the outer graph; and that one in a third. */
 	node[0] = graph_stage_mix(&stage, inner, stage.a, stage.a, 1, NULL, 0);
 	(void)graph_stage_increment(&stage, inner, stage.a, &node[0], 1);
 	graph_finish(&stage.fixture, inner, false);
@@ -448,7 +449,7 @@ Test(graphs, L14_a_graph_in_a_graph_is_one_of_its_nodes)
 	expected = (expected * 32 + 5) * 32 + 2;
 	graph_run(&stage.fixture, outer);
 	words_expect(&stage.fixture, stage.b, expected, "two in one");
-	/* Copied nodes live on without the graphs that they came from. */
+	/* Copied nodes stay valid without the graphs from which they were copied. */
 	stage.fixture.ops->graph_free(inner);
 	stage.fixture.ops->graph_free(outer);
 	for (int i = 0; i < 3; i++) {
@@ -488,18 +489,18 @@ Test(graphs, L17_ten_thousand_graphs_leave_nothing_behind)
 	for (int i = 0; i < 5000; i++)
 		live_once(&stage, i % 50 == 0);
 	size_t before = 0, after = SIZE_MAX;
-	/* A driver's thread that has its first command now keeps something. What each graph leaves,
-	 * each round does. */
+	/* A driver's thread may allocate memory for its first command. A leak of each graph would
+	 * show in each round. */
 	for (int round = 0; round < 8 && after > before + (160u << 10); round++) {
 		before = mallinfo2().uordblks;
 		for (int i = 0; i < 10000; i++)
 			live_once(&stage, i % 50 == 0);
 		after = mallinfo2().uordblks;
 	}
-	/* A driver's own memory grows by steps (130 KiB, H200); a block of each graph's would be
-	 * more. */
+	/* A driver's own memory grows in steps (130 KiB, H200); a leaked block of each graph would
+	 * be more. */
 	cr_assert_leq(after, before + (160u << 10), "%zu bytes before, %zu after", before, after);
-	/* Nor do those that never came to be finished, or were never launched. */
+	/* The same holds for graphs that were never finished, or never launched. */
 	for (int i = 0; i < 100; i++) {
 		struct backend_graph *graph = graph_make(&stage.fixture);
 		(void)graph_stage_fill(&stage, graph, stage.a, 7, NULL, 0);
@@ -510,7 +511,7 @@ Test(graphs, L17_ten_thousand_graphs_leave_nothing_behind)
 
 /* ----------------------------- boxes, patterns, host memory ----------------------------- */
 
-/* As a command of a lane, into a memory full of `before`. */
+/* As a command of a lane, into memory that is filled with `before`. */
 static void both_ways(struct graph_stage *stage, const struct backend_command *command,
 		      const char *what)
 {
@@ -547,7 +548,7 @@ Test(graphs, patterns_and_boxes_are_as_without_a_graph)
 		pattern[i] = (uint8_t)(i * 7 + 1);
 	fixture_write(&stage.fixture, stage.a, 0, words, sizeof(words));
 	for (uint32_t bytes = 1; bytes <= 128; bytes = bytes < 20 ? bytes + 1 : bytes * 2) {
-		/* The fake one wants whole patterns. */
+		/* The fake backend requires whole patterns. */
 		struct backend_command fill = {
 			.kind = BACKEND_COMMAND_FILL,
 			.fill = {.memory = stage.b,

@@ -1,4 +1,5 @@
-/* IF and WHILE nodes: a word on the device says whether, or how often, their bodies run (R4). */
+/* IF and WHILE nodes: a word on the device determines whether, or how often, their bodies run
+ * (R4). */
 #include "common/graphs_support.h"
 
 #include <criterion/criterion.h>
@@ -6,7 +7,8 @@
 
 TestSuite(conditions, .timeout = 120);
 
-/* `words`: the conditions'; `minus`: 0xffffffff everywhere, which counts down. */
+/* `words`: those of the conditions; `minus`: 0xffffffff everywhere, which is added to count
+ * down. */
 struct stage {
 	struct fixture fixture;
 	struct backend_kernel *increment, *add;
@@ -79,7 +81,7 @@ static uint32_t add_increment(struct stage *stage, struct backend_graph *graph,
 	return graph_node(&stage->fixture, graph, &command, after, count);
 }
 
-/* Subtracts one from a word. */
+/* Adds a node that subtracts one from a word. */
 static uint32_t add_countdown(struct stage *stage, struct backend_graph *graph, uint32_t word,
 			      const uint32_t *after, uint32_t count)
 {
@@ -148,7 +150,7 @@ Test(conditions, R4_the_body_of_an_if_runs_where_the_word_is_not_0)
 	stage_close(&stage);
 }
 
-/* Two launches that are sent at once: the second finds the word that the first has left. */
+/* Two launches are sent at once: the second reads the word that the first has left. */
 Test(conditions, R4_the_body_of_a_while_runs_until_the_word_is_0)
 {
 	static const uint32_t turns[] = {0, 1, 2, 50};
@@ -177,7 +179,7 @@ Test(conditions, R4_the_body_of_a_while_runs_until_the_word_is_0)
 	stage_close(&stage);
 }
 
-/* A node behind this one comes behind the last turn of its body, and the word may be written right
+/* A node behind this one comes behind the last turn of its body, and the word may be written just
  * before it. */
 Test(conditions, R4_bodies_lie_in_bodies)
 {
@@ -231,7 +233,7 @@ Test(conditions, R4_what_is_no_condition_is_refused)
 	(void)add_condition(&stage, graph, 0, false, 2, NULL, 0);
 	bad = condition(&stage, 0, false, 2);
 	graph_node_fails(&stage.fixture, graph, &bad,
-			 -EINVAL); /* reaches beyond the body around it */
+			 -EINVAL); /* extends beyond the body around it */
 	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
 	cr_assert_eq(ops->graph_add(graph, &nothing, &before, 1, &node, &fault), -EINVAL,
 		     "from outside into a body");

@@ -1,5 +1,5 @@
-/* Memory of graphs: what nodes of a launch hand to each other, there for the launch and for nobody
- * else. */
+/* Memory of graphs, which the nodes of a launch share. It exists during the launch, and nothing
+ * else can access it. */
 #include "common/graphs_support.h"
 
 #include <criterion/criterion.h>
@@ -93,7 +93,7 @@ static uint32_t add_copy(struct stage *stage, struct backend_graph *graph,
 	return graph_node(&stage->fixture, graph, &command, &after, 1);
 }
 
-/* result = value + 1, by way of two memories of the graph. */
+/* result = value + 1, through two memories of the graph. */
 static struct backend_graph *chain(struct stage *stage, struct backend_memory *result,
 				   uint32_t value, bool updatable)
 {
@@ -152,7 +152,7 @@ Test(graph_memory, L9_launches_that_are_sent_together_follow_each_other)
 	stage_close(&stage);
 }
 
-/* Two branches that use it, and one that does not: there until both are over. */
+/* Two branches use it, and one does not: it exists until both have ended. */
 Test(graph_memory, L7_L9_it_is_there_from_the_first_node_to_the_last)
 {
 	struct stage stage;
@@ -204,7 +204,7 @@ Test(graph_memory, L13_a_change_keeps_the_memory_that_a_node_names)
 	cr_assert_eq(ops->graph_update(graph, node, &changed, &fault), 0, "%s", fault.text);
 	graph_run(&stage.fixture, graph);
 	words_expect(&stage.fixture, stage.result, 6, "another value");
-	/* The order of the graph does not include another one there. */
+	/* The order of the graph does not include other memory in its place. */
 	const struct backend_command moved = fill_command(&stage, arguments, other, &value);
 	cr_assert_eq(ops->graph_update(graph, node, &moved, &fault), -EOPNOTSUPP);
 	graph_run(&stage.fixture, graph);
@@ -225,20 +225,19 @@ Test(graph_memory, L14_what_cannot_be_says_so)
 	const struct backend_ops *ops = stage.fixture.ops;
 	struct backend_graph *graph = chain(&stage, stage.result, 1, false),
 			     *other = graph_make(&stage.fixture);
-	/* A finished one gets no more. */
+	/* A finished graph gets no more memory. */
 	cr_assert_eq(ops->graph_temporary(graph, 64, &memory, &fault), -EOPNOTSUPP);
 	cr_assert_null(memory);
-	/* Such a graph becomes no node of another one. */
+	/* Such a graph cannot be a node of another one. */
 	const struct backend_command child = {.kind = BACKEND_COMMAND_GRAPH, .graph = graph};
 	cr_assert_eq(ops->graph_add(other, &child, NULL, 0, &node, &fault), -EOPNOTSUPP);
-	/* Its memory is not another one's. */
+	/* Its memory cannot be used in another graph. */
 	struct backend_graph *third = graph_make(&stage.fixture);
 	struct backend_memory *own = temporary(&stage, third, GRAPH_WORDS * 4);
 	const uint32_t value = 1;
 	const struct backend_command fill = fill_all(own, &value);
 	cr_assert_eq(ops->graph_add(other, &fill, NULL, 0, &node, &fault), -EINVAL);
-	/* Memory that no node names is no harm, and a graph that is not finished goes with what it
-	 * has. */
+	/* Unused memory is allowed, and a graph that is not finished is freed with its memory. */
 	(void)temporary(&stage, other, 1u << 20);
 	(void)add_fill(&stage, other, stage.result, 3, NULL, 0);
 	graph_finish(&stage.fixture, other, false);

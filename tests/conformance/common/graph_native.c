@@ -39,8 +39,8 @@ static struct backend_command native_command(struct native *native,
 	};
 }
 
-/* K15, K16: called once, when it becomes a node; what it adds lies between the node's edges, in
- * every launch. */
+/* K15, K16: the function is called once, when it becomes a node. The nodes that it adds are between
+ * the node's edges, in every launch. */
 Test(graphs, K13_K15_K16_K17_K18_K20_a_native_command_is_a_node)
 {
 	struct graph_stage stage;
@@ -56,7 +56,7 @@ Test(graphs, K13_K15_K16_K17_K18_K20_a_native_command_is_a_node)
 	const struct backend_command command = native_command(&native, memories);
 	struct backend_graph *graph = graph_make(&stage.fixture);
 	node[0] = graph_stage_mix(&stage, graph, stage.b, stage.a, 1, NULL,
-				  0); /* reads what was in a before */
+				  0); /* it reads what was in a before */
 	cr_assert_eq(native.calls, 0);
 	node[1] = graph_node(&stage.fixture, graph, &command, &node[0], 1);
 	cr_assert_eq(native.calls, 1);
@@ -95,8 +95,8 @@ Test(graphs, K15_a_native_command_that_fails_is_no_node)
 	struct backend_graph *graph = graph_make(&stage.fixture);
 	graph_node_fails(&stage.fixture, graph, &command, -EINVAL);
 	cr_assert_eq(native.calls, 1);
-	/* Nodes that the function added before it failed belong to no graph: the graph goes on
-	 * without them, or never comes to run. */
+	/* Nodes that the function added before it failed do not belong to a graph: the graph works
+	 * without them, or never runs. */
 	struct backend_fault fault = {0};
 	cr_assert_eq(graph_stage_fill(&stage, graph, stage.a, 4, NULL, 0), 0);
 	words_set(&stage.fixture, stage.a, 1);

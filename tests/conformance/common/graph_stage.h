@@ -19,7 +19,7 @@ uint32_t graph_stage_fill(struct graph_stage *stage, struct backend_graph *graph
 uint32_t graph_stage_increment(struct graph_stage *stage, struct backend_graph *graph,
 			       struct backend_memory *memory, const uint32_t *after,
 			       uint32_t count);
-/* dst = dst * 31 + src + value: whatever comes in another order shows. */
+/* dst = dst * 31 + src + value: another order has another result. */
 uint32_t graph_stage_mix(struct graph_stage *stage, struct backend_graph *graph,
 			 struct backend_memory *dst, struct backend_memory *src, uint32_t value,
 			 const uint32_t *after, uint32_t count);

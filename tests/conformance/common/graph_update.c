@@ -30,7 +30,7 @@ Test(graphs, L13_a_change_counts_from_the_next_launch_on)
 	graph_run(&stage.fixture, graph);
 	words_expect(&stage.fixture, stage.b, 7, "as it was made");
 	words_expect(&stage.fixture, stage.c, 70, "as it was made");
-	/* Another value; then another memory, and another place of the copy. */
+	/* First another value; then another memory, and another place of the copy. */
 	value = 8;
 	const struct backend_argument arguments[] = {global_argument(stage.a),
 						     value_argument(&value, sizeof(value))};
@@ -48,7 +48,7 @@ Test(graphs, L13_a_change_counts_from_the_next_launch_on)
 	graph_run(&stage.fixture, graph);
 	words_expect(&stage.fixture, stage.c, 8, "another memory");
 	words_expect(&stage.fixture, stage.b, 71, "another memory");
-	/* Another range: one word alone. */
+	/* Another range: only one word. */
 	value = 9;
 	const struct backend_command other_range =
 		launch_command(stage.fill, 1, &one, arguments, 2);
@@ -63,7 +63,7 @@ Test(graphs, L13_a_change_counts_from_the_next_launch_on)
 	graph_stage_close(&stage);
 }
 
-/* Kernels, copies and fills are skipped, and are there again with all that they had. */
+/* Kernels, copies and fills are disabled, and enabled again with all their properties. */
 Test(graphs, R3_a_node_is_skipped_and_comes_again)
 {
 	struct graph_stage stage;
@@ -155,7 +155,7 @@ Test(graphs, L13_what_cannot_change_stays_as_it_is)
 	graph_stage_close(&stage);
 }
 
-/* A graph that becomes a node of another one is copied with the changes so far; later changes are
+/* A graph that becomes a node of another one is copied with its changes so far; later changes are
  * not. */
 Test(graphs, L13_L14_a_changed_graph_is_copied_as_it_is)
 {

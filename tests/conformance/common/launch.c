@@ -48,8 +48,8 @@ Test(launch, kernels_tell_their_arguments)
 	fixture_close(&fixture);
 }
 
-/* Kernels of two sessions, which the device may hold once. Each has arguments and an end of its
- * own. */
+/* Kernels of two sessions, whose program the device may load only once. Each has its own arguments
+ * and its own end. */
 Test(launch, programs_that_are_equal_do_not_mix)
 {
 	enum { LOADS = 3 };
@@ -76,7 +76,7 @@ Test(launch, programs_that_are_equal_do_not_mix)
 			0);
 		memories[i] = fixture_memory(&fixture, sizeof(got), NULL);
 	}
-	memset(binary, 0, bytes); /* what is kept is a copy */
+	memset(binary, 0, bytes); /* the backend keeps a copy */
 	free(binary);
 	for (uint32_t i = 0; i < LOADS; i++) {
 		const uint32_t value = 100 + i;
@@ -86,8 +86,8 @@ Test(launch, programs_that_are_equal_do_not_mix)
 			launch_command(kernels[i], 1, &global, arguments, 2);
 		sequences[i] = fixture_submit(&fixture, i, &command);
 	}
-	/* The first goes, which the others may have come to, and then another, with all that was
-	 * sent under way. */
+	/* First one is freed, which the others may share, and then another, while sent launches
+	 * run. */
 	for (uint32_t i = 0; i + 1 < LOADS; i++)
 		fixture.ops->program_free(programs[i]);
 	for (uint32_t i = 0; i < LOADS; i++) {
@@ -108,7 +108,7 @@ Test(launch, programs_that_are_equal_do_not_mix)
 	fixture_close(&fixture);
 }
 
-/* Freed in the other order: a kernel keeps what it needs of its program. */
+/* They are freed in the other order: a kernel keeps what it needs of its program. */
 Test(launch, D16_a_kernel_outlives_its_program)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -228,7 +228,7 @@ Test(launch, C21_an_argument_begins_inside_its_memory)
 	for (unsigned n = 0; n < 4; n++) {
 		uint64_t align = fixture.facts->mem_base_addr_align_bits / 8;
 		if (!fixture.facts->host_unified_memory && align && offsets[n] % align)
-			continue; /* such a device may refuse what is not aligned */
+			continue; /* such a device may refuse an unaligned offset */
 		memset(host, 0, ROOM);
 		struct backend_memory *memory = fixture_memory(&fixture, ROOM, host);
 		fixture_write(&fixture, memory, 0, host, ROOM);
@@ -272,7 +272,8 @@ Test(launch, A26_host_and_device_have_one_byte_order)
 	fixture_close(&fixture);
 }
 
-/* In parts, each once: all of it, and nothing twice. Where kernels say that they split. */
+/* In parts: all of it runs, and nothing twice. Only for kernels that report that they can be
+ * split. */
 Test(launch, parts_of_a_launch_are_all_of_it)
 {
 	static const uint64_t ranges[][3] = {{2999, 1, 1}, {7, 11, 13}, {1, 40, 3}, {97, 5, 3}};

@@ -73,7 +73,7 @@ Test(memory, C19_copies_between_and_inside_memories)
 	fixture_close(&fixture);
 }
 
-/* Every pattern size that the protocol allows, at an offset that is a multiple of nothing. */
+/* Every pattern size that the protocol allows, at an unaligned offset. */
 Test(memory, D20_fills_with_patterns_of_1_to_128_bytes)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -96,7 +96,7 @@ Test(memory, D20_fills_with_patterns_of_1_to_128_bytes)
 				 .pattern_bytes = size},
 		};
 		uint64_t sequence = fixture_submit(&fixture, 0, &fill);
-		memset(pattern, 0, sizeof(pattern)); /* it was copied at submit */
+		memset(pattern, 0, sizeof(pattern)); /* it was copied at submission */
 		fixture_wait(&fixture, 0, sequence);
 		fill_counting(pattern, size, (unsigned)size);
 		for (size_t i = 0; i < size * 37; i++)
@@ -161,8 +161,8 @@ static char *shared_pages(size_t bytes, int *fd_out)
 	return pages;
 }
 
-/* On a device with unified memory a kernel writes the host's pages themselves; another process sees
- * it too. */
+/* On a device with unified memory a kernel writes the host's pages directly, so another process
+ * reads the result, too. */
 Test(memory, D7_unified_memory_is_written_in_place)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -170,7 +170,7 @@ Test(memory, D7_unified_memory_is_written_in_place)
 	int fd = -1;
 
 	if (!fixture_open_unified(&fixture))
-		return; /* a device with memory of its own promises nothing about the host's */
+		return; /* a device with separate memory does not write to the host's */
 	uint32_t *pages = (uint32_t *)(void *)shared_pages(COUNT * sizeof(uint32_t), &fd);
 	struct backend_memory *memory = fixture_memory(&fixture, COUNT * sizeof(uint32_t), pages);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "increment_u32");

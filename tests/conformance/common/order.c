@@ -52,7 +52,7 @@ Test(order, commands_of_a_lane_run_in_order)
 	fixture_wait(&fixture, 1, sequence);
 	cr_assert_eq(read_word(&fixture, dst, 0), expected);
 	cr_assert_eq(read_word(&fixture, dst, COUNT - 1), expected);
-	/* Reported in order, each once. */
+	/* They are reported in order, each once. */
 	cr_assert_eq(fixture.lanes[1].seen_count, 200);
 	for (size_t i = 0; i < 200; i++)
 		cr_assert_eq(fixture.lanes[1].seen[i].sequence, i + 1);
@@ -62,7 +62,7 @@ Test(order, commands_of_a_lane_run_in_order)
 	fixture_close(&fixture);
 }
 
-/* A chain that goes around all lanes is only right if every wait between lanes holds. */
+/* A chain over all lanes is only right if every wait between lanes works. */
 Test(order, B9_B19_waits_order_commands_of_different_lanes)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -147,8 +147,8 @@ Test(order, H3_H4_times_lie_between_submission_and_completion)
 }
 
 /*
- * Polled again and again without waiting, a command may end between any two questions to the
- * driver; its times are reported all the same.
+ * The device is polled repeatedly without waiting, so a command may end between any two queries of
+ * the driver. Its times are reported all the same.
  */
 Test(order, H3_times_are_told_of_what_ends_while_it_is_asked)
 {
@@ -214,8 +214,8 @@ Test(order, H13_ten_thousand_submits_leave_nothing_behind)
 	(void)run_many(&fixture, kernel, memory, 10000);
 	size_t before = 0, after = SIZE_MAX;
 	uint32_t rounds = 1;
-	/* A driver's thread that has its first command now keeps something. What each command
-	 * leaves, each round does. */
+	/* A driver's thread may allocate memory for its first command. A leak of each command would
+	 * show in each round. */
 	for (; rounds < 9 && after > before + (64u << 10); rounds++) {
 		before = mallinfo2().uordblks;
 		(void)run_many(&fixture, kernel, memory, 10000);
@@ -228,7 +228,7 @@ Test(order, H13_ten_thousand_submits_leave_nothing_behind)
 	fixture_close(&fixture);
 }
 
-/* With room for a few at a time, everything still comes. */
+/* With room for a few at a time, all are reported. */
 Test(order, progress_gives_no_more_than_asked_for_and_loses_nothing)
 {
 	struct fixture fixture = {.wake_fd = -1};

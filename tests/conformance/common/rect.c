@@ -1,7 +1,7 @@
 /*
- * Boxes of bytes: every byte of both sides is compared with what plain loops do, so a byte beside
- * the box counts too. E3: the last dimension is the one whose bytes follow each other, whatever
- * order a driver wants its numbers in.
+ * Boxes of bytes. Every byte of both sides is compared with the result of plain loops, so a byte
+ * beside the box counts, too. E3: the last dimension is the one with consecutive bytes, in whatever
+ * order a driver takes its numbers.
  */
 #include "copy_box.h"
 #include "targets/target.h"
@@ -20,8 +20,8 @@ struct shape {
 	uint64_t source, destination; /* the boxes' first bytes */
 };
 
-/* Sub-boxes of cubes, rows and columns of tables, boxes that are less than they seem; pitches that
- * are multiples of nothing. */
+/* Sub-boxes of cubes, rows and columns of tables, boxes that could have fewer dimensions; odd
+ * pitches. */
 static const struct shape shapes[] = {
 	{{5, 4, 3, {23, 23 * 9}, {17, 17 * 11}}, 23 * 9 + 23 * 2 + 7, 17 * 11 * 2 + 17 + 3},
 	{{12, 6, 5, {32, 32 * 8}, {64, 64 * 7}}, 32 * 8 + 32 + 4, 64 * 7 + 64 * 1 + 16},
@@ -29,10 +29,10 @@ static const struct shape shapes[] = {
 	{{29, 13, 1, {31, 0}, {57, 0}}, 1, 5},               /* a table's columns */
 	{{29, 1, 13, {0, 333}, {0, 29}}, 2, 11},             /* one row of each slice, packed */
 	{{100, 7, 9, {100, 700}, {100, 700}}, 3, 9},         /* without a gap on both sides */
-	{{100, 7, 9, {100, 700}, {103, 103 * 7}}, 0, 1},     /* tight on one */
+	{{100, 7, 9, {100, 700}, {103, 103 * 7}}, 0, 1},     /* without a gap on one side */
 	{{16, 4, 6, {16, 64}, {16, 16 * 10}}, 8, 24},        /* slices with gaps, rows without */
-	{{10, 3, 2, {16, 64}, {16, 48}}, 13, 14},  /* rows that go over the end of a pitch */
-	{{1, 1, 1, {0, 0}, {0, 0}}, 39998, 39999}, /* to the very last byte */
+	{{10, 3, 2, {16, 64}, {16, 48}}, 13, 14},            /* rows that extend beyond a pitch */
+	{{1, 1, 1, {0, 0}, {0, 0}}, 39998, 39999},           /* to the very last byte */
 };
 #define SHAPES (sizeof(shapes) / sizeof(*shapes))
 
@@ -60,8 +60,7 @@ static uint64_t bytes_of(const struct copy_box *box)
 	return box->width_bytes * box->rows * box->slices;
 }
 
-/* Where a box lies, in the way one would write it down: bytes that follow each other are those of
- * the last dimension. */
+/* Computes a box by hand: consecutive bytes are those of the last dimension. */
 static void move_by_hand(const struct shape *shape, unsigned char *to, const unsigned char *from)
 {
 	const struct copy_box *box = &shape->box;
@@ -87,7 +86,7 @@ static void submit_rect(struct fixture *fixture, struct backend_command *command
 		command->transfer.size_bytes = bytes_of(box);
 	}
 	uint64_t sequence = fixture_submit(fixture, 1, command);
-	memset(&rect, 0xff, sizeof(rect)); /* it was copied at submit */
+	memset(&rect, 0xff, sizeof(rect)); /* it was copied at submission */
 	fixture_wait(fixture, 1, sequence);
 }
 
@@ -130,7 +129,7 @@ Test(rects, C19_E3_boxes_inside_one_memory)
 		 3,
 		 3 + 40 * 3}, /* other rows of every slice */
 		{{40, 6, 2, {40, 240}, {40, 240}}, 0, 480},
-		{{9, 5, 4, {40, 40 * 6}, {9, 45}}, 3, 20001}, /* packed behind */
+		{{9, 5, 4, {40, 40 * 6}, {9, 45}}, 3, 20001}, /* packed, behind the first */
 		{{9, 5, 4, {9, 45}, {40, 40 * 6}}, 20001, 3},
 	};
 	fixture_open(&fixture, 0);
@@ -154,7 +153,7 @@ Test(rects, C19_E3_boxes_inside_one_memory)
 	fixture_close(&fixture);
 }
 
-/* `host`: ROOM bytes. There and back. */
+/* `host`: ROOM bytes. Copies there and back. */
 static void between_host_and_device(struct fixture *fixture, unsigned char *host)
 {
 	struct backend_memory *memory = fixture_memory(fixture, ROOM, NULL);
@@ -215,7 +214,7 @@ Test(rects, C19_D20_boxes_of_registered_memory)
 	fixture_close(&fixture);
 }
 
-/* More than what a backend may move in one piece: long rows, many rows, many slices. */
+/* More than a backend may move at once: long rows, many rows, many slices. */
 Test(rects, C19_D20_large_boxes_between_host_and_device)
 {
 	struct fixture fixture = {.wake_fd = -1};

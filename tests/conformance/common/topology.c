@@ -61,7 +61,7 @@ Test(topology, A15_devices_tell_all_about_themselves)
 	fixture_close(&fixture);
 }
 
-/* The build helper finds a device by its key, in a process of its own. */
+/* The build helper finds a device by its key, in a separate process. */
 Test(topology, keys_are_the_same_after_opening_again)
 {
 	struct fixture first = {.wake_fd = -1}, second = {.wake_fd = -1};
@@ -142,12 +142,12 @@ static void handler(int number)
 	(void)number;
 }
 
-/* The process that holds the engine, a daemon or an application, keeps the signals that it had. */
+/* The process that contains the engine, a daemon or an application, keeps its signal handlers. */
 Test(topology, signal_handlers_stay_as_they_were)
 {
 	struct fixture fixture = {.wake_fd = -1};
-	/* Not SIGCHLD ignored: then nobody can wait for a child, and a driver's compiler may run
-	 * its linker as one. */
+	/* SIGCHLD is not ignored: no process could then wait for a child, and a driver's compiler
+	 * may run its linker as one. */
 	static const int numbers[] = {SIGTERM, SIGINT, SIGHUP,  SIGQUIT, SIGUSR1,
 				      SIGUSR2, SIGBUS, SIGCHLD, SIGPIPE};
 	enum { COUNT = sizeof(numbers) / sizeof(*numbers) };

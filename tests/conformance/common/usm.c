@@ -1,5 +1,4 @@
-/* USM: the kinds that a device has, pointers as arguments, and the commands that are about
- * addresses. */
+/* USM: the kinds that a device supports, pointers as arguments, and the commands on addresses. */
 #include "targets/target.h"
 
 #include "status.h"
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BYTES 70001u /* odd, and more than a block that a backend may work in */
+#define BYTES 70001u /* odd, and larger than a block that a backend may use */
 #define KINDS 3u
 #define COUNT 3000u
 
@@ -18,7 +17,7 @@ TestSuite(usm, .timeout = 120);
 static const enum backend_usm_kind kinds[KINDS] = {BACKEND_USM_DEVICE, BACKEND_USM_HOST,
 						   BACKEND_USM_SHARED};
 
-/* NULL: the device has not that kind. */
+/* NULL: the device lacks that kind. */
 static unsigned char *allocate_usm(struct fixture *fixture, enum backend_usm_kind kind,
 				   uint64_t size_bytes, uint64_t alignment)
 {
@@ -107,7 +106,7 @@ Test(usm, what_cannot_be_had_is_refused)
 	fixture_close(&fixture);
 }
 
-/* Through host memory that nobody registered, kind to kind, at odd places. */
+/* Through host memory that was not registered, from kind to kind, at odd offsets. */
 Test(usm, copies_between_all_kinds_and_host_memory)
 {
 	static unsigned char sent[BYTES], got[BYTES];
@@ -149,7 +148,7 @@ static void check_usm_fill(struct fixture *fixture, unsigned char *to, uint64_t 
 			.pattern_bytes = pattern_bytes},
 	};
 	uint64_t sequence = fixture_submit(fixture, 0, &command);
-	memset(pattern, 0, sizeof(pattern)); /* it was copied at submit */
+	memset(pattern, 0, sizeof(pattern)); /* it was copied at submission */
 	fixture_wait(fixture, 0, sequence);
 	copy_usm(fixture, got, to, size_bytes, true, false);
 	fill_counting(pattern, pattern_bytes, (unsigned)pattern_bytes);
@@ -174,7 +173,7 @@ Test(usm, fills_with_patterns_of_1_to_128_bytes)
 	fixture_close(&fixture);
 }
 
-/* A pointer into an allocation, one to its beginning, beside memory that is a buffer's. */
+/* A pointer into an allocation, and one to its beginning, beside the memory of a buffer. */
 Test(usm, kernels_take_pointers)
 {
 	static uint32_t got[COUNT];
@@ -218,7 +217,7 @@ Test(usm, kernels_take_pointers)
 	fixture_close(&fixture);
 }
 
-/* Named and freed again and again: the names of freed memory in a kernel must not matter. */
+/* Memory is used and freed repeatedly: addresses of freed memory in a kernel must not matter. */
 Test(usm, kernels_outlive_the_memory_that_they_used)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -242,7 +241,7 @@ Test(usm, kernels_outlive_the_memory_that_they_used)
 			cr_assert_eq(got[j], j);
 		free_usm(&fixture, BACKEND_USM_DEVICE, memory);
 	}
-	/* When there is none at all, too. */
+	/* This also holds when there is none at all. */
 	struct backend_memory *plain = fixture_memory(&fixture, global * 4, NULL);
 	const struct backend_argument last = global_argument(plain);
 	const struct backend_command command = launch_command(kernel, 1, &global, &last, 1);
@@ -252,7 +251,7 @@ Test(usm, kernels_outlive_the_memory_that_they_used)
 	fixture_close(&fixture);
 }
 
-/* At submit or when it is its turn. */
+/* At submission, or when it runs. */
 static void expect_usm_refused(struct fixture *fixture, const struct backend_command *command)
 {
 	struct backend_fault fault = {0};

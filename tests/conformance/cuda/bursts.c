@@ -1,6 +1,6 @@
 /*
- * Bursts on a driver that takes no chain of them, or not all of them. The tests show which launches
- * are sent one by one then, in what order, and the reports on refused ones (M9, TG2).
+ * Bursts with a driver that accepts no chain, or only some. The tests show which launches are then
+ * sent one by one, in what order, and how refused ones are reported (M9, TG2).
  */
 #include "cuda/double.h"
 
@@ -51,7 +51,7 @@ static void end_bursts(struct scene *scene)
 	double_check(true);
 }
 
-/* Each launch does x = 31 x + its value; 0, or what the burst was refused with. */
+/* Each launch does x = 31 x + its value. Returns 0, or the error of the burst. */
 static int submit_mixes(struct scene *scene, uint32_t lane, uint32_t count, uint32_t first_value,
 			struct backend_command *command, uint64_t *sequence_out)
 {
@@ -108,7 +108,7 @@ Test(cuda_bursts, TG2_a_burst_that_the_driver_takes_no_chain_of_is_launched_one_
 	end_bursts(&scene);
 }
 
-/* Those before and behind it run all the same; the bits name them for the engine. */
+/* The ones before and behind it run all the same; the bits name them for the engine. */
 Test(cuda_bursts, M9_TG2_a_launch_of_a_burst_that_is_refused_is_named)
 {
 	struct scene scene;
@@ -128,7 +128,7 @@ Test(cuda_bursts, M9_TG2_a_launch_of_a_burst_that_is_refused_is_named)
 		if (i != 2)
 			expected = expected * 31 + 7 + i;
 	expect_mixed(&scene, expected);
-	/* The next one is as good as any. */
+	/* The next one works as usual. */
 	cr_assert_eq(submit_mixes(&scene, 1, LENGTH, 20, &command, &sequence), 0);
 	fixture_wait(&scene.fixture, 1, sequence);
 	for (uint32_t i = 0; i < LENGTH; i++)
@@ -138,8 +138,8 @@ Test(cuda_bursts, M9_TG2_a_launch_of_a_burst_that_is_refused_is_named)
 	end_bursts(&scene);
 }
 
-/* Refused before anything of them is sent: what follows, launch by launch, has the numbers that
- * they would have had. */
+/* They are refused before anything is sent. What follows, launch by launch, has the same numbers as
+ * without that. */
 Test(cuda_bursts, TG2_what_no_chain_takes_leaves_nothing_behind_and_goes_alone)
 {
 	struct scene scene;

@@ -1,6 +1,6 @@
 /*
- * Chains of the CUDA backend on a driver. Kernels of every shape take turns in the same templates,
- * none is refused, and a device writes completions by itself.
+ * Chains of the CUDA backend with a driver. Kernels of every shape take turns in the same
+ * templates, none is refused, and the device itself writes completions.
  */
 #include "targets/target.h"
 
@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* So that chains are long, however long this machine has taken for the launches before. */
+/* This makes chains long, whatever time this machine took for earlier launches. */
 static const struct cuda_pace short_and_known = {.period_ns = 1000, .items = UINT64_MAX};
 
 #define COUNT 1000u
@@ -38,7 +38,7 @@ static uint32_t read_last(struct fixture *fixture, struct backend_memory *memory
 	return word;
 }
 
-/* "3 from 0, 4 from 512, ...": what runs of words the memory has. */
+/* Describes runs of words in the memory: "3 from 0, 4 from 512, ...". */
 static void describe(const uint32_t *words, char *text, size_t bytes)
 {
 	size_t used = 0;
@@ -50,9 +50,9 @@ static void describe(const uint32_t *words, char *text, size_t bytes)
 }
 
 /*
- * All words are `value`. If not, the message has the wrong words, and their values when read once
- * more. It also has their values on a lane that is behind everything of the one that wrote them. So
- * it distinguishes wrong results from early reads.
+ * Checks that all words are `value`. Otherwise the message has the wrong words, their values when
+ * they are read again, and those read on a lane behind everything of the writing lane. So it
+ * distinguishes wrong results from early reads.
  */
 static void expect_words(struct fixture *fixture, struct backend_memory *memory, uint32_t value,
 			 uint32_t lane, const char *when, uint32_t round)
@@ -83,7 +83,7 @@ static void expect_words(struct fixture *fixture, struct backend_memory *memory,
 
 enum { MANY = 400 };
 
-/* One, two and three parameters, pointers and values, different modules' worth of functions,
+/* Kernels with one, two and three parameters, pointers and values, from different modules, and
  * different grids. */
 struct shapes {
 	struct backend_memory *dst, *src;
@@ -112,8 +112,8 @@ static void free_shapes(const struct fixture *fixture, const struct shapes *shap
 	fixture->ops->memory_free(shapes->src);
 }
 
-/* The next of them, each in its turn; `expected` is what the last word is then, where `src` has 5.
- */
+/* Submits the next of them in turn; `expected` is the value of the last word afterwards, if `src`
+ * has 5. */
 static uint64_t submit_shape(struct fixture *fixture, const struct shapes *shapes, uint32_t number,
 			     uint32_t *expected)
 {
@@ -140,7 +140,7 @@ static uint64_t submit_shape(struct fixture *fixture, const struct shapes *shape
 		break;
 	case 3:
 		command = launch_command(shapes->increment, 1, &one, arguments,
-					 1); /* the first word alone */
+					 1); /* only the first word */
 		break;
 	default:
 		command = launch_command(shapes->add, 1, &global, arguments, 2);
@@ -170,7 +170,7 @@ Test(cuda_chains, one_template_serves_kernels_of_every_shape)
 	fixture_wait(&fixture, 1, sequence);
 	cr_assert_eq(read_last(&fixture, shapes.dst), expected);
 	cr_assert_eq(fixture.device->lanes->chains_refused, 0);
-	/* 16 + 16 + 4 + 1, ten times, and what is left. */
+	/* 16 + 16 + 4 + 1, ten times, and the rest. */
 	cr_assert_gt(fixture.device->lanes->chains_sent, 0);
 	cr_assert_leq(fixture.device->lanes->chains_sent, 50);
 	struct backend_sendings sendings;
@@ -209,7 +209,7 @@ Test(cuda_chains, every_number_of_launches_runs_each_once)
 	fixture_close(&fixture);
 }
 
-/* A kernel that goes away between two uses of a template takes nothing with it. */
+/* A kernel that is freed between two uses of a template does not affect it. */
 Test(cuda_chains, a_template_outlives_the_kernels_that_ran_in_it)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -237,7 +237,7 @@ Test(cuda_chains, a_template_outlives_the_kernels_that_ran_in_it)
 								     arguments, 1);
 		(void)fixture_submit(&fixture, 1, &first);
 		uint64_t sequence = fixture_submit(&fixture, 1, &second);
-		/* Given up while in flight. */
+		/* It is freed while in flight. */
 		fixture.ops->kernel_free(fill);
 		fixture.ops->kernel_free(increment);
 		fixture_wait(&fixture, 1, sequence);
@@ -248,7 +248,7 @@ Test(cuda_chains, a_template_outlives_the_kernels_that_ran_in_it)
 	fixture_close(&fixture);
 }
 
-/* Waits until a word has a value, without asking the backend: the device alone writes it. */
+/* Waits until a word has a value, without a query of the backend: only the device writes it. */
 static void await_word(struct fixture *fixture, const _Atomic uint32_t *word, uint32_t value)
 {
 	fixture->ops->flush(fixture->device);

@@ -1,7 +1,7 @@
 /*
- * Small copies by a kernel of the backend's own (lane/copy.c). Every byte arrives and no other is
- * touched, also where the path is off. They keep their place in a lane and between lanes, and go
- * with the launches around them. On a GPU these run the kernel's PTX as the driver compiles it.
+ * Small copies by a kernel of the backend (lane/copy.c). Every byte arrives and no other changes,
+ * also if this path is off. They keep their place in a lane and between lanes, and are sent with
+ * the launches around them. On a GPU the kernel's PTX runs as the driver compiles it.
  */
 #include "cuda/copies_support.h"
 
@@ -9,7 +9,7 @@ enum { LIMIT = 4096 };
 
 TestSuite(cuda_copies, .timeout = 120);
 
-/* Of a piece at `offset` that lies in a larger place of one value. */
+/* Checks a piece at `offset` inside of a larger place that contains one value. */
 static void expect_piece(const unsigned char *place, size_t offset, const unsigned char *piece,
 			 size_t bytes, unsigned char around, const char *what)
 {
@@ -22,7 +22,7 @@ static void expect_piece(const unsigned char *place, size_t offset, const unsign
 	}
 }
 
-/* There, to another place of the device, and back, with an alignment of its own each. */
+/* Copies to the device, to another place there, and back; each has another alignment. */
 static void copy_around(struct copies_scene *scene, size_t from, size_t to, size_t bytes)
 {
 	struct fixture *fixture = &scene->fixture;
@@ -79,7 +79,7 @@ Test(cuda_copies, C19_D20_every_byte_of_every_alignment_without_kernels)
 	copy_every_way(COPIES_OFF);
 }
 
-/* More bytes than work-items, and an own number of groups. */
+/* More bytes than work-items, and a special number of groups. */
 Test(cuda_copies, C19_D20_the_largest_copies_by_kernels)
 {
 	static const size_t sizes[] = {65535, 65536, 100000};
@@ -89,13 +89,14 @@ Test(cuda_copies, C19_D20_the_largest_copies_by_kernels)
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		copy_around(&scene, 0, 0, sizes[i]);
 		copy_around(&scene, 4, 8, sizes[i]);
-		if (copies_are_real() || i == 0) /* byte by byte, which takes the double long */
+		if (copies_are_real() ||
+		    i == 0) /* byte by byte, which takes long with the double */
 			copy_around(&scene, 1, 2, sizes[i]);
 	}
 	copies_close(&scene, false);
 }
 
-/* How many of a write, a copy and a read of so many bytes are kernels. */
+/* Returns how many of a write, a copy and a read of that size are kernels. */
 static uint64_t kernels_of(struct copies_scene *scene, size_t bytes)
 {
 	const struct backend_command commands[] = {
@@ -137,7 +138,7 @@ Test(cuda_copies, TR4_copies_up_to_the_limit_are_kernels)
 	copies_open(&scene, COPIES_OFF);
 	cr_assert_eq(kernels_of(&scene, 1), 0);
 	copies_close(&scene, false);
-	copies_open(&scene, "overlap=no"); /* the kernel's other form, and the limit by default */
+	copies_open(&scene, "overlap=no"); /* the kernel's other form, and the default limit */
 	cr_assert_eq(kernels_of(&scene, CUDA_COPY_KERNEL_BYTES_DEFAULT), 3);
 	cr_assert_eq(kernels_of(&scene, CUDA_COPY_KERNEL_BYTES_DEFAULT + 1), 0);
 	copies_close(&scene, false);
@@ -152,7 +153,7 @@ static void write_from(struct copies_scene *scene, unsigned char *from, size_t b
 }
 
 /* Pageable memory, a range that only begins in registered memory, and memory that was registered
- * once: a kernel must not touch it. */
+ * before: a kernel must not access any of them. */
 Test(cuda_copies, only_registered_memory_is_reached_by_a_kernel)
 {
 	struct copies_scene scene;
@@ -178,7 +179,7 @@ Test(cuda_copies, only_registered_memory_is_reached_by_a_kernel)
 	copies_close(&scene, false);
 }
 
-/* What is wrong is refused with the same words as without kernels. */
+/* Errors are refused with the same messages as without kernels. */
 Test(cuda_copies, ranges_outside_and_copies_onto_themselves_are_refused)
 {
 	struct copies_scene scene;

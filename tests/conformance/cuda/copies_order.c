@@ -1,4 +1,4 @@
-/* Small copies among kernels: their order, the chains that they are in, their times and faults. */
+/* Small copies among kernels: their order, their chains, their times and faults. */
 #include "cuda/copies_support.h"
 
 #include <sys/mman.h>
@@ -18,8 +18,7 @@ static void set_word(unsigned char *place, uint32_t word)
 	memcpy(place, &word, sizeof(word));
 }
 
-/* A write, kernels and a read again and again, with nothing waited for; each value is one that only
- * the right order gives. */
+/* A write, kernels and a read, repeatedly, without waits; only the right order gives each value. */
 static void keep_order(const char *option)
 {
 	enum { ROUNDS = 60 };
@@ -64,8 +63,8 @@ Test(cuda_copies, B12_copies_keep_their_place_where_kernels_do_not_overlap)
 	keep_order("overlap=no");
 }
 
-/* Read after write, write after read, write after write, each on another lane than the one before
- * it. */
+/* Read after write, write after read, write after write, each on another lane than the one
+ * before. */
 static void keep_order_between_lanes(const char *option)
 {
 	enum { ROUNDS = 60 };
@@ -105,7 +104,7 @@ Test(cuda_copies, B12_copies_without_kernels_wait_for_other_lanes_and_are_waited
 	keep_order_between_lanes(COPIES_OFF);
 }
 
-/* All goes out as one: the host sends one graph, whose end is the last command's. */
+/* All are sent as one: the host sends one graph, whose end is that of the last command. */
 Test(cuda_copies, TR2_TR4_a_write_kernels_and_a_read_are_one_launch)
 {
 	struct copies_scene scene;
@@ -137,7 +136,7 @@ Test(cuda_copies, TR2_TR4_a_write_kernels_and_a_read_are_one_launch)
 	copies_close(&scene, false);
 }
 
-/* A stretch between two waits, as a solver has it; how many chains it went as. */
+/* A sequence between two waits, as in a solver. Returns in how many chains it was sent. */
 static uint64_t send_stretch(struct copies_scene *scene, uint32_t kernels, uint32_t value)
 {
 	static const unsigned char pattern[3] = {7, 8, 9};
@@ -165,7 +164,7 @@ static uint64_t send_stretch(struct copies_scene *scene, uint32_t kernels, uint3
 	cr_assert_eq(word_at(scene->pages + COPIES_HALF), value + kernels);
 	scene->fixture.ops->sendings(scene->fixture.device, &after);
 	cr_assert_eq(after.chain_launches - before.chain_launches, kernels + 3);
-	/* As the engine does when nothing is in flight. */
+	/* The engine does this when nothing is in flight. */
 	if (scene->fixture.ops->quiet_wanted(scene->fixture.device))
 		scene->fixture.ops->quiet(scene->fixture.device);
 	return after.chains - before.chains;
@@ -201,8 +200,8 @@ Test(cuda_copies, TR1_without_exact_chains_a_stretch_goes_as_powers_of_two)
 }
 
 /*
- * A read goes with a kernel of which nothing is known, since it is short: the kernel is reported
- * hardly later. A write before such a kernel does not.
+ * A read is sent with a kernel that has no estimate, because the read is short and hardly delays
+ * the kernel's report. A write before such a kernel is not.
  */
 Test(cuda_copies, B18_a_read_goes_with_a_new_kernel_and_a_write_before_it_does_not)
 {
@@ -227,7 +226,7 @@ Test(cuda_copies, B18_a_read_goes_with_a_new_kernel_and_a_write_before_it_does_n
 	copies_close(&scene, false);
 }
 
-/* As increment_u32, in two kinds of PTX. One may be raised so that it waits for the kernels before
+/* As increment_u32, in two kinds of PTX. One may be changed so that it waits for the kernels before
  * it. The other waits by itself, so it may begin early. */
 #define INCREMENT(name, wait)                                                                                  \
 	".visible .entry " name "(.param .u64 dst)\n{\n"                                                       \
@@ -241,7 +240,7 @@ static const char young[] =
 static const char early[] = ".version 7.8\n.target sm_90\n.address_size 64\n" INCREMENT(
 	"early", "\tgriddepcontrol.wait;\n");
 
-/* In place of the increment. */
+/* It replaces the increment. */
 static void take_kernel(struct copies_scene *scene, const char *source, const char *name)
 {
 	struct fixture *fixture = &scene->fixture;
@@ -280,7 +279,7 @@ Test(cuda_copies, a_copy_overlaps_with_the_kernels_around_it)
 			cr_assert_eq(word_at(scene.pages + COPIES_HALF + i * 4ull), first + i,
 				     "round %u", round);
 	}
-	/* All but the first of each chain of 8; the copy computes its addresses before it waits. */
+	/* All but the first of each chain of 8. The copy computes its addresses before it waits. */
 	if (!copies_are_real()) {
 		cr_assert_eq(double_count("overlapped") - before[0], 3 * 3);
 		cr_assert_eq(double_count("overlapped early") - before[1], 3 * 4);
@@ -297,8 +296,8 @@ static void add_launch_after(struct copies_scene *scene, const uint64_t *count,
 	(void)fixture_submit(&scene->fixture, 1, &launch);
 }
 
-/* A launch may begin before a copy is over only if it was to; a copy behind such launches begins
- * when all are over. */
+/* A launch may begin before a copy is complete only if it was permitted to. A copy behind such
+ * launches begins when all are complete. */
 Test(cuda_copies, R5_a_copy_behind_an_early_launch_waits_for_it)
 {
 	struct copies_scene scene;
@@ -328,8 +327,8 @@ Test(cuda_copies, R5_a_copy_behind_an_early_launch_waits_for_it)
 	copies_close(&scene, false);
 }
 
-/* Profiling: a timed transfer lies between events of its own, and those that are not timed get
- * times that are in order. */
+/* Profiling: a timed transfer is between its own events. Transfers that are not timed get times
+ * that are in order. */
 Test(cuda_copies, H3_H4_times_of_copies_among_kernels)
 {
 	struct copies_scene scene;
@@ -360,7 +359,7 @@ Test(cuda_copies, H3_H4_times_of_copies_among_kernels)
 	copies_close(&scene, false);
 }
 
-/* What went with a kernel that faults is lost with it, but only the kernel may be at fault. */
+/* A copy beside a kernel that faults is lost with it, but only the kernel may be at fault. */
 Test(cuda_copies, M10_a_copy_beside_a_kernel_at_fault_is_no_suspect)
 {
 	struct copies_scene scene;
@@ -387,7 +386,7 @@ Test(cuda_copies, M10_a_copy_beside_a_kernel_at_fault_is_no_suspect)
 	copies_close(&scene, true);
 }
 
-/* A copy that the driver refuses is reported as failed, and the kernel in front of it is not. */
+/* A copy that the driver refuses is reported as failed, and the kernel before it is not. */
 Test(cuda_copies, M9_a_copy_that_the_driver_refuses_is_named)
 {
 	struct copies_scene scene;
@@ -399,7 +398,7 @@ Test(cuda_copies, M9_a_copy_that_the_driver_refuses_is_named)
 	const struct backend_command launch = copies_increment(&scene, &count);
 	const struct backend_command read =
 		copies_transfer(&scene, BACKEND_COMMAND_READ, 0, scene.pages + COPIES_HALF, 4);
-	double_command("fail cuGraphLaunch 1 1"); /* so they go one by one */
+	double_command("fail cuGraphLaunch 1 1"); /* so they are sent one by one */
 	double_command("fail cuLaunchKernel 2 701");
 	const uint64_t first = fixture_submit(&scene.fixture, 1, &launch);
 	const uint64_t second = fixture_submit(&scene.fixture, 1, &read);
@@ -411,7 +410,7 @@ Test(cuda_copies, M9_a_copy_that_the_driver_refuses_is_named)
 	copies_close(&scene, false);
 }
 
-/* Lanes on a part of the device send no chains; their copies are plain launches. */
+/* Lanes on a part of the device send no chains; their copies are single launches. */
 Test(cuda_copies, B12_copies_of_a_lane_of_the_latency_class)
 {
 	static const char *const more[] = {"latency_multiprocessors=16", NULL};

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* So that chains are long, however long this machine has taken for the launches before. */
+/* This makes chains long, whatever time this machine took for earlier launches. */
 static const struct cuda_pace short_and_known = {.period_ns = 1000, .items = UINT64_MAX};
 
 bool copies_are_real(void)

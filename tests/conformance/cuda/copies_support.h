@@ -31,7 +31,7 @@ struct copies_scene {
 
 /* True on a GPU, false on the double of its driver. */
 bool copies_are_real(void);
-/* `more`: options besides those of every test. */
+/* `more`: options in addition to those of every test. */
 void copies_fixture_open(struct fixture *fixture, const char *const *more);
 void copies_open(struct copies_scene *scene, const char *option);
 void copies_close(struct copies_scene *scene, bool is_lost);
@@ -39,7 +39,7 @@ void copies_close(struct copies_scene *scene, bool is_lost);
 struct backend_command copies_increment(struct copies_scene *scene, const uint64_t *count);
 struct backend_command copies_transfer(struct copies_scene *scene, enum backend_command_kind kind,
 				       uint64_t offset, void *host, uint64_t bytes);
-/* Transfers that are no kernels; on a GPU nothing counts them. */
+/* The number of transfers that are no kernels; on a GPU they are not counted. */
 uint64_t copies_not_by_kernels(void);
 void copies_fill_counting(unsigned char *bytes, size_t count, unsigned seed);
 

@@ -1,4 +1,4 @@
-# The list on the CUDA backend, over the double of its driver: with PTX always, in the portable form where NVRTC is.
+# The list with the CUDA backend and the double of its driver: always with PTX, and in the portable form if NVRTC is installed.
 if(NOT SYCL_HAS_CUDA OR NOT TARGET fake_cuda)
   return()
 endif()
@@ -13,10 +13,10 @@ function(conformance_cuda_uses_double name)
   endif()
 endfunction()
 
-# On a GPU every test makes a context, and those of all processes are made one after the other. With
-# 32 queues to the device, as the backend has them, one takes half a second, with 16 a quarter. So
-# programs have as many as their lanes and the backend's own streams need; conformance_cuda_chains
-# and the programs with a service have 32.
+# On a GPU every test makes a context, and the driver makes those of all processes one after the
+# other. With 32 queues to the device, the backend's default, one takes half a second, with 16 a
+# quarter. So programs have as many as their lanes and the backend's own streams need.
+# conformance_cuda_chains and the programs with a service have 32.
 function(conformance_cuda_connections name count)
   if(TARGET ${name})
     target_compile_definitions(${name} PRIVATE CONFORMANCE_CONNECTIONS="${count}")
@@ -39,13 +39,13 @@ sycl_test(conformance_cuda_rules SOURCES cuda/rules.c cuda/setup.c cuda/threads.
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda_rules)
 
-# Native handles and native commands, beside an application that calls the driver itself.
+# Native handles and native commands, with an application that calls the driver itself.
 sycl_test(conformance_cuda_native SOURCES cuda/native.c cuda/native_commands.c cuda/native_app.c cuda/double.c
   targets/cuda.c targets/cuda_options.c ${fixture}
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda_native)
 
-# Once more, on streams that dawdle as far as the driver's promises allow: whatever nothing waits for comes too late.
+# Once more, with streams that are as slow as the driver's rules allow: an operation for which nothing waits comes too late.
 function(conformance_cuda_lazy name)
   conformance_once_more(${name} lazy 300 cuda "FAKE_CUDA=set lazy 5")
 endfunction()

@@ -1,8 +1,8 @@
 /*
- * Launches that begin before the one before them is over, because the program wants it (R5). The
- * second kernel sets a word before it waits; the first polls it a limited number of times, and
- * writes what it read. On a GPU it reads the new value; the driver's double runs one after the
- * other, and counts the requests.
+ * Launches that begin before the one before them is complete, because the program permits it (R5).
+ * The second kernel sets a word before it waits; the first polls it a limited number of times, and
+ * writes the value that it read. On a GPU that is the new value. The driver's double runs one after
+ * the other, and counts the requests.
  */
 #include "cuda/double.h"
 #include "cuda/kernels_run.h"
@@ -11,8 +11,8 @@
 
 TestSuite(cuda_early, .timeout = 120);
 
-/* words: 0 set by the second before it waits; 1 what the first read there; 2 written last by the
- * first; 3 what the second read there. */
+/* words: 0 is set by the second before it waits; 1 is what the first read there; the first writes 2
+ * last; 3 is what the second read there. */
 #define FIRST_BODY                                                                                 \
 	".visible .entry first(.param .u64 words, .param .u32 looks)\n{\n"                         \
 	"\t.reg .b64 %a; .reg .b32 %r<4>; .reg .pred %p;\n"                                        \
@@ -35,7 +35,7 @@ static const char pair[] = HEAD_90 FIRST_BODY SECOND_BODY("griddepcontrol.wait;"
 static const char never_waits[] = HEAD_90 FIRST_BODY SECOND_BODY("// griddepcontrol.wait;");
 
 struct scene {
-	struct run run; /* its kernel is the second */
+	struct run run; /* its kernel is the second one */
 	struct backend_kernel *first;
 	struct backend_memory *memory;
 	struct backend_argument arguments[2];
@@ -77,7 +77,7 @@ static struct backend_command launch_of(struct scene *scene, struct backend_kern
 	return command;
 }
 
-/* Whatever ran beside what: the second has read what the first wrote last. `seen`: what the first
+/* Whichever ran beside which, the second has read what the first wrote last. `seen`: what the first
  * must have read. */
 static void expect_words(struct scene *scene, uint32_t seen)
 {
@@ -103,7 +103,7 @@ static void expect_early(uint64_t launches, uint64_t in_vain)
 	cr_assert_eq(count_driver_calls("early in vain"), run_is_real() ? 0 : in_vain);
 }
 
-/* Both sent together: the second after the launch with the number that the first has, or another
+/* Sends both together: the second after the launch with the first one's number, or after another
  * one. */
 static void launch_pair(struct scene *scene, bool names_first, bool flushes_between)
 {
@@ -133,8 +133,8 @@ Test(cuda_early, R5_a_launch_begins_before_the_one_before_it_is_over)
 	scene_close(&scene);
 }
 
-/* Lanes are shared: what comes after another launch than the one that was meant begins when that is
- * over. */
+/* Lanes are shared: a launch that comes behind another launch than the permitted one begins when
+ * that is complete. */
 Test(cuda_early, R5_a_launch_begins_early_after_the_one_that_was_meant_alone)
 {
 	struct scene scene;
@@ -149,7 +149,7 @@ Test(cuda_early, R5_a_launch_begins_early_after_the_one_that_was_meant_alone)
 	scene_close(&scene);
 }
 
-/* This kernel has the word for waiting in a comment alone. */
+/* In this kernel the word for waiting is only in a comment. */
 Test(cuda_early, R5_a_kernel_that_does_not_wait_is_known_and_never_begins_early)
 {
 	struct scene scene;
@@ -166,8 +166,8 @@ Test(cuda_early, R5_a_kernel_that_does_not_wait_is_known_and_never_begins_early)
 	scene_close(&scene);
 }
 
-/* In front of such launches is what has a chain of its own, behind them what begins when all is
- * over. */
+/* Launches before such ones have a separate chain, and launches behind them begin when all are
+ * complete. */
 Test(cuda_early, R5_launches_in_front_and_behind_keep_their_order)
 {
 	struct scene scene;
@@ -189,7 +189,7 @@ Test(cuda_early, R5_launches_in_front_and_behind_keep_their_order)
 	scene_close(&scene);
 }
 
-/* Nodes in a row: an edge that lets the second begin. The third does not request it. */
+/* Nodes in a row: an edge lets the second begin early. The third does not request it. */
 Test(cuda_early, R5_a_node_begins_before_the_one_before_it_is_over)
 {
 	static const struct backend_launch_properties early = {.early = true};

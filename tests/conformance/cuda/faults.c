@@ -46,7 +46,7 @@ static struct backend_command increment_command(struct scene *scene)
 	return launch_command(scene->increment, 1, &global, scene->increment_arguments, 1);
 }
 
-/* After a fault: everything can be given back, nothing hangs. */
+/* After a fault everything can be freed, and nothing hangs. */
 static void scene_close(struct scene *scene)
 {
 	scene->fixture.ops->kernel_free(scene->fill);
@@ -55,7 +55,7 @@ static void scene_close(struct scene *scene)
 	fixture_close(&scene->fixture);
 }
 
-/* Collects completions of progress() until so many have been reported; then it must report no
+/* Collects completions of progress() until that many have been reported; then it must report no
  * more. */
 static uint32_t collect(struct fixture *fixture, struct backend_completion *ended,
 			uint32_t capacity, uint32_t expected)
@@ -77,7 +77,7 @@ static uint32_t collect(struct fixture *fixture, struct backend_completion *ende
 	return count;
 }
 
-/* Which results are such faults is in a table: unit/cuda/fault_header.c looks at each. */
+/* A table has the results that are such faults: unit/cuda/fault_header.c tests each. */
 Test(cuda_faults, F12_an_illegal_address)
 {
 	const int result = 700;
@@ -89,7 +89,7 @@ Test(cuda_faults, F12_an_illegal_address)
 	const struct backend_command fill = fill_command(&scene),
 				     increment = increment_command(&scene);
 	fixture_wait(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &fill));
-	/* The offender at the head of lane 1; on lane 0 innocent work that is held. */
+	/* The offender is first on lane 1; on lane 0 there is held work, which is not at fault. */
 	double_command("gate close increment_u32");
 	for (unsigned i = 0; i < PENDING; i++)
 		(void)fixture_submit(&scene.fixture, 0, &increment);
@@ -158,7 +158,7 @@ Test(cuda_faults, a_device_that_falls_off_the_bus_is_told_once_to_all)
 	scene_close(&scene);
 }
 
-/* Nobody polls: an idle device that is lost is detected, too, when it is used next. */
+/* The device is not polled: the loss of an idle device is also detected when it is next used. */
 Test(cuda_faults, an_idle_device_that_is_lost)
 {
 	struct scene scene;
@@ -179,8 +179,8 @@ Test(cuda_faults, an_idle_device_that_is_lost)
 }
 
 /*
- * The device's memory is in use by others. A client that requests too much gets an error, and the
- * device goes on.
+ * Others use the device's memory. A client that requests too much gets an error, and the device
+ * still works.
  */
 Test(cuda_faults, I11_out_of_memory_is_no_fault_of_the_device)
 {
@@ -201,7 +201,7 @@ Test(cuda_faults, I11_out_of_memory_is_no_fault_of_the_device)
 	double_check(true);
 }
 
-/* A call that fails once must not leave anything half-made. */
+/* A call that fails once must leave nothing half-made. */
 Test(cuda_faults, a_driver_that_refuses_a_call_once)
 {
 	static const char *const calls[] = {"cuDevicePrimaryCtxRetain",

@@ -1,5 +1,5 @@
-/* Graphs as only the driver sees them: whose stream, what is left, what is made anew, what a native
- * command leaves behind. */
+/* Graphs by the driver's calls: the stream, the objects that are left, what is made anew, and what
+ * a native command leaves. */
 #include "cuda/graphs_stage.h"
 
 #include <errno.h>
@@ -9,7 +9,8 @@
 
 TestSuite(cuda_graphs, .timeout = 60);
 
-/* One call of the driver launches it and writes the word; nothing of it is on a stream before. */
+/* One call of the driver launches it and writes the word; before that nothing of it is on a
+ * stream. */
 Test(cuda_graphs, L9_L17_a_launch_is_one_call_and_all_is_given_back)
 {
 	struct graph_stage stage;
@@ -77,8 +78,7 @@ Test(cuda_graphs, a_direct_completion_comes_first)
 	double_check(true);
 }
 
-/* The driver changes boxes of one row alone; the others are made anew, and the result is the
- * same. */
+/* The driver only changes boxes of one row. Others are made anew, with the same result. */
 Test(cuda_graphs, L13_a_box_is_changed_too)
 {
 	struct graph_stage stage;
@@ -114,7 +114,7 @@ Test(cuda_graphs, L13_a_box_is_changed_too)
 		cr_assert_eq(got[row * 8 + 1], 101 + row * 4);
 		cr_assert_eq(got[row * 8 + 2], 0);
 	}
-	/* Where that fails, nothing has changed. */
+	/* If that fails, nothing has changed. */
 	copy.copy.source_offset_bytes = 800;
 	double_command("fail cuGraphInstantiateWithFlags 1 2");
 	cr_assert_lt(stage.fixture.ops->graph_update(stage.graph, node, &copy, &fault), 0);
@@ -126,7 +126,7 @@ Test(cuda_graphs, L13_a_box_is_changed_too)
 	double_check(true);
 }
 
-/* Host memory that is not pinned would make the driver wait, or read it too early. */
+/* Host memory that is not pinned would make the driver wait, or it would read it too early. */
 Test(cuda_graphs, R3_what_is_skipped_stays_so_in_an_executable_that_is_made_anew)
 {
 	struct graph_stage stage;
@@ -188,8 +188,8 @@ Test(cuda_graphs, unregistered_memory_is_no_node)
 	double_check(true);
 }
 
-/* A driver that lacks something of it has no graphs, and says so; everything else works
- * (versions.c). */
+/* With a driver that lacks one of these functions there are no graphs, and the device reports that.
+ * Everything else works (versions.c). */
 Test(cuda_graphs, K19_without_a_function_there_are_no_graphs)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -237,7 +237,8 @@ static int act(void *context, const struct backend_native_scope *scope)
 		if (scene->ends)
 			(void)CALL(cuStreamEndCapture)(stream, &graph);
 	}
-	(void)CALL(cuCtxSetCurrent)(NULL); /* ours must be current again all the same */
+	(void)CALL(cuCtxSetCurrent)(
+		NULL); /* the backend's context must be current again all the same */
 	return 0;
 }
 
@@ -254,8 +255,8 @@ static struct backend_command native(struct scene *scene, struct backend_memory 
 	};
 }
 
-/* K17: not a lane's stream, not capturing; of the same context. Explicit nodes, as in the
- * specification's example. */
+/* K17: the stream is not a lane's, does not capture, and has the same context. The nodes are
+ * explicit, as in the specification's example. */
 Test(cuda_graphs, K16_K17_K18_explicit_nodes_of_an_application)
 {
 	struct graph_stage stage;
@@ -286,7 +287,7 @@ Test(cuda_graphs, K20_a_capture_that_is_left_open_is_ended_and_told)
 	const struct backend_command command = native(&scene, memories),
 				     fill = fill_all(stage.b, &value);
 	graph_node_fails(&stage.fixture, stage.graph, &command, -EINVAL);
-	/* The graph is as before, the stream of use again. */
+	/* The graph is unchanged, and the stream can be used again. */
 	scene.ends = true;
 	(void)graph_node(&stage.fixture, stage.graph, &fill, NULL, 0);
 	(void)graph_node(&stage.fixture, stage.graph, &command, NULL, 0);
@@ -300,8 +301,9 @@ Test(cuda_graphs, K20_a_capture_that_is_left_open_is_ended_and_told)
 }
 
 /*
- * K20: an application's thread captures in the mode that forbids all others what may wait.
- * Meanwhile the backend's threads take and give memory, and the capture is none the worse.
+ * K20: an application's thread captures in the mode that forbids waiting calls to all other
+ * threads. Meanwhile the backend's threads allocate and free memory, which does not break the
+ * capture.
  */
 static void *allocate_while_capturing(void *argument)
 {
@@ -359,8 +361,8 @@ Test(cuda_graphs, K20_a_capture_survives_what_others_allocate)
 
 /* --------------------------------------- failures --------------------------------------- */
 
-/* A kernel that ends the device inside of a graph: the graph's command is the one that may have
- * been running. */
+/* A kernel in a graph ends the device: the graph's command is the one that may have been
+ * running. */
 Test(cuda_graphs, F12_a_node_that_fails_is_its_graphs_fault)
 {
 	struct graph_stage stage;
@@ -383,8 +385,7 @@ Test(cuda_graphs, F12_a_node_that_fails_is_its_graphs_fault)
 	graph_stage_close(&stage);
 }
 
-/* A driver that refuses a call once: the entry fails, nothing is left of it, and the next one
- * works. */
+/* A driver refuses a call once. The entry fails and leaves nothing, and the next one works. */
 Test(cuda_graphs, L17_what_fails_half_way_leaves_nothing)
 {
 	static const char *const calls[] = {"cuGraphCreate",

@@ -1,4 +1,4 @@
-/* Memory of graphs: shared by them, kept by the device, given back. */
+/* Memory of graphs, which they share, the device keeps, and is given back. */
 #include "cuda/graphs_stage.h"
 
 #include "cuda/device/device.h"
@@ -16,7 +16,8 @@ static uint64_t graph_memory_reserved(void)
 	return bytes;
 }
 
-/* A graph of one node, which fills memory of the graph's own. 0, or what graph_finish says. */
+/* Makes a graph of one node, which fills memory of the graph. Returns 0, or the result of
+ * graph_finish. */
 static int memory_graph(struct graph_stage *stage, uint64_t bytes, struct backend_graph **graph_out)
 {
 	static const uint32_t value = 3;
@@ -35,7 +36,8 @@ static int memory_graph(struct graph_stage *stage, uint64_t bytes, struct backen
 	return error;
 }
 
-/* The launch is over for the driver, too, which is later than for whoever waits for its word. */
+/* The launch has ended for the driver, too, which is later than for a thread that waits for its
+ * word. */
 static void settle_launches(void)
 {
 	while (double_count("graph_memory_pending") > 0) {
@@ -64,7 +66,8 @@ Test(cuda_graphs, L17_graphs_share_what_the_device_keeps_for_them_and_give_it_ba
 	cr_assert_eq(graph_memory_reserved(), BYTES,
 		     "four graphs that run one after the other need the memory of one");
 	cr_assert(!ops->quiet_wanted(stage.fixture.device));
-	/* Not while another one has it, which could not run again if others took it meanwhile. */
+	/* Not while another graph has it, which could not run again if others took the memory
+	 * meanwhile. */
 	ops->graph_free(graphs[0]);
 	cr_assert(!ops->quiet_wanted(stage.fixture.device));
 	graph_run(&stage.fixture, graphs[1]);
@@ -81,8 +84,8 @@ Test(cuda_graphs, L17_graphs_share_what_the_device_keeps_for_them_and_give_it_ba
 	double_check(true);
 }
 
-/* No other has been finished: there is nothing to give back, and no reason to request a quiet
- * moment again and again. */
+/* No other graph has been finished: there is nothing to give back, and no reason to request a quiet
+ * moment repeatedly. */
 Test(cuda_graphs, a_graph_that_is_given_up_leaves_nothing_to_do)
 {
 	struct graph_stage stage;
@@ -116,13 +119,13 @@ Test(cuda_graphs, F9_memory_of_graphs_leaves_the_headroom_and_others_get_what_is
 	settle_launches();
 	cr_assert_eq(CALL(cuMemGetInfo_v2)(&free_bytes, &total_bytes), CUDA_SUCCESS);
 	stage.fixture.device->backend->settings.headroom_bytes = free_bytes - BYTES / 2;
-	/* There is half as much beside what is kept for graphs: another such graph shares that, and
-	 * a larger one is too large. */
+	/* Half as much is left beside the memory for graphs. Another such graph shares that, and a
+	 * larger one is too large. */
 	struct backend_graph *other;
 	cr_assert_eq(memory_graph(&stage, BYTES, &other), 0);
 	cr_assert_eq(memory_graph(&stage, 4 * BYTES, &refused), -ENOMEM);
 	ops->graph_free(refused);
-	/* Memory of another kind gets what graphs do not use now. */
+	/* Memory of another kind gets the part that graphs do not use now. */
 	cr_assert_eq(ops->memory_create(stage.fixture.device, BYTES, NULL, BACKEND_EXPORT_NONE,
 					&memory, &fault),
 		     0, "%s", fault.text);
@@ -134,7 +137,7 @@ Test(cuda_graphs, F9_memory_of_graphs_leaves_the_headroom_and_others_get_what_is
 	double_check(true);
 }
 
-/* A graph with memory cannot be made executable beside itself. A change that is impossible in place
+/* A graph with memory can only have one executable at a time. A change that is impossible in place
  * needs another graph. */
 Test(cuda_graphs, L13_a_box_in_a_graph_with_memory_is_not_changed)
 {

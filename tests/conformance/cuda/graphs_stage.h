@@ -11,7 +11,7 @@
 
 #include <criterion/criterion.h>
 
-/* A function of the driver's double, by its name. */
+/* Returns a function of the driver's double by its name. */
 void *graphs_driver_function(const char *name);
 
 #define CALL(name) ((__typeof__(&(name)))graphs_driver_function(#name))

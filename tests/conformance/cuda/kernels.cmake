@@ -1,10 +1,10 @@
-# Kernels of the CUDA backend: native ones and their launches; where NVRTC is, what it compiles and the portable form.
+# Kernels of the CUDA backend: native ones and their launches; with NVRTC also those that it compiles, and the portable form.
 if(SYCL_HAS_CUDA AND TARGET fake_cuda)
   set(cuda_kernels_common cuda/double.c cuda/kernels_run.c targets/cuda.c targets/cuda_options.c ${fixture})
   sycl_test(conformance_cuda_kernels SOURCES cuda/overlap.c cuda/early.c cuda/l2.c cuda/kernels_native.c cuda/kernels_programs.c cuda/kernels_residency.c
     common/graphs_support.c ${cuda_kernels_common} LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
   conformance_cuda_uses_double(conformance_cuda_kernels)
-  conformance_cuda_connections(conformance_cuda_kernels 16) # kernels that await each other
+  conformance_cuda_connections(conformance_cuda_kernels 16) # kernels that wait for each other
   conformance_cuda_lazy(cuda_kernels)
   if(SYCLD_NVRTC)
     sycl_test(conformance_cuda_compiled SOURCES cuda/kernels_compiled.c cuda/kernels_portable.c

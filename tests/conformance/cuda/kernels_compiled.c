@@ -1,11 +1,10 @@
-/* Programs that NVRTC compiles: CUDA C++ with its names, binaries made of it, and the compiler's
- * words. */
+/* Programs that NVRTC compiles: CUDA C++ with its names, binaries, and the compiler's messages. */
 #include "cuda/kernels_run.h"
 #include "status.h"
 
 TestSuite(cuda_compiled, .timeout = 120);
 
-/* PTX, so that the double can run it too; a real device also takes its own machine code. */
+/* This is PTX, so that the double can run it, too; a real device also accepts its machine code. */
 #define AS_PTX "--gpu-architecture=compute_80 "
 
 static const char names_source[] =
@@ -45,10 +44,10 @@ Test(cuda_compiled, kernels_are_found_by_the_names_in_the_source)
 	cr_assert_eq(value_of(&run, "_Z7mangledPjj"), 101, "by its symbol, too");
 	cr_assert_eq(value_of(&run, "space::inside"), 102);
 	cr_assert_eq(value_of(&run, "made<unsigned int, 3>"), 103);
-	/* Those that the options requested, in the options' words. */
+	/* Those that the options requested, by the names in the options. */
 	cr_assert_eq(value_of(&run, "made<unsigned int,4>"), 104);
 	cr_assert_eq(value_of(&run, "made<int, 7>"), 107);
-	/* Two of one name: the first keeps it, both have their symbols. */
+	/* Two have one name: the first keeps it, and both have their symbols. */
 	cr_assert_eq(value_of(&run, "_Z5twicePjj"), 105);
 	run_close(&run);
 }
@@ -84,7 +83,7 @@ Test(cuda_compiled, E14_types_are_read_from_the_symbols)
 	run_close(&run);
 }
 
-/* Local memory in CUDA C++ is the dynamic array: the arguments of local memory lie in it. */
+/* Local memory in CUDA C++ is the dynamic array, which contains the arguments of local memory. */
 Test(cuda_compiled, E15_local_memory_is_the_dynamic_array)
 {
 	static const char source[] =
@@ -162,8 +161,8 @@ Test(cuda_compiled, options_reach_the_compiler)
 	run_close(&run);
 }
 
-/* The device's own machine code, out of a binary that was built for it: as a cubin it is a program
- * by itself. */
+/* The device's machine code, from a binary that was built for it: a cubin is a program by
+ * itself. */
 Test(cuda_compiled, a_cubin_is_a_program)
 {
 	static const char source[] =
@@ -184,7 +183,7 @@ Test(cuda_compiled, a_cubin_is_a_program)
 		fixture.ops->program_load(fixture.device, packed, cubin_bytes, &program, &fault);
 	free(packed);
 	free(binary);
-	if (error < 0) { /* the double runs no machine code; it may refuse to load it */
+	if (error < 0) { /* the double runs no machine code, and may refuse to load it */
 		cr_assert_not(run_is_real(), "%s", fault.text);
 		cr_assert_eq(fault.status, STATUS_BUILD, "%s", fault.text);
 		fixture_close(&fixture);
@@ -201,7 +200,7 @@ Test(cuda_compiled, a_cubin_is_a_program)
 	run_close(&run);
 }
 
-/* Code for another architecture is refused when it is loaded, in words. */
+/* Code for another architecture is refused when it is loaded, with a message. */
 Test(cuda_compiled, a_cubin_for_another_architecture_is_refused)
 {
 	static const char source[] = "__global__ void seven(unsigned *out) { *out = 7; }\n";
@@ -242,8 +241,7 @@ Test(cuda_compiled, without_nvrtc_sources_are_refused_and_ptx_is_not)
 	fixture.ops->close(fixture.backend);
 }
 
-/* The results of the words of a portable source and of CUDA C++, also for the kernels of a
- * binary. */
+/* What the words mean in a portable source and in CUDA C++, also for the kernels of a binary. */
 Test(cuda_compiled, R5_kernels_of_all_languages_are_known_to_wait)
 {
 	static const char portable[] =

@@ -1,4 +1,4 @@
-/* Kernels in PTX: what they see, what they are given, and what must not reach the driver. */
+/* Kernels in PTX: their ids and arguments, and calls that must not reach the driver. */
 #include "cuda/kernels_run.h"
 #include "status.h"
 
@@ -75,9 +75,10 @@ Test(cuda_kernels, E10_a_basic_range_of_a_native_kernel_has_no_other_items)
 }
 
 /*
- * Plain pointers, all through generic addresses (E15): every thread puts its number into two pieces
- * of local memory, and reads its neighbours' from there. `fixed` bytes of static shared memory are
- * filled before and must be the same after. So the pieces lie neither on it nor on each other.
+ * Plain pointers, all through generic addresses (E15). Every thread writes its number into two
+ * pieces of local memory, and reads its neighbours' from there. `fixed` bytes of static shared
+ * memory are filled before, and must be unchanged after. So the pieces overlap neither that memory
+ * nor each other.
  */
 static char *local_source(unsigned fixed)
 {
@@ -163,7 +164,7 @@ Test(cuda_kernels, E15_local_memory_comes_as_a_plain_pointer)
 		exchange(fixed[i], 256, 300);
 }
 
-/* More than the 48 KiB that a kernel has without asking. */
+/* More than the 48 KiB that a kernel has by default. */
 Test(cuda_kernels, E15_local_memory_may_be_all_that_the_device_has)
 {
 	exchange(0, 100 << 10, 256);
@@ -171,8 +172,8 @@ Test(cuda_kernels, E15_local_memory_may_be_all_that_the_device_has)
 }
 
 /*
- * A parameter that says .ptr .shared gets an address of shared memory, one that says .ptr .global
- * no local memory. What the first one says never reaches the driver, which would not load it.
+ * A parameter with .ptr .shared gets an address of shared memory, one with .ptr .global no local
+ * memory. The words of the first one never reach the driver, which would not load them.
  */
 Test(cuda_kernels, E15_pointers_with_a_space_are_told_apart)
 {
@@ -186,7 +187,7 @@ Test(cuda_kernels, E15_pointers_with_a_space_are_told_apart)
 		"\tadd.u64 %p5, %p4, %p1; st.shared.u32 [%p5], %r1;\n"
 		"\tbar.sync 0;\n"
 		"\tadd.u64 %p5, %p4, %p2; ld.shared.u32 %r2, [%p5];\n"
-		/* The second one, as an address of 32 bits, and something of the kernel's own. */
+		/* The second one, as an address of 32 bits, and a variable of the kernel. */
 		"\tld.param.u32 %r3, [b]; cvt.u64.u32 %p4, %r3; add.u64 %p5, %p4, %p1;\n"
 		"\tst.shared.u32 [%p5], %r2; mov.u64 %p4, fixed; st.shared.u32 [%p4], %r1;\n"
 		"\tbar.sync 0;\n"
@@ -227,7 +228,8 @@ Test(cuda_kernels, E15_pointers_with_a_space_are_told_apart)
 	run_close(&run);
 }
 
-/* A kernel with a value of `bytes`, which it copies word by word, and a pointer before it. */
+/* Returns a kernel with a value of `bytes`, which it copies word by word, and a pointer before
+ * it. */
 static char *value_source(unsigned bytes)
 {
 	char *text = NULL;
@@ -296,7 +298,8 @@ Test(cuda_kernels, E14_more_than_the_devices_limit_is_refused)
 	struct backend_fault fault = {0};
 	struct backend_program *program = NULL;
 	struct backend_kernel *kernel = NULL;
-	/* The driver's compiler may refuse it, else its description of the parameters shows it. */
+	/* The driver's compiler may refuse it; otherwise its description of the parameters shows
+	 * it. */
 	int error = fixture.ops->program_load(fixture.device, binary, bytes, &program, &fault);
 	if (error == 0)
 		error = fixture.ops->kernel_create(program, "copy", &kernel, &fault);
@@ -328,7 +331,7 @@ Test(cuda_kernels, E14_too_few_and_too_many_arguments_are_refused)
 	run_close(&run);
 }
 
-/* E17: a sub-group is a warp of 32, and the facts say so. */
+/* E17: a sub-group is a warp of 32, and the facts report that. */
 Test(cuda_kernels, E17_a_sub_group_has_32_work_items)
 {
 	static const char source[] = PTX_HEAD
@@ -364,8 +367,8 @@ Test(cuda_kernels, E17_a_sub_group_has_32_work_items)
 }
 
 /*
- * F11: two kernels that await each other. If one's code were loaded at its first launch, and
- * loading waited for the other one that runs, neither would ever end.
+ * F11: two kernels wait for each other. If one's code was loaded at its first launch, and loading
+ * waited for the other one, neither would ever end.
  */
 Test(cuda_kernels, F11_two_kernels_that_await_each_other_at_first_launch)
 {

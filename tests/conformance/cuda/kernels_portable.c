@@ -1,5 +1,5 @@
-/* The portable form on CUDA: ids, ranges that do not fit into a grid, local memory, the prelude's
- * promises. */
+/* The portable form on CUDA: ids, ranges that do not fit into a grid, local memory, and the
+ * guarantees of the prelude. */
 #include "cuda/double.h"
 #include "cuda/kernels_run.h"
 #include "status.h"
@@ -20,7 +20,7 @@ static const char queries_source[] =
 	"  }\n"
 	"}\n";
 
-/* How many parts launches are sent in; 0: whole. */
+/* The number of parts in which launches are sent; 0: whole. */
 static uint32_t cut;
 
 static void run_cut(struct run *run, struct backend_command *command)
@@ -99,7 +99,7 @@ Test(cuda_portable, E1_E6_E13_every_query_in_1_2_and_3_dimensions)
 	run_close(&run);
 }
 
-/* Values that were computed for the launch before are not used for this one. */
+/* Values that were computed for the former launch are not used for this one. */
 Test(cuda_portable, E1_E6_E13_launches_that_differ_in_one_thing_from_the_one_before)
 {
 	static const struct {
@@ -128,7 +128,8 @@ Test(cuda_portable, E1_E6_E13_launches_that_differ_in_one_thing_from_the_one_bef
 	run_close(&run);
 }
 
-/* Counts how often each id comes, in `words` words of which only the range's may be touched. */
+/* Counts how often each id occurs, in `words` words, of which only those of the range may
+ * change. */
 static const char count_source[] =
 	"SYCL_KERNEL void count(SYCL_GLOBAL(uint) seen) { sycl_atomic_add(&seen[sycl_global_linear_id()], 1u); }\n";
 
@@ -173,7 +174,8 @@ Test(cuda_portable, E10_a_basic_range_has_exactly_its_items)
 	run_close(&run);
 }
 
-/* 70,000 in each place where CUDA has 65,535 only, with groups of one work-item and without any. */
+/* 70,000 in each dimension where CUDA has only 65,535, with groups of one work-item and without
+ * any. */
 Test(cuda_portable, E9_more_groups_than_a_grid_has_in_y_and_z)
 {
 	static const uint64_t ranges[][3] = {
@@ -190,8 +192,8 @@ Test(cuda_portable, E9_more_groups_than_a_grid_has_in_y_and_z)
 	run_close(&run);
 }
 
-/* On a device with hardly any room in a grid, which only the double can be, everything folds: all
- * queries stay right. */
+/* On a device whose grids have very little room, which only the double can be, everything is
+ * folded: all queries stay right. */
 Test(cuda_portable, E9_folded_grids_of_every_shape)
 {
 	static const uint64_t one[] = {1, 1, 1}, two[] = {1, 2, 1}, zero[] = {0, 0, 0};
@@ -218,8 +220,8 @@ Test(cuda_portable, E9_folded_grids_of_every_shape)
 	run_close(&run);
 }
 
-/* Whatever part it is, it sees the whole: also parts without a work-group, of primes, and of what
- * is folded. */
+/* Whatever part it is, its queries are about the whole: also parts without a work-group, of prime
+ * sizes, and of folded grids. */
 Test(cuda_portable, E1_E13_parts_of_a_launch_see_all_of_it)
 {
 	static const uint64_t one[] = {1, 1, 1}, zero[] = {0, 0, 0};
@@ -256,7 +258,7 @@ Test(cuda_portable, E1_E13_parts_of_a_launch_see_all_of_it)
 	run_close(&run);
 }
 
-/* A prime above 2^31, one atomic addition each: on a GPU only, an interpreter takes days. */
+/* A prime above 2^31, one atomic addition each. Only on a GPU: an interpreter takes days. */
 Test(cuda_portable, E10_more_than_two_to_the_31st_items)
 {
 	static const char source[] =
@@ -288,7 +290,7 @@ Test(cuda_portable, E10_more_than_two_to_the_31st_items)
 	run_close(&run);
 }
 
-/* Tiles of local memory, reversed through two of them; as much as the device has. */
+/* Tiles of local memory are reversed through two of them; as much as the device has. */
 static const char turn_source[] =
 	"SYCL_KERNEL void turn(SYCL_GLOBAL(uint) out, SYCL_LOCAL(uint) a, SYCL_LOCAL(uint) b, uint last) {\n"
 	"  uint i = (uint)sycl_local_id(0), n = (uint)sycl_local_range(0);\n"
@@ -355,7 +357,7 @@ Test(cuda_portable, E15_local_memory_beyond_the_device_is_refused)
 	run_close(&run);
 }
 
-/* Pointers to local memory as the prelude makes them: passed on, cast, moved, compared, to
+/* Pointers to local memory as the prelude makes them: passed on, cast, incremented, compared, to
  * structures. */
 Test(cuda_portable, pointers_to_local_memory_behave_as_pointers)
 {
@@ -394,7 +396,7 @@ Test(cuda_portable, pointers_to_local_memory_behave_as_pointers)
 	run_close(&run);
 }
 
-/* Ids inside functions that the compiler leaves alone come from a copy of the record. */
+/* In functions that the compiler does not inline, ids come from a copy of the record. */
 Test(cuda_portable, E1_ids_in_functions_that_are_not_inlined)
 {
 	static const char source[] =
@@ -457,8 +459,8 @@ Test(cuda_portable, kernels_tell_their_arguments)
 	run_close(&run);
 }
 
-/* The largest value that still has the launch's record behind it; one byte more is refused by the
- * build, in words. */
+/* The largest value that still has the launch's record behind it. The build refuses one byte more,
+ * with a message. */
 Test(cuda_portable, E14_values_up_to_the_limit_of_a_portable_kernel)
 {
 	enum { MOST = 32760 - 80 - 8 };
@@ -510,7 +512,7 @@ Test(cuda_portable, what_the_page_does_not_allow_is_refused)
 	fixture_close(&fixture);
 }
 
-/* How many modules the double has; a real driver does not report it. */
+/* Returns how many modules the double has; a real driver does not report it. */
 static uint64_t modules(void)
 {
 	return run_is_real() ? 0 : double_count("modules");
@@ -536,7 +538,7 @@ Test(cuda_portable, a_program_with_the_same_bytes_is_loaded_once)
 			before = before ? before : modules();
 			cr_assert_eq(modules(), before, "loaded again");
 		}
-		/* The second goes on when the first is gone, and the next turn when both are. */
+		/* The second works when the first is freed, and the next round when both are. */
 		fixture.ops->program_free(programs[0]);
 		cr_assert_eq(fixture.ops->kernel_create(programs[1], "count", &kernel, &fault), 0,
 			     "%s", fault.text);

@@ -1,4 +1,4 @@
-/* Programs: what is taken, what is refused and why, and what is loaded only once. */
+/* Programs: which are accepted, which are refused and why, and which are loaded only once. */
 #include "cuda/kernels_run.h"
 #include "status.h"
 
@@ -31,7 +31,7 @@ Test(cuda_programs, ptx_may_end_with_a_zero)
 	fixture_close(&fixture);
 }
 
-/* The driver's compiler says where: its words reach the client. */
+/* The driver's compiler reports the place, and its messages reach the client. */
 Test(cuda_programs, M6_ptx_that_does_not_assemble_fails_with_the_line)
 {
 	static const char source[] = PTX_HEAD
@@ -80,7 +80,7 @@ Test(cuda_programs, what_is_neither_cubin_nor_fatbin_is_refused)
 	fixture_close(&fixture);
 }
 
-/* Binaries as a damaged cache on disk may return them; every part of one as well. */
+/* Binaries as a damaged cache on disk may return them, and every part of one. */
 Test(cuda_programs, damaged_binaries_are_refused)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -114,8 +114,8 @@ Test(cuda_programs, kernels_that_launch_kernels_are_refused)
 	fixture_close(&fixture);
 }
 
-/* Each program in PTX has its own variables: what one wrote into its variable, the other does not
- * see. */
+/* Each program in PTX has its own variables: the other program does not read what one wrote into
+ * its variable. */
 Test(cuda_programs, native_programs_have_variables_of_their_own)
 {
 	static const char source[] =

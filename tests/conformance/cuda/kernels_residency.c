@@ -1,4 +1,4 @@
-/* Launches that the device holds at one time, and the questions about them. */
+/* Launches that the device runs at one time, and the queries about them. */
 #include "cuda/double.h"
 #include "cuda/kernels_run.h"
 #include "status.h"
@@ -6,8 +6,9 @@
 TestSuite(cuda_residency, .timeout = 120);
 
 /*
- * A barrier of the whole grid, made by hand: each group counts itself in, and waits until all have.
- * It ends only if all groups are resident at one time. words: the count, and what every group saw.
+ * A hand-written barrier of the whole grid: each group increments the count, and waits until all
+ * have. It ends only if all groups are resident at one time. words: the count, and the count that
+ * every group read.
  */
 static const char barrier_source[] = PTX_HEAD
 	".visible .entry meet(.param .u64 words, .param .u32 groups)\n{\n"
@@ -48,8 +49,8 @@ static void meet(struct run *run, uint32_t groups, uint64_t threads)
 	run->fixture.ops->memory_free(memory);
 }
 
-/* As many groups as the device holds meet; one more is refused before the driver sees it, with the
- * driver's number. */
+/* As many groups as the device runs at once meet. One more is refused before the driver gets it,
+ * with the driver's code. */
 Test(cuda_residency, E8_cooperative_launches_up_to_what_the_device_holds)
 {
 	static const struct backend_launch_properties cooperative = {.cooperative = true};
@@ -98,7 +99,8 @@ static const char cluster_source[] =
 	"\tst.global.u32 [%p1], %r2;\n"
 	"done:\n\tret;\n}\n";
 
-/* The double's interpreter has no clusters: the same by the clusters of the calls to its driver. */
+/* The double's interpreter has no clusters. So this checks the clusters of the calls to its
+ * driver. */
 static void places_by_the_double(const struct fake_cuda_launch *launch)
 {
 	uint64_t out = 0;
@@ -183,7 +185,7 @@ Test(cuda_residency, occupancy_falls_with_what_a_group_needs)
 	run_close(&run);
 }
 
-/* The suggested size launches. */
+/* A launch with the suggested size works. */
 Test(cuda_residency, E8_the_suggested_size_launches)
 {
 	const uint64_t none[3] = {0};

@@ -1,5 +1,5 @@
-/* Windows of memory that the second-level cache keeps (R6): what a launch carries, what others do
- * not, and what is set aside. */
+/* Windows of memory that the second-level cache keeps (R6): which launches have them, which do not,
+ * and how much is set aside. */
 #include "cuda/double.h"
 #include "cuda/kernels_run.h"
 
@@ -73,7 +73,7 @@ static void expect_sums(struct scene *scene)
 		cr_assert_eq(words[i], scene->sum, "word %u", i);
 }
 
-/* The last launch that was sent with one; how many there were. */
+/* Returns the last launch that was sent with a window, and how many there were. */
 static uint32_t windows(struct fake_cuda_record *last_out)
 {
 	const size_t count = run_is_real() ? 0 : double_records(records);
@@ -122,7 +122,7 @@ Test(cuda_l2, R6_a_launch_carries_its_window_and_no_other_does)
 	scene_close(&scene);
 }
 
-/* A burst is of launches that are alike and plain. */
+/* All launches of a burst are alike and have no such property. */
 Test(cuda_l2, R6_launches_with_a_window_are_no_burst)
 {
 	struct scene scene;
@@ -144,7 +144,7 @@ Test(cuda_l2, R6_launches_with_a_window_are_no_burst)
 	scene_close(&scene);
 }
 
-/* The driver's value for the context that is current here. */
+/* Returns the driver's value for the current context. */
 static uint64_t set_aside(void)
 {
 	size_t bytes = 0;
@@ -170,7 +170,8 @@ static void want(struct fixture *fixture, uint64_t bytes)
 	cr_assert(!cuda_l2_is_due(fixture->device));
 }
 
-/* In a quiet moment, a half of what there is at most, and all of it back at the end. */
+/* In a quiet moment at most half of the cache is set aside, and all of it is given back at the
+ * end. */
 Test(cuda_l2, R6_a_bounded_part_of_the_cache_is_set_aside_while_windows_want_it)
 {
 	struct scene scene;

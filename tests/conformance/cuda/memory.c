@@ -17,7 +17,7 @@ Test(cuda_memory, ranges_of_addresses_are_found_whole_or_not_at_all)
 	int items[40];
 
 	cuda_ranges_open(&ranges);
-	for (uint64_t i = 0; i < 40; i++) /* in no order, with a gap after each */
+	for (uint64_t i = 0; i < 40; i++) /* freed in no order, with a gap after each */
 		cr_assert_eq(
 			cuda_ranges_add(&ranges, 1000 + i * 17 % 40 * 100, 90, &items[i * 17 % 40]),
 			0);
@@ -71,7 +71,7 @@ Test(cuda_memory, F9_alignment_is_256_bytes)
 	gpu_close(&gpu);
 }
 
-/* Opens with a headroom that leaves so much to be had. */
+/* Opens with a headroom that leaves that much available. */
 static void open_with_room(struct gpu *gpu, uint64_t room)
 {
 	char headroom[64];
@@ -129,7 +129,7 @@ Test(cuda_memory, F9_headroom_is_left_for_modules)
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION);
 	cr_assert_geq(free_bytes(&gpu), gpu.backend->settings.headroom_bytes);
 	must_have_no_room(&gpu, piece, BACKEND_EXPORT_VMM);
-	/* Memory that was given back is used again, though there is no more room than before. */
+	/* Freed memory is used again, though there is no more room than before. */
 	gpu.ops->memory_free(pieces[0]);
 	pieces[0] = gpu_memory(&gpu, 0, piece, BACKEND_EXPORT_NONE);
 	for (uint32_t i = 0; i < count; i++)
@@ -181,15 +181,15 @@ static uint64_t pool_has(const struct gpu *gpu, CUmemPool_attribute attribute)
 	union {
 		cuuint64_t bytes;
 		int flag;
-	} value = {.bytes = 0}; /* the same number, where a driver writes the half of it */
+	} value = {.bytes = 0}; /* this number, if a driver writes only half of it */
 
 	cr_assert_eq(cuda->cuMemPoolGetAttribute(gpu->devices[0]->memory->pool, attribute, &value),
 		     CUDA_SUCCESS);
 	return value.bytes;
 }
 
-/* A pool that waits for one stream before another may use again what was freed makes clients wait
- * for each other. */
+/* A pool that waits for one stream before another may use freed memory would make clients wait for
+ * each other. */
 Test(cuda_memory, F8_the_pool_keeps_what_it_has_and_makes_no_stream_wait_for_another)
 {
 	struct gpu gpu;
@@ -199,7 +199,7 @@ Test(cuda_memory, F8_the_pool_keeps_what_it_has_and_makes_no_stream_wait_for_ano
 	cr_assert_eq(pool_has(&gpu, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES), 1);
 	cr_assert_eq(pool_has(&gpu, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC), 0);
 	cr_assert_eq(pool_has(&gpu, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES), 0);
-	/* And after a free that the device has seen. */
+	/* And after a free that the device has executed. */
 	gpu.ops->memory_free(gpu_memory(&gpu, 0, piece_bytes(), BACKEND_EXPORT_NONE));
 	cr_assert_eq(gpu.backend->library.cuStreamSynchronize(gpu.devices[0]->memory->stream),
 		     CUDA_SUCCESS);
@@ -243,7 +243,7 @@ Test(cuda_memory, memory_without_pools)
 	gpu_close(&gpu);
 }
 
-/* All that a client can make and move, again and again, while a kernel of somebody else's never
+/* Everything that a client can make and move, repeatedly, while another client's kernel never
  * ends. */
 Test(cuda_memory, F8_create_copy_and_free_never_wait_for_a_kernel)
 {
@@ -272,7 +272,8 @@ Test(cuda_memory, F8_create_copy_and_free_never_wait_for_a_kernel)
 			gpu_transfer(BACKEND_COMMAND_READ, b, 0, loose, BYTES),
 			gpu_transfer(BACKEND_COMMAND_WRITE, a, 0, loose, BYTES),
 		};
-		/* Without the host's own thread now and then: the staged ones are the slow ones. */
+		/* Sometimes without the host's own thread: the staged transfers are the slow
+		 * ones. */
 		size_t count = sizeof(commands) / sizeof(*commands) - (i % 8 ? 2 : 0);
 		for (size_t k = 0; k < count; k++)
 			(void)gpu_submit(&gpu, 0, i % 2, &commands[k]);
@@ -291,8 +292,8 @@ Test(cuda_memory, F8_create_copy_and_free_never_wait_for_a_kernel)
 	gpu_close(&gpu);
 }
 
-/* Memory to be shared is zeroed and freed by calls that may wait for everything: others do the
- * waiting. */
+/* Shared memory is zeroed and freed by calls that may wait for everything: only other threads
+ * wait. */
 static void share_beside_a_kernel(enum backend_export_kind kind)
 {
 	unsigned char got[64];
@@ -326,7 +327,7 @@ Test(cuda_memory, F8_memory_with_a_handle_never_waits_for_a_kernel)
 	share_beside_a_kernel(BACKEND_EXPORT_CUDA_IPC);
 }
 
-/* Both kinds of host memory, there and back, sizes that are no multiple of anything. */
+/* Both kinds of host memory, there and back, with odd sizes. */
 static void there_and_back(struct gpu *gpu, unsigned char *host, uint64_t size_bytes, unsigned seed)
 {
 	struct backend_memory *memory = gpu_memory(gpu, 0, size_bytes + 3, BACKEND_EXPORT_NONE);
@@ -366,14 +367,14 @@ Test(cuda_memory, transfers_from_pinned_and_from_any_memory)
 	if (gpu.fake)
 		cr_assert_eq(gpu.fake->count("pageable_copies"), pageable);
 	gpu.ops->host_unregister(host);
-	there_and_back(&gpu, pages, 100000, 7); /* not pinned any more, and still good */
+	there_and_back(&gpu, pages, 100000,
+		       7); /* it is not pinned any more, and can still be used */
 	free(loose);
 	(void)munmap(pages, most);
 	gpu_close(&gpu);
 }
 
-/* More staged transfers at once than there are slots, on all lanes, and each lane keeps its order.
- */
+/* More staged transfers at once than there are slots, on all lanes. Each lane keeps its order. */
 Test(cuda_memory, staged_transfers_keep_the_order_of_their_lane)
 {
 	enum { PER_LANE = 4 };
@@ -447,7 +448,7 @@ Test(cuda_memory, a_lost_device_leaves_host_memory_alone)
 	gpu_close_lost(&gpu);
 }
 
-/* Any pattern, anywhere, the last time not whole; what lies beside it stays. */
+/* Any pattern at any place, the last repetition not whole; the bytes beside it do not change. */
 Test(cuda_memory, D20_fills_of_any_pattern_at_any_place)
 {
 	static const size_t patterns[] = {1,  2,  3,  4,  5,  8,   12,  16,
@@ -472,7 +473,7 @@ Test(cuda_memory, D20_fills_of_any_pattern_at_any_place)
 			memset(expected, 0xee, ROOM);
 			for (uint64_t i = 0; i < sizes[s]; i++)
 				expected[offset + i] = pattern[i % patterns[p]];
-			memset(pattern, 0, sizeof(pattern)); /* it was read at submit */
+			memset(pattern, 0, sizeof(pattern)); /* it was read at submission */
 			gpu_wait(&gpu, 0, 0, sequence);
 			gpu_read(&gpu, memory, 0, got, ROOM);
 			cr_assert_eq(memcmp(expected, got, ROOM), 0,
@@ -511,7 +512,7 @@ Test(cuda_memory, ranges_outside_of_a_memory_are_refused)
 	gpu_close(&gpu);
 }
 
-/* The same pages for two devices: the driver takes them once. */
+/* The same pages for two devices: the driver registers them once. */
 Test(cuda_memory, two_devices_share_what_is_pinned)
 {
 	const uint64_t bytes = 1 * MIB;
@@ -543,7 +544,7 @@ Test(cuda_memory, two_devices_share_what_is_pinned)
 	gpu_do(&gpu, 1, 0, &in);
 	cr_assert_eq(gpu.ops->host_register(gpu.devices[0], pages, bytes, &first, &fault), 0, "%s",
 		     fault.text);
-	/* Not the same range, or not one at all. */
+	/* Neither another range, nor one that does not exist. */
 	cr_assert_lt(gpu.ops->host_register(gpu.devices[0], pages, bytes, &bad, &fault), 0);
 	cr_assert_lt(
 		gpu.ops->host_register(gpu.devices[0], pages + 4096, bytes - 4096, &bad, &fault),
@@ -559,7 +560,7 @@ Test(cuda_memory, two_devices_share_what_is_pinned)
 	gpu_close(&gpu);
 }
 
-/* A failure half-way leaves nothing behind: gpu_close counts. */
+/* A failure half-way leaves nothing: gpu_close counts. */
 Test(cuda_memory, failures_leave_nothing_behind)
 {
 	static const char *const calls[] = {

@@ -1,4 +1,4 @@
-# Memory of the CUDA backend, on the double of its driver, and on a real one where the double is not there.
+# Memory of the CUDA backend, with the double of its driver, or with a real one if the double is not built.
 if(SYCL_HAS_CUDA AND TARGET fake_cuda)
   sycl_test(conformance_cuda_memory
     SOURCES cuda/memory.c cuda/usm.c cuda/share.c cuda/peer.c cuda/memory_support.c

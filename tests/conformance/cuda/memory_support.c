@@ -46,10 +46,10 @@ static int open_locked(const char *path, int how)
 }
 
 /*
- * The program's own file, locked until the process ends; forked children have it too. While a test
- * waits to have a lock alone, the kernel lets in more that share it. The test would then wait until
- * all others are over. So each test first takes a second lock, on the program's folder. A test that
- * waits to be alone holds it.
+ * The program's own file, locked until the process ends; forked children have the lock, too. While
+ * a test waits for an exclusive lock, the kernel admits further shared locks. The test would then
+ * wait until all others have ended. So each test first takes a second lock, on the program's
+ * folder, which a test that waits holds.
  */
 static void lock_gpu(int how)
 {
@@ -101,7 +101,7 @@ void gpu_open_backend(struct gpu *gpu, const char *const *options)
 		     fault.text);
 }
 
-/* Lane 0 and 1 compute, 2 copies in, 3 out. */
+/* Lanes 0 and 1 compute, 2 copies in, 3 copies out. */
 void gpu_open_device(struct gpu *gpu, uint32_t device)
 {
 	static const enum backend_lane_kind kinds[GPU_LANES] = {
@@ -222,7 +222,7 @@ struct backend_fault gpu_finish(struct gpu *gpu, uint32_t device, uint32_t lane,
 		cr_assert_lt(clock_now_ns(), deadline, "no completion of %llu",
 			     (unsigned long long)sequence);
 		(void)nanosleep(&(struct timespec){.tv_nsec = POLL_NS},
-				NULL); /* the device wakes nobody */
+				NULL); /* the device reports no completions */
 	}
 	return gpu->lanes[device][lane].fault;
 }
@@ -351,7 +351,7 @@ bool gpu_is_all(const unsigned char *bytes, uint64_t size_bytes, unsigned char b
 	return true;
 }
 
-/* One work-item that looks at the word until it is not 0. */
+/* One work-item that polls the word until it is not 0. */
 static const char hold_ptx[] =
 	".version 7.0\n.target sm_70\n.address_size 64\n"
 	".visible .entry hold_on(.param .u64 word)\n{\n"
@@ -359,7 +359,7 @@ static const char hold_ptx[] =
 	"\tld.param.u64 %rd1, [word];\n"
 	"again:\n\tld.volatile.global.u32 %r1, [%rd1];\n\tsetp.eq.u32 %p1, %r1, 0;\n\t@%p1 bra again;\n\tret;\n}\n";
 
-/* For the double: its interpreter would keep a processor busy. */
+/* Only for the double, whose interpreter would use a processor. */
 static void hold_on(const struct fake_cuda_launch *launch)
 {
 	uint64_t address;

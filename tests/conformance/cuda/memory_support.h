@@ -1,6 +1,6 @@
 /*
- * The CUDA backend's table with several devices open and lanes of all kinds, for the tests of its
- * memory. They run on the double of the driver, or with SYCLD_TEST_CUDA=real on the machine's own
+ * The CUDA backend's table with several devices open and lanes of all kinds, for tests of its
+ * memory. They use the double of the driver, or with SYCLD_TEST_CUDA=real the machine's own
  * (tests/gpu).
  */
 #ifndef SYCL_TESTS_CUDA_MEMORY_SUPPORT_H
@@ -18,9 +18,9 @@
 #define GPU_LANES   4u
 #define GPU_OPTIONS 6u
 /*
- * Queues to the device: more streams than any test has, so that none shares one with a kernel that
- * is held. Each process has a context of its own, the driver makes them one after the other, and
- * with twice as many queues twice as slowly.
+ * Queues to the device: more than the streams of any test, so that none shares one with a held
+ * kernel. Each process has its own context, and the driver makes contexts one after the other. With
+ * twice as many queues it takes twice as long.
  */
 #define GPU_CONNECTIONS "16"
 
@@ -45,22 +45,22 @@ struct gpu {
 /* The double's controls, before the backend is opened; NULL: the driver is real. */
 const struct fake_cuda_control *gpu_fake(void);
 /*
- * First in a test that looks at how much memory a real GPU has free. No other test of this program
- * runs meanwhile, however many run at once. Waits for those that run, and none begins before this
+ * Called first in a test that measures the free memory of a real GPU. No other test of this program
+ * runs meanwhile, however many run at once. It waits for running tests, and none begins before this
  * one has ended.
  */
 void gpu_alone(void);
-/* One line of the double's language; nothing with a real driver. */
+/* Executes one line of the double's language; nothing with a real driver. */
 void gpu_command(const struct gpu *gpu, const char *line);
 
-/* `options`: beside the library's; NULL ends it; NULL: none. Opens no device. */
+/* `options`: in addition to the library's; NULL ends it; NULL: none. It opens no device. */
 void gpu_open_backend(struct gpu *gpu, const char *const *options);
 void gpu_open_device(struct gpu *gpu, uint32_t device);
-/* Both, the first device. */
+/* Opens both, the first device. */
 void gpu_open(struct gpu *gpu, const char *const *options);
-/* Also checks that nothing of the driver's is left, and that it was not misused. */
+/* Also checks that the driver has no objects left, and that there was no misuse. */
 void gpu_close(struct gpu *gpu);
-/* As gpu_close, of a device that was lost. */
+/* As gpu_close, for a lost device. */
 void gpu_close_lost(struct gpu *gpu);
 
 /* Sends to a lane of a device, and returns the sequence. */
@@ -69,11 +69,11 @@ uint64_t gpu_submit(struct gpu *gpu, uint32_t device, uint32_t lane,
 /* The transfer must be refused with this status. */
 void gpu_submit_fails(struct gpu *gpu, uint32_t device, const struct backend_command *command,
 		      int32_t status);
-/* Waits until the lane has reported it; the first failure of the lane. */
+/* Waits until the lane has reported it. Returns the first failure of the lane. */
 struct backend_fault gpu_finish(struct gpu *gpu, uint32_t device, uint32_t lane, uint64_t sequence);
-/* As above, and nothing has failed. */
+/* As above, and nothing may have failed. */
 void gpu_wait(struct gpu *gpu, uint32_t device, uint32_t lane, uint64_t sequence);
-/* Has it been reported? Polls once, waits for nothing. */
+/* Returns true if it has been reported. It polls once and does not wait. */
 bool gpu_is_done(struct gpu *gpu, uint32_t device, uint32_t lane, uint64_t sequence);
 void gpu_do(struct gpu *gpu, uint32_t device, uint32_t lane, const struct backend_command *command);
 
@@ -91,17 +91,17 @@ void gpu_write(struct gpu *gpu, struct backend_memory *memory, uint64_t offset_b
 void gpu_read(struct gpu *gpu, struct backend_memory *memory, uint64_t offset_bytes, void *bytes,
 	      uint64_t size_bytes);
 
-/* Shared pages as an arena's; munmap ends them. */
+/* Returns shared pages as for an arena; munmap ends them. */
 unsigned char *gpu_pages(uint64_t size_bytes);
-/* Bytes that show their place and the seed. */
+/* Fills in bytes that depend on their place and the seed. */
 void gpu_pattern(unsigned char *bytes, uint64_t size_bytes, unsigned seed);
 bool gpu_has_pattern(const unsigned char *bytes, uint64_t size_bytes, unsigned seed);
-/* Every byte is this one. */
+/* Returns true if every byte is this one. */
 bool gpu_is_all(const unsigned char *bytes, uint64_t size_bytes, unsigned char byte);
 
 /*
- * A kernel that runs until it is let go: it occupies a stream of its own, made by the test, of the
- * device. It reads a word of pinned memory.
+ * A kernel that runs until it is released. It occupies a stream of the device that the test makes
+ * for it, and polls a word of pinned memory.
  */
 struct gpu_hold {
 	struct backend_device *device;

@@ -1,5 +1,4 @@
-/* Native handles of the CUDA backend, given and taken (I1 - I9, N7), over the double of the driver.
- */
+/* Native handles of the CUDA backend, both ways (I1 - I9, N7), with the double of the driver. */
 #include "cuda/native.h"
 
 #include <errno.h>
@@ -24,7 +23,7 @@ static uint64_t get(struct fixture *fixture, enum backend_native_kind kind, void
 	return native;
 }
 
-/* A launch of increment_u32 over all words, waited for. */
+/* Launches increment_u32 over all words, and waits. */
 static void increment_words(struct fixture *fixture, uint32_t lane, struct backend_kernel *kernel,
 			    struct backend_memory *memory)
 {
@@ -59,7 +58,7 @@ static void wake_nobody(void *token)
 	(void)token; /* the device is polled */
 }
 
-/* As fixture_open, in a context of the application's. */
+/* As fixture_open, in a context of the application. */
 static void open_in(struct fixture *fixture, uint32_t device, CUcontext context)
 {
 	struct backend_fault fault = {0};
@@ -78,7 +77,7 @@ static void open_in(struct fixture *fixture, uint32_t device, CUcontext context)
 	}
 }
 
-/* The number of a memory is the address that the driver's copies take. */
+/* The handle of a memory is the address that the driver's copies take. */
 static void expect_address_of(struct fixture *fixture, struct backend_memory *memory,
 			      CUcontext context)
 {
@@ -116,13 +115,13 @@ Test(cuda_native, I1_A8_I8_what_has_a_native_handle_and_what_has_none)
 	cr_assert(fixture.facts->features & BACKEND_FEATURE_NATIVE);
 	struct backend_memory *memory = zeros(&fixture);
 	cr_assert_eq(get(&fixture, BACKEND_NATIVE_DEVICE, NULL), 0);
-	/* The primary context, which is active by that. */
+	/* The primary context is active because of that. */
 	APP_MUST(APP(cuDevicePrimaryCtxGetState)(0, &flags, &is_active));
 	cr_assert_eq(is_active, 1);
 	APP_MUST(APP(cuDevicePrimaryCtxRetain)(&context, 0));
 	cr_assert_eq(get(&fixture, BACKEND_NATIVE_CONTEXT, NULL), native_number(context));
 	APP_MUST(APP(cuDevicePrimaryCtxRelease)(0));
-	/* A stream of it, another one of each lane. */
+	/* A stream of it; each lane has another one. */
 	uint64_t stream = get(&fixture, BACKEND_NATIVE_QUEUE, fixture.lanes[0].lane);
 	cr_assert_neq(stream, get(&fixture, BACKEND_NATIVE_QUEUE, fixture.lanes[1].lane));
 	CUcontext of_stream = NULL;
@@ -147,7 +146,7 @@ Test(cuda_native, I1_A8_I8_what_has_a_native_handle_and_what_has_none)
 }
 
 /* The other direction of the table: buffers, kernels and the like cannot be made of the
- * application's. */
+ * application's objects. */
 Test(cuda_native, I1_what_can_be_made_of_a_native_handle)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -203,12 +202,12 @@ Test(cuda_native, I2_I3_A10_whose_device_and_context_it_is)
 						 &devices, &fault),
 		     -EOPNOTSUPP);
 	cr_assert_eq(devices, 2, "an output changes on success alone");
-	/* Asking made nothing and left nothing current. */
+	/* The query made nothing and left nothing current. */
 	CUcontext current = second;
 	APP_MUST(APP(cuCtxGetCurrent)(&current));
 	cr_assert_null(current);
 	cr_assert_eq(double_count("contexts"), 1);
-	/* The context is of another device than the one that is to be opened. */
+	/* The context belongs to another device than the one to open. */
 	struct backend_device *device = NULL;
 	cr_assert_eq(fixture.ops->device_open_native(fixture.backend, 0, native_number(second),
 						     wake_nobody, NULL, &device, &fault),
@@ -220,7 +219,7 @@ Test(cuda_native, I2_I3_A10_whose_device_and_context_it_is)
 }
 
 /* Streams, pools, modules: all of it is in the application's context, and nothing of the
- * application's is ended. */
+ * application's is destroyed. */
 Test(cuda_native, I3_I9_N7_a_device_in_a_context_of_the_applications)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -241,7 +240,7 @@ Test(cuda_native, I3_I9_N7_a_device_in_a_context_of_the_applications)
 	fixture.ops->kernel_free(kernel);
 	fixture.ops->memory_free(memory);
 	fixture_close(&fixture);
-	/* The primary context was not even made, and the application's is there. */
+	/* The primary context was not even made, and the application's still exists. */
 	cr_assert_eq(double_count("call cuDevicePrimaryCtxRetain"), 0);
 	cr_assert_eq(double_count("contexts_created"), 1);
 	cr_assert_eq(double_count("call cuCtxDestroy"), 0);
@@ -251,8 +250,8 @@ Test(cuda_native, I3_I9_N7_a_device_in_a_context_of_the_applications)
 	double_check(true);
 }
 
-/* Given the primary context, the device is open as always: kept alive, also when the application
- * lets go of it. */
+/* With the primary context the device is open as usual. It stays valid even if the application
+ * releases the context. */
 Test(cuda_native, I3_A8_a_device_in_its_primary_context)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -269,7 +268,7 @@ Test(cuda_native, I3_A8_a_device_in_its_primary_context)
 	expect_native_words(&fixture, memory, 1);
 	fixture.ops->kernel_free(kernel);
 	fixture.ops->memory_free(memory);
-	/* And once more beside it, as the backend itself opens it, and no third time like that. */
+	/* It is opened once more beside it, as the backend itself does; a third time is refused. */
 	struct backend_device *own = NULL, *third = NULL;
 	struct backend_fault fault = {0};
 	cr_assert_eq(fixture.ops->device_open(fixture.backend, 0, wake_nobody, NULL, &own, &fault),
@@ -283,8 +282,8 @@ Test(cuda_native, I3_A8_a_device_in_its_primary_context)
 	double_check(true);
 }
 
-/* Open in both contexts at one time, and copies from one to the other: they are two devices, as far
- * as memory goes. */
+/* It is open in both contexts at one time, with copies from one to the other: for memory they are
+ * two devices. */
 Test(cuda_native, I3_two_contexts_of_one_device_side_by_side)
 {
 	struct fixture own = {.wake_fd = -1}, theirs;
@@ -311,7 +310,7 @@ Test(cuda_native, I3_two_contexts_of_one_device_side_by_side)
 	own.ops->kernel_free(other);
 	own.ops->memory_free(from);
 	own.ops->memory_free(to);
-	/* Both have the backend. */
+	/* Both have loaded the program. */
 	own.ops->program_free(theirs.program);
 	for (uint32_t i = 0; i < TEST_LANES; i++) {
 		own.ops->lane_free(theirs.lanes[i].lane);
@@ -337,8 +336,8 @@ static struct backend_lane *make_lane(struct fixture *fixture, CUstream stream)
 }
 
 /*
- * The lane's commands are on that very stream, in order with those of the application; then the
- * stream is the application's again.
+ * The lane's commands are on this stream, in order with those of the application. Then the stream
+ * belongs to the application again.
  */
 Test(cuda_native, I4_I9_N7_a_stream_of_the_applications_as_a_lane)
 {
@@ -359,7 +358,7 @@ Test(cuda_native, I4_I9_N7_a_stream_of_the_applications_as_a_lane)
 	CUcontext popped = NULL;
 	size_t seen = fixture.lanes[0].seen_count;
 	/*
-	 * The application's memset is held; the lane's launch, sent later, comes after it, and the
+	 * The application's memset is held. The lane's launch, sent later, comes after it, and the
 	 * next memset after that.
 	 */
 	double_command("gate close memset 1");
@@ -379,7 +378,7 @@ Test(cuda_native, I4_I9_N7_a_stream_of_the_applications_as_a_lane)
 	fixture.ops->lane_free(lane);
 	fixture.lanes[0].lane = pooled;
 	cr_assert_eq(double_count("call cuStreamDestroy"), destroyed);
-	/* Nor does another lane get it. */
+	/* Another lane does not get it either. */
 	struct backend_fault fault = {0};
 	struct backend_lane *next = NULL;
 	cr_assert_eq(fixture.ops->lane_create(fixture.device, BACKEND_LANE_COMPUTE, &next, &fault),

@@ -1,4 +1,4 @@
-/* Native commands of the CUDA backend (K6 - K12), over the double of the driver. */
+/* Native commands of the CUDA backend (K6 - K12), with the double of the driver. */
 #include "cuda/native.h"
 
 #include <errno.h>
@@ -10,14 +10,14 @@
 
 TestSuite(cuda_native_commands, .timeout = 60);
 
-/* The work of a test's function, and the values that it found. */
+/* The work of a test's function, and the values that it got. */
 struct native {
 	unsigned calls;
 	int result;
 	bool copies; /* memory 0 to memory 1 */
-	bool forks;  /* the copy on a stream of its own, which joins the lane's again */
+	bool forks;  /* the copy is on a separate stream, which joins the lane's again */
 	CUstream side;
-	bool captures;    /* leaves the stream so */
+	bool captures;    /* leaves the stream in that state */
 	CUcontext leaves; /* current */
 	uint32_t memory_count;
 	uint64_t device, queue, graph, memories[2];
@@ -188,8 +188,8 @@ Test(cuda_native_commands, K6_each_function_is_called_once)
 }
 
 /*
- * Called while what it depends on is held; what it has sent waits for that: for another lane's
- * kernel, and for its own lane's.
+ * The function is called while its predecessors are held. Its operations wait for them: for another
+ * lane's kernel, and for its own lane's.
  */
 Test(cuda_native_commands, K7_K8_the_function_does_not_wait_and_its_work_does)
 {
@@ -217,7 +217,7 @@ Test(cuda_native_commands, K7_K8_the_function_does_not_wait_and_its_work_does)
 	tear_down(&setup);
 }
 
-/* Every one of several lanes is waited for, whichever of them ends last. */
+/* It waits for every one of several lanes, whichever ends last. */
 Test(cuda_native_commands, K8_all_dependencies_count)
 {
 	struct setup setup;
@@ -261,8 +261,8 @@ Test(cuda_native_commands, K8_all_dependencies_count)
 	tear_down(&setup);
 }
 
-/* The function has returned long ago; the command is over when its work is, and so begins what
- * comes after. */
+/* The function returned long ago. The command is complete when its work is, and then later commands
+ * begin. */
 static void show_completion(struct setup *setup)
 {
 	struct backend_argument argument;
@@ -294,7 +294,7 @@ Test(cuda_native_commands, K9_complete_when_its_work_is)
 	set_up(&setup);
 	setup.native.copies = true;
 	show_completion(&setup);
-	/* With exact times of it, which end with the work. */
+	/* With its exact times, which end with the work. */
 	setup.command.timed = true;
 	show_completion(&setup);
 	tear_down(&setup);
@@ -325,7 +325,7 @@ Test(cuda_native_commands, K9_work_on_other_streams_counts_when_it_has_joined)
 	tear_down(&setup);
 }
 
-/* The backend waits for work that the function sent before it failed, and the device's mark of a
+/* The backend waits for work that the function sent before it failed. The device's mark of a
  * success is not written. */
 Test(cuda_native_commands, K3_K9_a_function_that_fails)
 {
@@ -359,7 +359,7 @@ Test(cuda_native_commands, K3_K9_a_function_that_fails)
 	cr_assert_not(completion.fault.device_lost);
 	cr_assert_eq(word[0], 0);
 	expect_memory(&setup, 1, 4);
-	/* Any other number is a failure as well; and the lane goes on. */
+	/* Any other number is a failure as well; and the lane still works. */
 	setup.native.result = 12;
 	const struct backend_completion other = fixture_finish(
 		&setup.fixture, 0, fixture_submit(&setup.fixture, 0, &setup.command));
@@ -372,7 +372,7 @@ Test(cuda_native_commands, K3_K9_a_function_that_fails)
 	free(word);
 }
 
-/* Whatever context it leaves current, and whatever state the stream: what comes next is not
+/* Whatever context it leaves current, and whatever state the stream has, later commands are not
  * disturbed. */
 Test(cuda_native_commands, K11_I16_what_a_function_leaves_behind)
 {
@@ -398,8 +398,7 @@ Test(cuda_native_commands, K11_I16_what_a_function_leaves_behind)
 	tear_down(&setup);
 }
 
-/* A stream that cannot be freed from its capture: the device is given up, and nobody waits for
- * ever. */
+/* A stream whose capture cannot be ended: the device is given up, and no thread waits for ever. */
 Test(cuda_native_commands, K11_a_stream_that_stays_in_a_capture_ends_the_device)
 {
 	struct setup setup;

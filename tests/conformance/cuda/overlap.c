@@ -1,7 +1,8 @@
 /*
- * Kernels in a row of which the next begins while the one before it ends. It must see all that was
- * written before (F1, F2, L9). Each reads, at the other end of a buffer, what other work-groups of
- * the kernel before it wrote. What begins early because the program wants it is in early.c.
+ * Kernels in a row, of which the next begins while the one before it ends. It must read all that
+ * was written before (F1, F2, L9). Each reads, at the other end of a buffer, what other work-groups
+ * of the kernel before it wrote. early.c has launches that begin early because the program permits
+ * it.
  */
 #include "cuda/double.h"
 #include "cuda/kernels_run.h"
@@ -14,7 +15,7 @@
 
 #include <errno.h>
 
-/* So that chains are long, however long this machine has taken for the launches before. */
+/* This makes chains long, whatever time this machine took for earlier launches. */
 static const struct cuda_pace short_and_known = {.period_ns = 1000, .items = UINT64_MAX};
 
 TestSuite(cuda_overlap, .timeout = 120);
@@ -36,7 +37,7 @@ static const char old[] = ".version 6.0\n.target sm_60\n.address_size 64\n" REVE
 struct row {
 	struct run run;
 	struct backend_memory *memories[2];
-	struct backend_argument arguments[2][3]; /* there, and back */
+	struct backend_argument arguments[2][3]; /* there and back */
 	uint32_t count, launches;
 };
 
@@ -60,7 +61,7 @@ static void row_close(struct row *row)
 	run_close(&row->run);
 }
 
-/* The global range must live as long as the command. */
+/* The global range must stay valid as long as the command. */
 static struct backend_command next_short_launch(struct row *row, const uint64_t *global,
 						struct backend_kernel *kernel)
 {
@@ -68,7 +69,7 @@ static struct backend_command next_short_launch(struct row *row, const uint64_t 
 	return launch_command(kernel, 1, global, row->arguments[row->launches++ % 2], 3);
 }
 
-/* Each launch has added one to every word, wherever it lies by now. */
+/* Each launch has added one to every word, wherever it is by now. */
 static void expect_all(struct row *row)
 {
 	uint32_t *words = malloc(4u * row->count), wrong = 0;
@@ -88,7 +89,7 @@ static uint64_t overlapped(void)
 	return run_is_real() ? 0 : double_count("overlapped");
 }
 
-/* Chains of every length, on a lane. */
+/* Launches chains of every length on a lane. */
 static void launch_rows(struct row *row, struct backend_kernel *const *kernels,
 			uint32_t kernel_count)
 {
@@ -126,7 +127,7 @@ Test(cuda_overlap, F1_kernels_in_a_row_see_what_those_before_them_wrote)
 		double_check(true);
 }
 
-/* A kernel that does not wait by itself is started when the one before it is over, also between
+/* A kernel that does not wait by itself is started when the one before it has ended, also between
  * others that do. */
 Test(cuda_overlap, a_kernel_that_does_not_wait_begins_when_all_before_it_is_over)
 {
@@ -151,8 +152,8 @@ Test(cuda_overlap, a_kernel_that_does_not_wait_begins_when_all_before_it_is_over
 		double_check(true);
 }
 
-/* A row, in the middle of which two kernels come after one and one after two: there every edge is a
- * whole one. */
+/* In the middle of a row two kernels come after one, and one after two: there every edge is a
+ * complete one. */
 Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 {
 	struct row row;
@@ -168,8 +169,8 @@ Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 			next_short_launch(&row, &global, row.run.kernel);
 		node = graph_node(fixture, graph, &command, &node, i > 0);
 		if (i == 19) {
-			/* The same once more, beside it: of no words, so that only edges are added.
-			 */
+			/* The same once more, beside it. It has no words, so only edges are
+			 * added. */
 			struct backend_command beside = command;
 			uint32_t ends[2] = {node, 0}, before = node - 1;
 			beside.launch.global[0] = 1;
@@ -185,8 +186,8 @@ Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 	const uint64_t before = overlapped();
 	graph_run(fixture, graph);
 	expect_all(&row);
-	/* 42 kernels: not the first, the second that comes after one, and the one that comes after
-	 * two. */
+	/* 42 kernels, but not the first, the second one that comes after one, and the one that
+	 * comes after two. */
 	cr_assert_eq(overlapped() - before, run_is_real() ? 0 : 39);
 	fixture->ops->graph_free(graph);
 	row_close(&row);
@@ -194,8 +195,8 @@ Test(cuda_overlap, kernels_of_a_graph_see_what_those_before_them_wrote)
 		double_check(true);
 }
 
-/* A program's queue names the node before, and its buffers name earlier ones, which that one is
- * behind already: for the device each node has one before it. */
+/* A program's queue names the node before, and its buffers name earlier ones, which precede that
+ * one already. For the device each node has one predecessor. */
 Test(cuda_overlap, TR2_nodes_are_put_behind_the_last_of_those_before_them)
 {
 	struct row row;
@@ -218,7 +219,7 @@ Test(cuda_overlap, TR2_nodes_are_put_behind_the_last_of_those_before_them)
 	const uint64_t before = overlapped();
 	graph_run(fixture, graph);
 	expect_all(&row);
-	/* All but the first, and those behind two nodes of which nothing is known. */
+	/* All but the first, and those behind two nodes without an estimate. */
 	cr_assert_eq(overlapped() - before, run_is_real() ? 0 : CUDA_GRAPH_KNOWN + 1);
 	fixture->ops->graph_free(graph);
 	row_close(&row);

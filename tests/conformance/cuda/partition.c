@@ -1,5 +1,5 @@
-/* Multiprocessors set apart for the latency class: which kernels run where, when lanes move, and
- * what is refused. */
+/* Multiprocessors that are set apart for the latency class: which kernels run where, when lanes
+ * move, and what is refused. */
 #include "cuda/double.h"
 #include "cuda/device/device.h"
 #include "cuda/lane/lane.h"
@@ -14,7 +14,7 @@ enum {
 	MULTIPROCESSORS = 132,
 	FEW = 16,
 	LATENCY = 1
-}; /* LATENCY: a lane's index, of the others 0 is used */
+}; /* LATENCY: a lane's index; of the others 0 is used */
 
 TestSuite(cuda_partition, .timeout = 60);
 
@@ -24,7 +24,7 @@ struct scene {
 	struct fixture fixture;
 	struct backend_memory *memory;
 	struct backend_kernel *increment, *fill;
-	uint32_t increments; /* that were sent */
+	uint32_t increments; /* number that were sent */
 };
 
 static void open_with_option(struct fixture *fixture, const char *option)
@@ -75,8 +75,8 @@ static void scene_close(struct scene *scene)
 	double_check(true);
 }
 
-/* The engine notifies the device, and gives it a quiet moment if it wants one. How many are set
- * apart then. */
+/* The engine notifies the device, and gives it a quiet moment if it wants one. Returns how many are
+ * set apart then. */
 static uint32_t want(struct scene *scene, uint32_t reasons)
 {
 	const struct backend_ops *ops = scene->fixture.ops;
@@ -170,7 +170,7 @@ Test(cuda_partition, the_latency_class_has_some_and_all_others_the_rest)
 		cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), FEW);
 		expect_lane(&scene, LATENCY, 0, FEW);
 		expect_lane(&scene, 0, FEW, MULTIPROCESSORS - FEW);
-		/* A lane that comes now. */
+		/* A lane that is made now. */
 		make_latency_lane(&scene.fixture);
 		expect_lane(&scene, LATENCY, 0, FEW);
 		cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), FEW);
@@ -225,7 +225,7 @@ Test(cuda_partition, TR6_what_is_set_apart_for_the_latency_class_is_so_for_it_al
 	scene_close(&scene);
 }
 
-/* Lanes keep their order over it, and wait for each other. */
+/* Lanes keep their order meanwhile, and wait for each other. */
 Test(cuda_partition, F1_what_is_sent_stays_in_order)
 {
 	struct scene scene;
@@ -250,8 +250,8 @@ Test(cuda_partition, F1_what_is_sent_stays_in_order)
 	scene_close(&scene);
 }
 
-/* The device's facts hold with a part set apart. So a kernel that has no room in the part runs on
- * the whole device. */
+/* The device's facts are unchanged with a part set apart. So a kernel without room in the part runs
+ * on the whole device. */
 Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on_the_whole)
 {
 	static const struct backend_launch_properties together = {.cooperative = true};
@@ -270,7 +270,7 @@ Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on
 		     0);
 	cr_assert_eq(after.max_cooperative_groups, before.max_cooperative_groups);
 	cr_assert_eq(scene.fixture.facts->max_compute_units, units);
-	/* 1000 work-items in groups of the backend's choice fit eight. */
+	/* 1000 work-items in groups of the backend's choice fit into eight. */
 	fixture_wait(&scene.fixture, LATENCY, submit_increment(&scene, LATENCY, &together));
 	expect_where("increment_u32", 0, 8);
 
@@ -296,8 +296,8 @@ Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on
 	scene_close(&scene);
 }
 
-/* Its kernels run where their functions belong: on the whole, and in the lane's order all the same.
- */
+/* Its kernels run on the multiprocessors of their functions, which are all, and in the lane's order
+ * all the same. */
 Test(cuda_partition, K_a_graph_runs_on_the_whole_in_its_lane_s_order)
 {
 	struct backend_graph *graph = NULL;
@@ -333,8 +333,8 @@ Test(cuda_partition, K_a_graph_runs_on_the_whole_in_its_lane_s_order)
 	scene_close(&scene);
 }
 
-/* Whatever the driver refuses, lanes go on, and the request is repeated when the class has been
- * away. */
+/* Whatever the driver refuses, lanes still work. The request is repeated after the class was
+ * absent. */
 Test(cuda_partition, what_fails_when_it_is_made_leaves_lanes_on_the_whole)
 {
 	static const char *const calls[] = {"cuDeviceGetDevResource 1",
@@ -361,7 +361,7 @@ Test(cuda_partition, what_fails_when_it_is_made_leaves_lanes_on_the_whole)
 		cr_assert_eq(double_count("green_contexts"), 0, "%s", calls[i]);
 		expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 		expect_lane(&scene, 0, 0, MULTIPROCESSORS);
-		/* Not again and again. */
+		/* It is not repeated at once. */
 		cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 0);
 		cr_assert_eq(want(&scene, 0), 0);
 	}
@@ -371,7 +371,7 @@ Test(cuda_partition, what_fails_when_it_is_made_leaves_lanes_on_the_whole)
 	scene_close(&scene);
 }
 
-/* I8: a stream that the application has is its lane's for good. */
+/* I8: a stream that was given to the application always stays with its lane. */
 Test(cuda_partition, I8_a_lane_whose_stream_was_given_out_stays_there)
 {
 	struct backend_fault fault = {0};

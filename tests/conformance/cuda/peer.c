@@ -7,7 +7,7 @@
 
 TestSuite(cuda_peer, .timeout = 120);
 
-/* False: there is only one device, and nothing is open. */
+/* Returns false if there is only one device; nothing is open then. */
 static bool open_two(struct gpu *gpu, const char *const *options)
 {
 	const struct fake_cuda_control *fake = gpu_fake();
@@ -24,8 +24,7 @@ static bool open_two(struct gpu *gpu, const char *const *options)
 	return true;
 }
 
-/* Both directions, a few sizes; of the largest there are several blocks and a piece where a copy
- * goes by blocks. */
+/* Both directions, a few sizes. The largest has several blocks and a rest if a copy uses blocks. */
 static void copy_between(struct gpu *gpu, enum backend_export_kind kind, bool large)
 {
 	const uint64_t sizes[] = {1, 777, large ? 17 * MIB + 7 : 65536 + 1};
@@ -40,8 +39,7 @@ static void copy_between(struct gpu *gpu, enum backend_export_kind kind, bool la
 		for (unsigned i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 			gpu_pattern(bytes, sizes[i], i + from);
 			gpu_write(gpu, source, 13, bytes, sizes[i]);
-			/* Everything of one lane: what was before, the copy, and what comes after
-			 * it. */
+			/* All commands of one lane: those before, the copy, and those after it. */
 			const struct backend_command clear =
 				gpu_fill(destination, 0, most, "\xee", 1);
 			const struct backend_command copy =
@@ -76,7 +74,7 @@ static unsigned char *usm_of(struct gpu *gpu, uint32_t device, enum backend_usm_
 	return pointer;
 }
 
-/* The same of device USM: in from the host, from GPU to GPU by the destination's lane, and out. */
+/* The same for device USM: in from the host, from GPU to GPU by the destination's lane, and out. */
 static void copy_usm_between(struct gpu *gpu)
 {
 	const uint64_t bytes = 3 * MIB + 5;
@@ -106,7 +104,7 @@ static void copy_usm_between(struct gpu *gpu)
 	gpu->ops->usm_free(gpu->devices[0], BACKEND_USM_HOST, pages);
 }
 
-/* With USM alone, which has to find the way itself. */
+/* Only USM is used, which must find the way itself. */
 static void usm_by_way(const char *option, enum cuda_peer_path expected)
 {
 	const char *const options[] = {option, NULL};
@@ -181,7 +179,8 @@ Test(cuda_peer, F6_the_first_way_that_works)
 	gpu_close(&gpu);
 }
 
-/* On the double alone: GPUs that do not reach each other, and a driver that does ever less. */
+/* Only with the double: GPUs that cannot access each other, and a driver that supports less each
+ * time. */
 Test(cuda_peer, F6_the_next_way_where_one_does_not_exist)
 {
 	static const struct {
@@ -228,7 +227,7 @@ Test(cuda_peer, F6_a_way_that_is_forced_and_does_not_exist_is_refused)
 	gpu_close(&gpu);
 }
 
-/* The one whose memory is read may be closed first, and opened again. */
+/* The device whose memory is read may be closed first, and opened again. */
 static void reopen_source(const char *option)
 {
 	const char *const options[] = {option, NULL};
@@ -253,7 +252,7 @@ Test(cuda_peer, F6_a_device_that_is_opened_again)
 	reopen_source("peer_path=managed");
 }
 
-/* A kernel on one GPU does not hold up copies from it (F8). */
+/* A kernel on one GPU does not delay copies from it (F8). */
 static void beside_a_kernel(const char *option)
 {
 	const char *const options[] = {option, NULL};

@@ -1,7 +1,7 @@
 /*
- * The driver's queue of a stream has an end: a call that finds it full waits for the device, and
- * every session of the user with it (F8). With the bound no lane that is asked for room before
- * each command comes to that end, behind a kernel that does not end. Without it, it does.
+ * The driver's queue of a stream is limited: a call on a full one waits for the device, and so does
+ * every session of the user (F8). With the bound, a lane that is asked for room before each command
+ * never reaches that limit behind a kernel that does not end. Without it, the lane does.
  */
 #include "cuda/double.h"
 
@@ -36,7 +36,7 @@ static bool has_room(struct scene *scene, uint32_t lane)
 	return scene->fixture.ops->has_room(scene->fixture.lanes[lane].lane, NULL, 0);
 }
 
-/* The first lane stands behind a kernel that the double holds. */
+/* The first lane is behind a kernel that the double holds. */
 static void scene_open(struct scene *scene, const char *option, size_t bytes)
 {
 	const char *options[] = {"library=" FAKE_CUDA_LIBRARY, option, NULL};
@@ -82,8 +82,8 @@ static uint64_t full_queues(void)
 	return double_count("full_queues") + double_count("full_host_queues");
 }
 
-/* As the engine does: while there is no room, completions are taken. The gate opens once there is
- * none. How many were sent before that. */
+/* Does as the engine: while there is no room, completions are taken. The gate opens once there is
+ * none. Returns how many were sent before that. */
 static uint32_t send_all(struct scene *scene, const struct backend_command *commands,
 			 uint32_t count, uint64_t *last_out)
 {
@@ -139,7 +139,7 @@ Test(cuda_room, without_the_bound_such_copies_fill_the_drivers_queue)
 	copy_small("lane_operations=0", false);
 }
 
-/* One that is not sent at once goes on as its pieces are done. */
+/* A copy that is not sent at once continues as its pieces are complete. */
 static void copy_large(const char *option, enum backend_command_kind kind, bool is_bounded)
 {
 	struct scene scene;
@@ -197,7 +197,7 @@ Test(cuda_room, without_the_bound_a_long_write_fills_the_drivers_queue)
 	copy_large("lane_operations=0", BACKEND_COMMAND_WRITE, false);
 }
 
-/* Whoever does not ask for room gets the same bytes: the rest is sent first. */
+/* A caller that does not check for room gets the same bytes: the rest is sent first. */
 Test(cuda_room, a_command_behind_the_beginning_of_a_long_write_comes_after_its_end)
 {
 	struct scene scene;
@@ -227,7 +227,7 @@ Test(cuda_room, a_command_behind_the_beginning_of_a_long_write_comes_after_its_e
 	free(bytes);
 }
 
-/* A wait is recorded behind all that was sent to the other lane, so it is held as well. */
+/* A wait is recorded behind everything that was sent to the other lane, so it is held as well. */
 Test(cuda_room, F8_a_wait_for_a_kernel_before_the_beginning_of_a_long_write_is_held)
 {
 	struct scene scene;
@@ -251,7 +251,7 @@ Test(cuda_room, F8_a_wait_for_a_kernel_before_the_beginning_of_a_long_write_is_h
 	free(bytes);
 }
 
-/* Takes completions. How many there were. `of_lane`: adds up those of the lane. */
+/* Takes completions and returns how many there were. `of_lane`: adds up those of the lane. */
 static uint32_t take(struct scene *scene, const struct backend_lane *lane, uint32_t *of_lane)
 {
 	struct backend_completion completions[16];
@@ -264,7 +264,7 @@ static uint32_t take(struct scene *scene, const struct backend_lane *lane, uint3
 	return count;
 }
 
-/* So many writes at a time have slots. The last of them is left to a transfer that can begin. */
+/* This many writes at a time have slots. The last slot is left for a transfer that can begin. */
 Test(cuda_room, F8_transfers_behind_kernels_leave_slots_to_those_of_others)
 {
 	enum { OTHERS = 8 };
@@ -315,7 +315,7 @@ Test(cuda_room, F8_transfers_behind_kernels_leave_slots_to_those_of_others)
 	free(bytes);
 }
 
-/* As it is behind a kernel, too, it may not take the last slots. */
+/* It is behind a kernel, too, so it may not take the last slots. */
 Test(cuda_room, F8_a_transfer_for_which_there_are_no_slots_is_not_sent)
 {
 	struct scene scene;
@@ -381,7 +381,8 @@ Test(cuda_room, F8_launches_that_are_refused_never_fill_the_drivers_queue)
 	scene_close(&scene);
 }
 
-/* The launches of such a burst come one by one then, and the first has these waits again. */
+/* The launches of such a burst are then sent one by one, and the first one has these waits
+ * again. */
 Test(cuda_room, F8_waits_of_a_burst_that_is_not_taken_never_fill_the_drivers_queue)
 {
 	enum { BURSTS = 2000, LANE = 2 };
@@ -418,7 +419,7 @@ Test(cuda_room, F8_waits_of_a_burst_that_is_not_taken_never_fill_the_drivers_que
 	scene_close(&scene);
 }
 
-/* A quiet moment that is wanted holds commands back: not for what only saves time. */
+/* A requested quiet moment delays commands, but not if it would only save time. */
 Test(cuda_room, F8_a_chain_of_an_exact_length_is_made_when_nothing_is_in_flight_anyway)
 {
 	struct scene scene;

@@ -1,4 +1,4 @@
-/* Rules of the CUDA backend that show only in calls to the driver: which streams, which contexts,
+/* Rules of the CUDA backend that show only in calls of the driver: which streams, which contexts,
  * which waits. */
 #include "cuda/double.h"
 #include "cuda/device/device.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* So that chains are long, however long this machine has taken for the launches before. */
+/* This makes chains long, whatever time this machine took for earlier launches. */
 static const struct cuda_pace short_and_known = {.period_ns = 1000, .items = UINT64_MAX};
 
 #define COUNT 1000u
@@ -25,7 +25,7 @@ static struct backend_command transfer(enum backend_command_kind kind,
 		.kind = kind, .transfer = {.memory = memory, .size_bytes = size, .host = host}};
 }
 
-/* Which streams kernels of that name ran on, by bits. */
+/* Returns on which streams kernels of that name ran, as bits. */
 static uint64_t streams_of(const char *name)
 {
 	size_t count = double_records(records);
@@ -37,7 +37,7 @@ static uint64_t streams_of(const char *name)
 	return streams;
 }
 
-/* Single launches and chains, copies between them, waits for another lane: all of a lane is on one
+/* Single launches and chains, copies between them, waits for another lane: a lane uses only one
  * stream. */
 Test(cuda_rules, F1_a_lane_is_one_stream)
 {
@@ -107,8 +107,8 @@ Test(cuda_rules, F3_a_thousand_lanes_one_after_the_other_share_few_streams)
 	double_check(true);
 }
 
-/* A long kernel of somebody; memory that it does not use comes and goes, filled, copied and read
- * back. */
+/* Another client's kernel is long. Memory that it does not use is allocated and freed, filled,
+ * copied and read back. */
 Test(cuda_rules, F7_F8_nobody_waits_for_the_kernel_of_another)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -163,8 +163,8 @@ Test(cuda_rules, F7_F8_nobody_waits_for_the_kernel_of_another)
 	double_check(true);
 }
 
-/* Freed while a command that uses it waits behind the held kernel: it goes when that is done, and
- * not before. */
+/* Memory is freed while a command that uses it waits behind the held kernel. It is released when
+ * that has ended, and not before. */
 Test(cuda_rules, F7_memory_is_freed_in_order)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -203,7 +203,7 @@ Test(cuda_rules, F11_functions_are_loaded_before_they_are_launched)
 
 	fixture_open(&fixture, 0);
 	uint64_t at_opening =
-		double_count("lazy_loads"); /* when nothing else runs that it could wait for */
+		double_count("lazy_loads"); /* when nothing else runs for which it could wait */
 	struct backend_memory *memory = fixture_memory(&fixture, COUNT * 4, NULL);
 	const struct backend_argument to = global_argument(memory),
 				      number = value_argument(&value, 4);
@@ -225,7 +225,7 @@ Test(cuda_rules, F11_functions_are_loaded_before_they_are_launched)
 	double_check(true);
 }
 
-/* Looking at devices touches none of them; opening one leaves the others alone. */
+/* Listing devices opens none of them; opening one leaves the others unopened. */
 Test(cuda_rules, A17_a_device_that_nobody_uses_has_no_context)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -253,7 +253,7 @@ Test(cuda_rules, opening_and_closing_leaves_nothing)
 	}
 }
 
-/* Variables that would change what every kernel does are gone before the driver reads them. */
+/* Variables that would change what every kernel does are removed before the driver reads them. */
 Test(cuda_rules, a_hostile_environment_does_not_reach_the_driver)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -278,8 +278,8 @@ Test(cuda_rules, a_hostile_environment_does_not_reach_the_driver)
 }
 
 /*
- * Kernels come and go, and their templates stay. The driver never gets a function in them whose
- * module was unloaded, and no module stays only because of a template.
+ * Kernels are made and freed, and their templates stay. The driver never gets a function of an
+ * unloaded module through them, and no module stays only because of a template.
  */
 Test(cuda_rules, F11_a_module_goes_when_no_template_names_it_any_more)
 {
@@ -299,7 +299,7 @@ Test(cuda_rules, F11_a_module_goes_when_no_template_names_it_any_more)
 		struct backend_kernel *fill = NULL, *increment = NULL;
 		struct backend_fault fault = {0};
 		uint64_t sequence = 0;
-		/* That of the round before went when this one came. */
+		/* The one of the round before was unloaded when this one was loaded. */
 		cr_assert_eq(double_count("modules"), at_opening + 1);
 		cr_assert_eq(fixture.ops->kernel_create(program, "fill_u32", &fill, &fault), 0,
 			     "%s", fault.text);
@@ -315,7 +315,7 @@ Test(cuda_rules, F11_a_module_goes_when_no_template_names_it_any_more)
 			(void)fixture_submit(&fixture, 1 + i % 2, &first);
 			sequence = fixture_submit(&fixture, 1, &second);
 		}
-		/* Given up before, after or while the last of them runs. */
+		/* It is freed before, after or while the last of them runs. */
 		if (round % 3 == 0)
 			fixture.ops->kernel_free(fill);
 		fixture_wait(&fixture, 1, sequence);

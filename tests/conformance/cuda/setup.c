@@ -1,5 +1,5 @@
-/* How the CUDA backend sets the driver up: stack, flags of contexts, priorities of streams, what is
- * kept of compiled code. */
+/* How the CUDA backend sets the driver up: stack, flags of contexts, priorities of streams, and
+ * what is kept of compiled code. */
 #include "cuda/double.h"
 #include "cuda/device/device.h"
 #include "cuda/memory/state.h"
@@ -79,7 +79,7 @@ Test(cuda_setup, a_stack_that_the_driver_refuses_is_told_and_leaves_nothing)
 	double_check(true);
 }
 
-/* Else a thread that waits for the device would use a processor up. */
+/* Otherwise a thread that waits for the device would use a whole processor. */
 Test(cuda_setup, a_context_is_made_for_threads_that_sleep)
 {
 	struct fixture fixture;
@@ -123,7 +123,7 @@ static int priority_of(const struct fixture *fixture, CUstream stream)
 	return priority;
 }
 
-/* The backend's own work, on streams of its own, shares no queue to the device with the lanes. */
+/* The backend's own work, on separate streams, shares no queue to the device with the lanes. */
 Test(cuda_setup, no_lane_has_the_priority_of_the_backend_s_own_streams)
 {
 	static const enum backend_lane_kind kinds[] = {BACKEND_LANE_COMPUTE, BACKEND_LANE_COPY_IN,
@@ -141,7 +141,7 @@ Test(cuda_setup, no_lane_has_the_priority_of_the_backend_s_own_streams)
 	cr_assert_eq(priority_of(&fixture, memory->stream), greatest);
 	cr_assert_eq(priority_of(&fixture, memory->zero_stream), greatest);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		for (unsigned again = 0; again < 2; again++) { /* made, then from the pool */
+		for (unsigned again = 0; again < 2; again++) { /* made, then taken from the pool */
 			struct backend_lane *lane = NULL;
 			cr_assert_eq(
 				fixture.ops->lane_create(fixture.device, kinds[i], &lane, &fault),
@@ -149,7 +149,7 @@ Test(cuda_setup, no_lane_has_the_priority_of_the_backend_s_own_streams)
 			cr_assert_eq(priority_of(&fixture, lane->stream), least);
 			fixture.ops->lane_free(lane);
 		}
-	/* The latency class comes before all other lanes. */
+	/* The latency class precedes all other lanes. */
 	for (unsigned again = 0; again < 2; again++) {
 		struct backend_lane *lane = NULL;
 		cr_assert_eq(fixture.ops->lane_create(fixture.device, BACKEND_LANE_LATENCY, &lane,
@@ -169,8 +169,8 @@ struct kept {
 };
 
 /*
- * `later`: as an engine that was there before its user. Its name leads to a folder of its own, and
- * to the user's when the user is known.
+ * `later`: as an engine that existed before its user. Its name leads to the engine's own folder,
+ * and to the user's once there is a user.
  */
 static void be_engine(const char *cache, const char *later, struct kept *kept_out)
 {
@@ -203,7 +203,7 @@ static void be_engine(const char *cache, const char *later, struct kept *kept_ou
 	double_check(!later);
 }
 
-/* A process of its own, as every engine is. */
+/* Runs in a separate process, as every engine does. */
 static struct kept engine(const char *cache, const char *later)
 {
 	struct kept *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
@@ -237,14 +237,14 @@ Test(cuda_setup, what_the_driver_has_compiled_is_found_by_the_next_engine)
 	cr_assert_gt(first.compiled, 0);
 	cr_assert_eq(next.compiled, 0);
 	cr_assert_eq(next.found, first.compiled + first.found);
-	/* An engine that began before it had a user, and keeps nothing elsewhere. */
+	/* This engine began before it had a user, and keeps nothing elsewhere. */
 	struct kept adopted = engine(cache, later);
 	cr_assert_gt(adopted.ahead, 0);
 	cr_assert_eq(adopted.compiled, 0);
 	cr_assert_eq(adopted.found, next.found - adopted.ahead,
 		     "what was made ahead was not asked for again");
-	/* Another user's engine does not see it, and a folder that others can write is not
-	 * believed. */
+	/* Another user's engine does not find it, and a folder that others can write is not
+	 * trusted. */
 	cr_assert_eq(engine(other, NULL).compiled, first.compiled);
 	cr_assert_eq(chmod(cache, 0777), 0);
 	struct kept exposed = engine(cache, NULL);

@@ -80,7 +80,7 @@ static uint32_t receive_word(int socket)
 	return note.word;
 }
 
-/* The other process runs `other` and then ends; the socket to it. */
+/* The other process runs `other` and then ends. Returns the socket to it. */
 static pid_t start_other(void (*other)(int socket), int *socket_out)
 {
 	int sockets[2];
@@ -127,8 +127,8 @@ static void export_to(struct gpu *gpu, struct backend_memory *memory, int socket
 	close_fd(&note.shared.descriptor);
 }
 
-/* All that there is, granules to their end: what lies behind the exporter's bytes must not be
- * somebody's. */
+/* Checks everything up to the end of the granules: behind the exporter's bytes there must be no
+ * data of others. */
 static struct backend_memory *import_from(struct gpu *gpu, int socket)
 {
 	struct backend_memory *memory = NULL;
@@ -144,7 +144,7 @@ static struct backend_memory *import_from(struct gpu *gpu, int socket)
 	return memory;
 }
 
-/* Reads what it gets, checks it, writes something of its own into it. */
+/* Reads the memory, checks it, and writes into it. */
 static void importer(int socket)
 {
 	struct gpu gpu;
@@ -174,7 +174,7 @@ static void export_and_import(enum backend_export_kind kind)
 	struct gpu gpu;
 
 	gpu_open(&gpu, NULL);
-	/* Neighbours with bytes that nobody else may see. */
+	/* Neighbours with bytes that no other process may read. */
 	struct backend_memory *before = gpu_memory(&gpu, 0, 3 * MIB, BACKEND_EXPORT_NONE);
 	struct backend_memory *memory = gpu_memory(&gpu, 0, BYTES, kind);
 	struct backend_memory *after = gpu_memory(&gpu, 0, 4096, BACKEND_EXPORT_NONE);
@@ -206,7 +206,7 @@ Test(cuda_share, F10_a_handle_opens_the_memory_in_another_process)
 	export_and_import(BACKEND_EXPORT_CUDA_IPC);
 }
 
-/* Imports, and waits to be killed with the memory in use. */
+/* Imports, and waits to be killed while the memory is in use. */
 static void importer_that_dies(int socket)
 {
 	struct gpu gpu;
@@ -273,8 +273,8 @@ static void handle_exporter(int socket)
 	export_and_wait(socket, BACKEND_EXPORT_CUDA_IPC);
 }
 
-/* The importer's own work goes on, and it can give the memory back. A descriptor's memory lives on
- * with its importers. */
+/* The importer's own work continues, and it can free the memory. Memory with a descriptor stays
+ * valid as long as its importers. */
 static void exporter_dies(void (*exporter)(int socket), bool lives_on)
 {
 	static unsigned char bytes[MIB];
@@ -313,7 +313,7 @@ Test(cuda_share, F10_an_exporter_of_a_handle_dies)
 	exporter_dies(handle_exporter, false);
 }
 
-/* Memory that is used again shows nothing of who had it before, from its first use on. */
+/* Memory that is used again contains nothing of its former owner, from its first use on. */
 static void comes_zeroed(enum backend_export_kind kind)
 {
 	const uint64_t whole = 4 * MIB;
@@ -325,7 +325,7 @@ static void comes_zeroed(enum backend_export_kind kind)
 	for (int round = 0; round < 3; round++) {
 		struct backend_memory *memory = gpu_memory(&gpu, 0, BYTES, kind);
 		cr_assert_eq(memory->reserved_bytes, whole);
-		/* As an importer would see it. */
+		/* As an importer would map it. */
 		memory->size_bytes = whole;
 		gpu_read(&gpu, memory, 0, bytes, whole);
 		cr_assert(gpu_is_all(bytes, whole, 0), "round %d", round);
@@ -347,8 +347,8 @@ Test(cuda_share, F10_memory_with_a_handle_comes_zeroed)
 	comes_zeroed(BACKEND_EXPORT_CUDA_IPC);
 }
 
-/* The zeros come late: what a lane does first must wait for them, and they must never come after
- * it. */
+/* The zeros come late. The first command of a lane must wait for them, and they must never come
+ * after it. */
 Test(cuda_share, F10_the_first_use_waits_for_the_zeros)
 {
 	unsigned char got[4096];
@@ -387,7 +387,7 @@ static void must_not_import(struct gpu *gpu, const struct backend_shared_memory 
 	cr_assert_not(fault.device_lost, "%s: %s", what, fault.text);
 }
 
-/* The values that an importer gets come from a client: all of them may be lies. */
+/* The values that an importer gets come from a client, so all of them may be wrong. */
 Test(cuda_share, F10_lies_about_a_descriptor_are_refused)
 {
 	struct backend_fault fault = {0};
@@ -419,7 +419,7 @@ Test(cuda_share, F10_lies_about_a_descriptor_are_refused)
 	lie = truth;
 	lie.kind = (enum backend_export_kind)7;
 	must_not_import(&gpu, &lie, MIB, "of no kind");
-	/* The truth still works, in the same process too. */
+	/* The right values still work, in the same process, too. */
 	cr_assert_eq(gpu.ops->memory_import(gpu.devices[0], &truth, MIB, &again, &fault), 0, "%s",
 		     fault.text);
 	cr_assert_lt(gpu.ops->memory_export(again, &lie, &fault), 0);
@@ -453,7 +453,7 @@ Test(cuda_share, F10_lies_about_a_handle_are_refused)
 	gpu_close(&gpu);
 }
 
-/* The real size decides, whatever was said. */
+/* The real size decides, whatever the message contains. */
 static void liar(int socket)
 {
 	struct backend_fault fault = {0};
@@ -485,7 +485,7 @@ Test(cuda_share, F10_the_size_of_a_handle_is_the_drivers)
 	gpu_close(&gpu);
 }
 
-/* Another user's process from then on: the driver itself would open its handle. */
+/* It is another user's process from then on: the driver itself would open its handle. */
 static void stranger(int socket)
 {
 	enum { ANOTHER = 65534 };
@@ -553,7 +553,7 @@ static void record_or_wait(struct gpu *gpu, enum backend_command_kind kind,
 	(void)gpu_submit(gpu, 0, lane, &command);
 }
 
-/* Waits on its GPU for what the other process does on its own. */
+/* Waits on its GPU for the other process's work on its own. */
 static void waiter(int socket)
 {
 	struct backend_event *event = NULL;
@@ -574,7 +574,7 @@ static void waiter(int socket)
 		gpu_transfer(BACKEND_COMMAND_READ, memory, 0, pages, MIB);
 	record_or_wait(&gpu, BACKEND_COMMAND_EVENT_WAIT, event, 0);
 	uint64_t sequence = gpu_submit(&gpu, 0, 0, &read);
-	/* Nothing here holds it up but the event. */
+	/* Only the event delays it here. */
 	send_word(socket, gpu_is_done(&gpu, 0, 0, sequence) ? 7 : 1);
 	gpu_wait(&gpu, 0, 0, sequence);
 	cr_assert(gpu_is_all(pages, MIB, 0x66), "read before it was written");
@@ -600,7 +600,7 @@ Test(cuda_share, F10_an_event_is_waited_for_in_another_process)
 	struct backend_memory *memory = gpu_memory(&gpu, 0, MIB, BACKEND_EXPORT_VMM);
 	cr_assert_eq(gpu.ops->event_create(gpu.devices[0], &event, note.event, &fault), 0, "%s",
 		     fault.text);
-	/* The lane is held up by a kernel on a stream that no other code has. */
+	/* A kernel on a stream of the test delays the lane. */
 	CUevent held = NULL;
 	gpu_hold_start(&gpu, &hold);
 	cr_assert_eq(cuda->cuEventCreate(&held, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);

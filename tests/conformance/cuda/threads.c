@@ -1,5 +1,5 @@
-/* Many devices, each with a thread for commands and one for loading: every call finds its own
- * context current (F4). */
+/* Many devices, each with a thread for commands and one for loading: in every call the right
+ * context is current (F4). */
 #include "cuda/double.h"
 #include "cuda/workers.h"
 
@@ -66,7 +66,7 @@ Test(cuda_threads, F4_threads_and_devices_at_once)
 	close_workers(&fixture, &program);
 }
 
-/* One thread for all devices, taking turns: nothing remembers the context of the call before. */
+/* One thread for all devices, in turn: nothing depends on the context of the call before. */
 Test(cuda_threads, F4_one_thread_and_many_devices)
 {
 	static struct worker workers[DEVICES];

@@ -1,4 +1,4 @@
-/* USM of the CUDA backend: three kinds, and the commands that are about it. */
+/* USM of the CUDA backend: three kinds, and the commands on it. */
 #include "cuda/memory_support.h"
 
 #include "cleanup.h"
@@ -86,8 +86,8 @@ Test(cuda_usm, what_cannot_be_had_is_refused)
 	cr_assert_lt(gpu.ops->usm_alloc(device, BACKEND_USM_DEVICE, 64, 3, &pointer, &fault), 0);
 	cr_assert_lt(gpu.ops->usm_alloc(device, BACKEND_USM_HOST, 64, 8192, &pointer, &fault), 0);
 	cr_assert_eq(fault.status, STATUS_INVALID);
-	/* Managed memory is never promised beyond what the device has: moving it back and forth can
-	 * hang a GPU. */
+	/* Managed memory is never allocated beyond the device's memory: moving it back and forth
+	 * can hang a GPU. */
 	uint64_t most = gpu.topology.devices[0].global_mem_bytes;
 	cr_assert_lt(gpu.ops->usm_alloc(device, BACKEND_USM_SHARED, most, 0, &pointer, &fault), 0);
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION);
@@ -99,7 +99,7 @@ Test(cuda_usm, what_cannot_be_had_is_refused)
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION);
 	cr_assert_null(pointer);
 	gpu.ops->usm_free(device, BACKEND_USM_SHARED, NULL);
-	gpu.ops->usm_free(device, BACKEND_USM_SHARED, &gpu); /* never was */
+	gpu.ops->usm_free(device, BACKEND_USM_SHARED, &gpu); /* it never existed */
 	gpu_close(&gpu);
 }
 
@@ -121,7 +121,7 @@ Test(cuda_usm, no_managed_memory_is_said_clearly)
 	gpu_close(&gpu);
 }
 
-/* Device, host, shared and pinned memory, each to each. */
+/* Device, host, shared and pinned memory, from each to each. */
 Test(cuda_usm, copies_between_all_kinds)
 {
 	enum { PLACES = 4 };
@@ -227,8 +227,7 @@ Test(cuda_usm, fills_of_registered_memory)
 	gpu_close(&gpu);
 }
 
-/* A client's address is a number that anybody can write: one that is no allocation never gets to
- * the driver. */
+/* A client's address is any number: one that is no allocation never reaches the driver. */
 Test(cuda_usm, forged_and_freed_addresses_are_refused)
 {
 	unsigned char local[64] = {0};
@@ -298,7 +297,7 @@ static const struct advice_row advice_rows[] = {
 
 #define ADVICE_ROWS (sizeof(advice_rows) / sizeof(*advice_rows))
 
-/* The ten calls to the driver, in a row, by that device's queue. */
+/* The ten calls of the driver, in order, by that device's queue. */
 static void expect_advice(const struct gpu *gpu, int device, uintptr_t address)
 {
 	static struct fake_cuda_record records[64];
@@ -319,7 +318,7 @@ static void expect_advice(const struct gpu *gpu, int device, uintptr_t address)
 	cr_assert_eq(found, ADVICE_ROWS);
 }
 
-/* By the queue of the second of two devices: the call has its place, not the first one's. */
+/* By the queue of the second of two devices: the call has its number, not the first one's. */
 Test(cuda_usm, G1_the_driver_is_told_the_advice_and_the_place_of_all_ten)
 {
 	const struct fake_cuda_control *fake = gpu_fake();
@@ -342,7 +341,7 @@ Test(cuda_usm, G1_the_driver_is_told_the_advice_and_the_place_of_all_ten)
 	gpu_close(&gpu);
 }
 
-/* The other end of it: what the driver says of the range. */
+/* The result: what the driver reports for the range. */
 Test(cuda_usm, G1_the_driver_tells_the_advice_back)
 {
 	const uint64_t bytes = 4 * MIB;
@@ -434,7 +433,7 @@ Test(cuda_usm, prefetch_brings_shared_usm_to_the_device)
 	gpu_close(&gpu);
 }
 
-/* Making and freeing USM, beside a kernel that does not end. */
+/* Allocates and frees USM, beside a kernel that does not end. */
 Test(cuda_usm, F8_device_usm_never_waits_for_a_kernel)
 {
 	struct gpu_hold hold;

@@ -1,4 +1,4 @@
-/* Drivers that have less: what is missing is switched off, what is needed is named. */
+/* Drivers that lack functions: optional features are off, and a missing required one is named. */
 #include "cuda/double.h"
 
 #include "cuda/driver/functions.h"

@@ -1,6 +1,7 @@
 /*
- * A device in the hands of two threads, one for commands and one for what backend.h marks "loader".
- * Without Criterion: also for the race program. An error is kept for the caller to report.
+ * A device that two threads use, one for commands and one for entries that backend.h marks
+ * "loader". It does not use Criterion, because the race program has it, too. An error is kept for
+ * the caller to report.
  */
 #ifndef SYCL_TESTS_CONFORMANCE_CUDA_WORKERS_H
 #define SYCL_TESTS_CONFORMANCE_CUDA_WORKERS_H
@@ -20,7 +21,7 @@ struct worker {
 	pthread_barrier_t opened, loaded;
 	const void *binary;
 	size_t binary_bytes;
-	_Atomic(const char *) failed; /* the first thing that went wrong; NULL: nothing */
+	_Atomic(const char *) failed; /* the first error; NULL: none */
 	char text[BACKEND_TEXT_BYTES];
 };
 
@@ -35,7 +36,7 @@ struct worker_objects {
 int worker_start(struct worker *worker);
 void worker_join(struct worker *worker);
 
-/* The same by hand, of a device that is open. false: `failed` says what. */
+/* The same without threads, for an open device. False: `failed` has the error. */
 bool worker_make(struct worker *worker, struct worker_objects *objects);
 void worker_drop(struct worker *worker, struct worker_objects *objects);
 bool worker_round(struct worker *worker, struct worker_objects *objects, uint64_t *sequence,

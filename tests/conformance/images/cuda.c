@@ -16,7 +16,7 @@ TestSuite(image_cuda, .timeout = 120);
 	"  or.b32 %r5, %r5, %r6;\n  or.b32 %r7, %r7, %r8;\n  or.b32 %r5, %r5, %r7;\n"
 
 /* Reads a row from its end on by a texture, and writes by a surface, whose x counts bytes; the same
- * with the layers. */
+ * for layers. */
 static const char source[] =
 	".version 8.1\n.target sm_80\n.address_size 64\n"
 	".visible .entry turn(.param .u64 from, .param .u64 to, .param .u32 width) {\n"
@@ -78,8 +78,8 @@ Test(image_cuda, E14_S1_a_kernel_of_cudas_own_takes_textures_and_surfaces)
 	for (int y = 0; y < 2; y++)
 		for (int x = 0; x < 3; x++)
 			cr_assert_arr_eq(got + 4 * (3 * y + x), pixels + 4 * (3 * y + 2 - x), 4);
-	/* How a kernel uses a surface is unknown to the backend, so it passes none that may only be
-	 * read. */
+	/* The backend cannot determine how a kernel uses a surface, so it passes none that may only
+	 * be read. */
 	const struct backend_argument reads[] = {arguments[0], images_argument(to, false),
 						 arguments[2]};
 	images_launch_fails(&images, reads, 3, STATUS_KERNEL_ARGUMENT);
@@ -176,7 +176,7 @@ Test(image_cuda, F8_images_are_freed_in_a_quiet_moment)
 	uint64_t sequence = fixture_submit(&images.fixture, 0, &command);
 	ops->flush(images.fixture.device);
 	double_wait("held turn", 1);
-	/* The same objects serve the next launch. */
+	/* The next launch uses the same objects. */
 	uint64_t again = fixture_submit(&images.fixture, 0, &command);
 	cr_assert_eq(double_count("call cuTexObjectCreate"), 2);
 	cr_assert_eq(double_count("call cuSurfObjectCreate"), 1);

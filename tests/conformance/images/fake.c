@@ -1,4 +1,4 @@
-/* The fake backend's own functions of images, which tests of the scheduler count on. */
+/* The fake backend's own functions of images, on which tests of the scheduler rely. */
 #include "images/support.h"
 
 #include "status.h"

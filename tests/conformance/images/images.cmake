@@ -1,10 +1,10 @@
-# Images: memory on every backend, kernels and samplers where the portable form is compiled.
+# Images: memory on every backend, kernels and samplers on those that compile the portable form.
 set(images_kernels images/kernels.c images/sample.c images/layers_kernels.c)
 set(images_common images/memory.c images/layers.c images/support.c ${fixture})
 sycl_test(conformance_images_fake SOURCES targets/fake_images.c images/fake.c ${images_common} LIBS ${conformance_libraries} TIMEOUT 120 LABELS fake)
 sycl_test(conformance_images_opencl SOURCES targets/opencl.c images/opencl.c ${images_kernels} ${images_common}
   LIBS ${conformance_libraries} TIMEOUT 600 LABELS opencl compiler)
-# The same without what makes PoCL compile much, for the sanitizers.
+# The same without the parts that PoCL compiles slowly, for the sanitizers.
 if(TARGET conformance_images_opencl)
   add_test(NAME conformance_images_opencl_memory COMMAND conformance_images_opencl --jobs=2
     "--filter=@(image_memory|image_layers|image_opencl)/*" --tap=${CMAKE_BINARY_DIR}/tests/conformance_images_opencl_memory.tap)

@@ -10,9 +10,9 @@
 TestSuite(image_kernels, .timeout = 120);
 
 /*
- * For each type a kernel that writes an image from a buffer and one that reads it into one, in 1 to
- * 3 dimensions. A source is compiled for each number of dimensions, and only in its own one a
- * kernel may request that many.
+ * For each type there is a kernel that writes an image from a buffer and one that reads it into
+ * one, in 1 to 3 dimensions. A source is compiled for each number of dimensions. A kernel may only
+ * request its own number.
  */
 #define KERNELS(type, n, places)                                                                   \
 	"SYCL_KERNEL void write_" #type "_" #n "(SYCL_IMAGE_WRITE_" #n                             \
@@ -59,7 +59,7 @@ static void use_kernel(struct images *images, const char *verb, uint32_t format,
 	images_use(images, name);
 }
 
-/* The written values: in the range of the format, and beyond it. */
+/* Makes the values to write: in the range of the format, and beyond it. */
 static void make_values(uint32_t format, uint32_t values[PIXELS * 4])
 {
 	static const float floats[] = {0.0f,   1.0f,    0.5f,    -0.25f,      1.5f,   0.2f,
@@ -124,8 +124,8 @@ static void check_read(uint32_t format, const uint8_t *bytes, const uint32_t *go
 	}
 }
 
-/* Through the kernel and back: the stored bytes, and what is read of them, are those of the table.
- */
+/* Through the kernel and back: the stored bytes, and the values that are read, are those of the
+ * table. */
 static void convert(struct images *images, uint32_t format, uint32_t dimensions)
 {
 	const struct backend_ops *ops = images->fixture.ops;

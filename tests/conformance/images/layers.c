@@ -1,5 +1,5 @@
-/* Layered images as memory: what can be made, what is moved, and what is refused. On every backend.
- */
+/* Layered images as memory: what can be made, what is moved, and what is refused. On every
+ * backend. */
 #include "images/support.h"
 
 #include "status.h"
@@ -52,7 +52,7 @@ Test(image_layers, R8_layers_of_all_formats_hold_their_pixels)
 	images_close(&images);
 }
 
-/* More than fits into what a backend stages transfers through, of many layers and of large ones. */
+/* More than a backend stages at once, of many layers and of large ones. */
 Test(image_layers, R8_all_layers_of_large_images_arrive)
 {
 	const uint64_t rows[] = {211, 1511}, planes[] = {29, 211, 103}, slabs[] = {3, 601, 300};

@@ -1,5 +1,5 @@
-/* Kernels that read, write and sample layers, in the portable form, against what the host makes of
- * the same pixels. */
+/* Kernels that read, write and sample layers, in the portable form. The host computes the same
+ * pixels for comparison. */
 #include "images/support.h"
 
 #include "image_pixel.h"
@@ -25,8 +25,8 @@ static struct backend_image layered(enum backend_image_format format, uint32_t o
 	return image;
 }
 
-/* A work-item for each pixel: reads it and writes it into the other image, the layers in reverse.
- */
+/* A work-item for each pixel reads it and writes it into the other image, with the layers in
+ * reverse. */
 #define TURN(type, n, columns, places)                                                             \
 	"SYCL_KERNEL void turn_" #type "_" #n "(SYCL_IMAGE_READ_" #n                               \
 	"D_LAYERED(from), SYCL_IMAGE_WRITE_" #n                                                    \
@@ -38,7 +38,7 @@ static struct backend_image layered(enum backend_image_format format, uint32_t o
 	", sycl_image_read_" #type "_" #n "d_layered(from, layer, " places "));\n}\n"
 #define TURN_BOTH(type) TURN(type, 1, "24", "at") TURN(type, 2, "6", "at / 6, at % 6")
 
-/* The coordinates of a place lie one behind the other, the layer's number among them as a float. */
+/* The coordinates of a place follow each other, with the layer's number among them as a float. */
 #define SAMPLE(type, n, places)                                                                    \
 	"SYCL_KERNEL void sample_" #type "_" #n "(SYCL_IMAGE_SAMPLED_" #n                          \
 	"D_LAYERED(image), SYCL_GLOBAL(const float) at, SYCL_GLOBAL(" #type ") to) {\n"            \
@@ -71,7 +71,7 @@ static void use_kernel(struct images *images, const char *verb, uint32_t format,
 	images_use(images, name);
 }
 
-/* Floats are numbers from 0 to 1 instead of noise that is no number. */
+/* Floats are numbers from 0 to 1, because noise might be NaN. */
 static uint8_t *pixels_of(const struct backend_image *image)
 {
 	const uint64_t bytes = images_bytes(image);
@@ -125,13 +125,12 @@ Test(image_layers_kernels, R8_kernels_read_and_write_layers_of_all_formats)
 
 #define POINTS 60u
 
-/* Parts of the size, away from where one pixel ends and the next begins: there a rounding decides.
- */
+/* Parts of the size, away from the border of two pixels, where rounding decides. */
 static const float places[] = {0.03f, 0.11f,  0.29f,  0.47f,  0.57f,  0.71f, 0.93f,
 			       0.97f, -0.03f, -0.33f, -0.97f, -1.21f, 1.03f, 1.33f,
 			       1.89f, 2.11f,  3.47f,  -2.55f, -7.87f, 9.13f};
 #define PLACES (sizeof(places) / sizeof(*places))
-/* Also numbers that no layer has. */
+/* These include numbers that no layer has. */
 static const float numbers[] = {0, 3, 1, 4, 2, -1, 5, 77, -300};
 #define NUMBERS (sizeof(numbers) / sizeof(*numbers))
 
@@ -146,7 +145,7 @@ static void make_points(const struct backend_image *image, bool normalised, floa
 	}
 }
 
-/* The same bits as the host's; of floats nearly the same: weights may have 8 bits. */
+/* The same bits as the host's. Floats may differ a little: weights may have 8 bits. */
 static bool is_right(const struct image_view *view, const struct backend_sampler *given,
 		     const float *at, const uint32_t got[4])
 {
@@ -233,7 +232,7 @@ Test(image_layers_kernels, R8_every_sampler_stays_in_its_layer)
 	cr_assert_eq(wrong, 0, "%u points are wrong; the first ones are above", wrong);
 }
 
-/* Drivers check nothing of this. */
+/* Drivers do not check this. */
 Test(image_layers_kernels, R8_a_kernel_of_layers_gets_them_and_no_other_image)
 {
 	const struct backend_sampler sampler = {.addressing = BACKEND_ADDRESSING_CLAMP};
@@ -277,7 +276,7 @@ static const char handed_on[] =
 	"  int layer = (int)sycl_global_id(0);\n"
 	"  to[layer] = mix_two(SYCL_SAMPLED_LAYERED(image), layer, 0.5f).x;\n}\n";
 
-/* Two pixels of a layer, and their middle. */
+/* Two pixels of a layer, and the middle between them. */
 Test(image_layers_kernels, R8_a_sampled_layer_is_handed_on_to_a_function)
 {
 	const uint64_t size[] = {3, 2}, layers[] = {3};

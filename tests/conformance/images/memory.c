@@ -100,8 +100,7 @@ Test(image_memory, larger_than_the_device_allows_is_refused)
 	images_close(&images);
 }
 
-/* More than fits into what a backend stages transfers through, in rows and in slices; registered
- * and not. */
+/* More than a backend stages at once, in rows and in slices; registered and not. */
 static void large(struct images *images, uint32_t dimensions, const uint64_t *size, bool registered)
 {
 	const struct backend_ops *ops = images->fixture.ops;

@@ -30,8 +30,7 @@ static const uint64_t sizes[3][3] = {{8}, {5, 8}, {3, 5, 4}};
 
 #define POINTS 60u
 
-/* Parts of the size, away from where one pixel ends and the next begins: there a rounding decides.
- */
+/* Parts of the size, away from the border of two pixels, where rounding decides. */
 static const float places[] = {0.03f, 0.11f,  0.29f,  0.47f,  0.57f,  0.71f, 0.93f,
 			       0.97f, -0.03f, -0.33f, -0.97f, -1.21f, 1.03f, 1.33f,
 			       1.89f, 2.11f,  3.47f,  -2.55f, -7.87f, 9.13f};
@@ -54,7 +53,7 @@ static void make_points(const struct case_of *one, float *at)
 		}
 }
 
-/* Weights may have 8 bits, so a mix may be off by that part of what it mixes; a pixel's value by a
+/* Weights may have 8 bits, so a mix may differ by that part; the value of a pixel may differ by
  * rounding. */
 static float allowed(const struct case_of *one)
 {
@@ -70,7 +69,7 @@ static void say_case(const struct case_of *one, const float *at)
 		one->dimensions > 2 ? (double)at[2] : 0);
 }
 
-/* Is it as the host has it? Says so if not. */
+/* Returns true if the value is the host's; otherwise prints it. */
 static bool check_point(const struct case_of *one, const struct image_view *view, const float *at,
 			const uint32_t *got)
 {
@@ -103,7 +102,7 @@ static bool check_point(const struct case_of *one, const struct image_view *view
 	return true;
 }
 
-/* Are all points right? The first two that are not are said. */
+/* Returns true if all points are right. The first two wrong ones are printed. */
 static bool check_points(const struct case_of *one, const struct image_view *view, const float *at,
 			 const uint32_t *got)
 {
@@ -131,7 +130,7 @@ static bool sample(struct images *images, const struct case_of *one)
 	uint32_t got[POINTS * 4] = {0};
 	char name[32];
 
-	/* Numbers from 0 to 1 instead of noise that is no number. */
+	/* Numbers from 0 to 1, because noise might be NaN. */
 	for (uint64_t i = 0; one->format == BACKEND_IMAGE_R32G32B32A32_SFLOAT && i < bytes / 4;
 	     i++) {
 		float value = (float)pixels[4 * i] / 255.0f;

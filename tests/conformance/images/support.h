@@ -1,4 +1,4 @@
-/* Images on a backend's table of operations: what the tests of images share. */
+/* Images on a backend's table of operations: common parts of the tests of images. */
 #ifndef SYCL_TESTS_CONFORMANCE_IMAGES_SUPPORT_H
 #define SYCL_TESTS_CONFORMANCE_IMAGES_SUPPORT_H
 
@@ -15,28 +15,28 @@ struct images {
 	struct backend_kernel *kernel;
 };
 
-/* Opens the first device, which must have images. `source`: portable, or NULL for none. */
+/* Opens the first device, which must support images. `source`: portable, or NULL for none. */
 void images_open(struct images *images, const char *source, const char *kernel);
 void images_close(struct images *images);
-/* Another kernel instead, of the same program. */
+/* Uses another kernel of the same program. */
 void images_use(struct images *images, const char *kernel);
 
 struct backend_image images_describe(enum backend_image_format format, uint32_t dimensions,
 				     const uint64_t *size);
-/* The image must be made. */
+/* Makes an image, which must succeed. */
 struct backend_memory *images_make(struct images *images, const struct backend_image *image);
 uint64_t images_bytes(const struct backend_image *image);
 void images_write(struct images *images, struct backend_memory *memory,
 		  const struct backend_image *image, const void *bytes);
 void images_read(struct images *images, struct backend_memory *memory,
 		 const struct backend_image *image, void *bytes);
-/* Bytes of no pattern, the same each time; malloc'ed. */
+/* Returns pseudo-random bytes, the same each time; malloc'ed. */
 void *images_noise(uint64_t bytes, uint32_t seed);
 
 struct backend_argument images_argument(struct backend_memory *memory, bool writes);
 struct backend_argument images_sampled(struct backend_memory *memory,
 				       struct backend_sampler sampler);
-/* Launch the kernel on lane 0 and wait; it must succeed. */
+/* Launches the kernel on lane 0 and waits; it must succeed. */
 void images_launch(struct images *images, uint32_t dimensions, const uint64_t *global,
 		   const struct backend_argument *arguments, uint32_t count);
 /* The command must be refused with this status. */

@@ -1,4 +1,4 @@
-/* Work beside a device's lanes, where its memory is not the host's: under the layer of
+/* Work beside a device's lanes, if its memory is not the host's: with the layer of
  * tests/support/opencl_discrete. */
 #include "targets/target.h"
 
@@ -11,7 +11,7 @@ TestSuite(opencl_aside, .timeout = 240);
 
 enum { PAGE = 4096 };
 
-/* Some seconds of one processor. */
+/* It takes some seconds of one processor. */
 static const char source[] = "__kernel void slow(__global uint *word, uint rounds) {\n"
 			     "	uint x = word[0];\n"
 			     "	for (uint i = 0; i < rounds; i++)\n"
@@ -54,7 +54,7 @@ static void begin_busy(struct busy *busy, void **usm_out)
 		     "%s", fault.text);
 	busy->word = fixture_memory(fixture, PAGE, NULL);
 	fixture_write(fixture, busy->word, 0, &zero, sizeof(zero));
-	fixture_wait(fixture, 0, send_busy_kernel(busy, 1)); /* it is compiled */
+	fixture_wait(fixture, 0, send_busy_kernel(busy, 1)); /* after this it is compiled */
 	cr_assert_eq(fixture->ops->usm_alloc(fixture->device, BACKEND_USM_DEVICE, PAGE, 0, usm_out,
 					     &fault),
 		     0, "%s", fault.text);
@@ -123,7 +123,7 @@ Test(opencl_aside, F8_what_was_freed_and_waits_is_bounded)
 	end_busy(&busy);
 }
 
-/* The layer ends a program that frees memory while something is in flight. */
+/* The layer ends a program that frees memory while commands are in flight. */
 Test(opencl_aside, F8_memory_is_freed_when_nothing_is_in_flight)
 {
 	struct busy busy = {.fixture = {.wake_fd = -1}};
@@ -166,7 +166,7 @@ Test(opencl_aside, F8_images_are_freed_when_nothing_is_in_flight)
 	end_busy(&busy);
 }
 
-/* A box inside of one memory that goes by way of another one, where there is room for it. */
+/* A box inside of one memory that is copied through another one, if there is room for it. */
 static uint64_t send_box(struct busy *busy, struct backend_memory *memory)
 {
 	const struct backend_rect rect = {.width_bytes = 4,
@@ -185,7 +185,7 @@ static uint64_t send_box(struct busy *busy, struct backend_memory *memory)
 	return fixture_submit(&busy->fixture, 1, &copy);
 }
 
-/* One with many rows needs the other memory: a command for each row would take too long. */
+/* A box with many rows needs the other memory: a command for each row would take too long. */
 static void expect_tall_box_refused(struct busy *busy)
 {
 	const uint64_t rows = 1000000;
@@ -215,7 +215,7 @@ static void expect_box(struct busy *busy, struct backend_memory *memory)
 		cr_expect_eq(got[i], i / 12 * 64 + i / 4 % 3 * 16 + i % 4, "byte %u", i);
 }
 
-/* Pieces of a 64th of the device's memory. */
+/* Frees pieces of a 64th of the device's memory. */
 static uint32_t free_until_refused(struct busy *busy, uint32_t most, int *error_out)
 {
 	const uint64_t piece = busy->fixture.facts->global_mem_bytes / 64;

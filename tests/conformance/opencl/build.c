@@ -1,4 +1,4 @@
-/* The build service with the real compiler behind it. */
+/* The build service with the real compiler. */
 #include "build/support.h"
 #include "sanitized.h"
 #include "status.h"
@@ -11,7 +11,7 @@ TestSuite(opencl_build, .timeout = 180);
 static const char good[] = "SYCL_KERNEL void twice(SYCL_GLOBAL(int) data, int times)\n"
 			   "{ data[sycl_global_id(0)] *= times; }\n";
 
-/* Each name stands for two of the one before: four billion additions in the end. */
+/* Each name expands to two of the one before: four billion additions in the end. */
 static const char bomb[] =
 	"#define A0 (x + 1)\n#define A1 A0 + A0\n#define A2 A1 + A1\n#define A3 A2 + A2\n#define A4 A3 + A3\n"
 	"#define A5 A4 + A4\n#define A6 A5 + A5\n#define A7 A6 + A6\n#define A8 A7 + A7\n#define A9 A8 + A8\n"
@@ -98,8 +98,8 @@ Test(opencl_build, a_source_that_never_ends_to_compile_is_stopped)
 }
 
 #if !SANITIZED
-/* An instrumented process has terabytes of shadow memory: there the limit does not exist, and this
- * test neither. */
+/* An instrumented process has terabytes of shadow memory. There the limit does not exist, and so
+ * this test does not either. */
 Test(opencl_build, a_source_that_eats_memory_is_stopped)
 {
 	struct build_bench bench;

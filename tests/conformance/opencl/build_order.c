@@ -1,4 +1,5 @@
-/* The steps of a build before it answers, seen by the layer that counts the driver's objects. */
+/* The steps of a build before its answer, recorded by the layer that counts the driver's
+ * objects. */
 #include "backend.h"
 #include "opencl_counter.h"
 
@@ -41,8 +42,8 @@ static void build_expecting(struct backend *backend, const char *text, int expec
 	free(log);
 }
 
-/* To give the compiler back takes PoCL a tenth of a cold build, and the child that builds ends
- * right after its answer. */
+/* Releasing the compiler takes PoCL a tenth of a cold build, and the child that builds ends right
+ * after its answer. */
 Test(opencl_build_order, a_build_answers_before_the_compiler_is_given_back)
 {
 	const struct backend_settings settings = {.cache_directory = NULL};
@@ -60,7 +61,7 @@ Test(opencl_build_order, a_build_answers_before_the_compiler_is_given_back)
 	struct opencl_counts counts = layer_counts();
 	cr_assert_eq(counts.taken[OPENCL_CONTEXTS], 1);
 	cr_assert_eq(counts.given[OPENCL_CONTEXTS], 0);
-	/* The programs are no part of it: each is given back before the next one is made. */
+	/* Programs are not affected: each is released before the next one is made. */
 	cr_assert_gt(counts.taken[OPENCL_PROGRAMS], 0);
 	cr_assert_eq(counts.given[OPENCL_PROGRAMS], counts.taken[OPENCL_PROGRAMS]);
 	backend_opencl_ops.close(backend);

@@ -1,4 +1,4 @@
-/* Texts of the driver and what becomes of them; what the fault codes say. */
+/* Texts of the driver and how they are converted; the meanings of fault codes. */
 #include "opencl/driver/aspects.h"
 #include "opencl/program/binary.h"
 #include "opencl/program/build.h"
@@ -61,7 +61,7 @@ Test(opencl_facts, G10_memory_model_follows_from_capabilities)
 		     group | SYCL_MEMORY_SCOPE_DEVICE | SYCL_MEMORY_SCOPE_SYSTEM);
 }
 
-/* As many sizes as the driver has; like a driver it refuses room that is too small. */
+/* The number of sizes in the driver. Like a driver it refuses room that is too small. */
 static size_t sizes_there;
 
 static cl_int CL_API_CALL check_sizes(cl_device_id device, cl_device_info parameter, size_t room,
@@ -105,8 +105,8 @@ Test(opencl_facts, E17_sub_groups_are_there_with_their_sizes_or_not_at_all)
 		cr_assert_eq(facts.max_sub_groups, 128);
 		cr_assert(facts.independent_progress);
 	}
-	/* Nobody says how large: no list, no extension that has one, no extension of the functions.
-	 */
+	/* No size is reported: there is no list, no extension with one, and no extension of the
+	 * functions. */
 	const struct backend_device_facts none[] = {
 		sub_groups_of(both, 0), sub_groups_of("cl_khr_subgroups", 3),
 		sub_groups_of("cl_intel_required_subgroup_size", 3)};
@@ -186,7 +186,7 @@ Test(opencl_facts, E12_pocl_from_4_0_keeps_its_optimiser)
 	check_options(true, NULL, "");
 }
 
-/* The loader's own list, asked in this process. */
+/* The loader's own list, read in this process. */
 static uint32_t loaders_platforms(cl_platform_id *platforms, uint32_t room,
 				  __typeof__(&clGetPlatformInfo) *info_out)
 {
@@ -250,7 +250,7 @@ static bool has_aspect(const struct backend_device_facts *facts, unsigned aspect
 	return facts->aspects & 1ull << aspect;
 }
 
-/* Every device is of one type, and what else it has goes with what it says otherwise. */
+/* Every device has one type, and its other facts are consistent with it. */
 Test(opencl_facts, A24_devices_have_the_aspects_of_their_type_and_extensions)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -304,8 +304,8 @@ static uint32_t devices_of(const struct fixture *fixture, uint32_t platform,
 	return count;
 }
 
-/* No device is not an error. PoCL reads this when its devices are first listed, so it is a process
- * of its own. */
+/* A platform without a device is no error. PoCL reads this when its devices are first listed, so it
+ * is in a separate process. */
 Test(opencl_facts, A1_a_platform_without_devices)
 {
 	struct fixture fixture = {.wake_fd = -1};
@@ -325,7 +325,7 @@ Test(opencl_facts, A1_a_platform_without_devices)
 
 /*
  * The name of PoCL's device of all processors. There have been two names; PoCL's version decides
- * which one holds. A query of the version reads no variable yet.
+ * which one is right. A query of the version reads no variable yet.
  */
 static bool query_two_devices(void)
 {
@@ -365,7 +365,7 @@ Test(opencl_facts, two_devices_of_one_kind_share_their_key)
 	fixture_close(&fixture);
 }
 
-/* Where no driver is, the platform is there and not available (A4). */
+/* Without a driver the platform exists and is not available (A4). */
 Test(opencl_facts, A4_without_a_driver_the_backend_says_so)
 {
 	struct backend *backend = NULL;
@@ -394,8 +394,8 @@ Test(opencl_facts, J16_faults_name_the_code)
 	cr_assert(fault.device_lost);
 }
 
-/* A binary comes from a compiler that a tenant's source was fed to: any bytes must be refused or
- * read whole. */
+/* A binary comes from a compiler that was given a tenant's source: any bytes must be refused or
+ * read completely. */
 Test(opencl_facts, damaged_binaries_are_refused)
 {
 	struct backend_argument_facts arguments[] = {
@@ -420,7 +420,7 @@ Test(opencl_facts, damaged_binaries_are_refused)
 	cr_assert_eq(read->payload_count, 1);
 	cr_assert_eq(read->payloads[0].count, 7);
 	cr_assert_arr_eq(read->payloads[0].bytes, "payload", 7);
-	/* A binary is recognised by all of its bytes, and by nothing less. */
+	/* A binary is recognised only by all of its bytes. */
 	cr_assert(opencl_binary_is(read, bytes, count));
 	cr_assert_not(opencl_binary_is(read, bytes, count - 1));
 	((char *)bytes)[count - 1] ^= 1;
@@ -428,8 +428,8 @@ Test(opencl_facts, damaged_binaries_are_refused)
 	((char *)bytes)[count - 1] ^= 1;
 	read = opencl_binary_free(read);
 	for (size_t i = 0; i < count; i++) {
-		char *copy =
-			malloc(i ? i : 1); /* its exact size, so that reading past it is seen */
+		char *copy = malloc(
+			i ? i : 1); /* its exact size, so that a read beyond it is detected */
 		memcpy(copy, bytes, i);
 		cr_assert_lt(opencl_binary_unpack(copy, i, &read), 0, "cut at %zu", i);
 		cr_assert_null(read);

@@ -1,7 +1,7 @@
 /*
  * Launches of one kernel and one work-group size, each larger than the one before, on several lanes
- * at one time. PoCL 3.1 aborts the process then (`found->ref_count > 0`), unless the backend keeps
- * them apart.
+ * at one time. PoCL 3.1 then aborts the process (`found->ref_count > 0`), unless the backend
+ * separates them.
  */
 #include "targets/target.h"
 
@@ -13,7 +13,7 @@
 
 TestSuite(opencl_growing, .timeout = 120);
 
-/* Each work-group takes a while, so that launches meet. */
+/* Each work-group takes a while, so that launches overlap. */
 static const char source[] =
 	"__kernel void count(__global uint *out, __global const volatile uint *one) {\n"
 	"  uint sum = 0;\n"
@@ -95,7 +95,7 @@ Test(opencl_growing, ranges_that_grow_on_several_lanes_run)
 	growing_close(&growing);
 }
 
-/* A command that was prepared without an offset serves no launch that has one. */
+/* A command that was prepared without an offset is not used for a launch with one. */
 Test(opencl_growing, offsets_between_them_do_no_harm)
 {
 	struct growing growing;
@@ -113,8 +113,8 @@ Test(opencl_growing, offsets_between_them_do_no_harm)
 	growing_close(&growing);
 }
 
-/* Launches of several kernels, and again after so many that the state of the first ones is not
- * trusted any more. */
+/* Launches of several kernels, and again after so many that the state of the first ones is not used
+ * any more. */
 Test(opencl_growing, many_sizes_one_behind_the_other_run)
 {
 	struct growing growing;
@@ -132,7 +132,7 @@ Test(opencl_growing, many_sizes_one_behind_the_other_run)
 	growing_close(&growing);
 }
 
-/* A graph's launches are kept apart from the others, too. */
+/* A graph's launches are separated from the others, too. */
 Test(opencl_growing, graphs_of_growing_launches_run_beside_others)
 {
 	struct growing growing;
@@ -141,8 +141,7 @@ Test(opencl_growing, graphs_of_growing_launches_run_beside_others)
 
 	growing_open(&growing);
 	const struct backend_ops *ops = growing.fixture.ops;
-	if (!(growing.fixture.facts->features &
-	      BACKEND_FEATURE_GRAPH)) { /* nothing to keep apart */
+	if (!(growing.fixture.facts->features & BACKEND_FEATURE_GRAPH)) { /* nothing to separate */
 		growing_close(&growing);
 		return;
 	}

@@ -1,4 +1,4 @@
-/* The world of a kernel: ids and ranges in SYCL's order, the portable prelude, local memory,
+/* The environment of a kernel: ids and ranges in SYCL's order, the portable prelude, local memory,
  * constant memory. */
 #include "targets/target.h"
 
@@ -40,8 +40,8 @@ static void run_command(struct run *run, const struct backend_command *command)
 
 #define QUERIES 6
 
-/* The OpenCL names themselves, per OpenCL dimension: what a kernel written in OpenCL C sees (002's
- * table). */
+/* The OpenCL names themselves, for each OpenCL dimension, as in a kernel in OpenCL C (table of
+ * specification 002). */
 static const char queries_source[] =
 	"__kernel void queries(__global ulong *out) {\n"
 	"  ulong item = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * "
@@ -53,7 +53,7 @@ static const char queries_source[] =
 	"  }\n"
 	"}\n";
 
-/* The same through the portable names, per SYCL dimension. */
+/* The same by the portable names, for each SYCL dimension. */
 static const char portable_source[] =
 	"SYCL_KERNEL void queries(SYCL_GLOBAL(ulong) out) {\n"
 	"  for (uint d = 0; d < sycl_dimensions(); d++) {\n"
@@ -63,7 +63,7 @@ static const char portable_source[] =
 	"  }\n"
 	"}\n";
 
-/* Each item's queries against the definition; `reversed`: the kernel's dimension d is SYCL's
+/* Compares each item's queries with the definition; `reversed`: the kernel's dimension d is SYCL's
  * dimensions - 1 - d. */
 static void check_queries(const char *source, enum backend_source_kind kind, bool reversed,
 			  uint32_t dimensions, const uint64_t *global, const uint64_t *local)
@@ -227,8 +227,8 @@ Test(opencl_kernels, E16_G13_constant_memory_and_pointers_of_every_kind)
 	run_close(&run);
 }
 
-/* Values of many sizes, structures and vectors among them; a wrong size is refused where the type
- * is known. */
+/* Values of many sizes, including structures and vectors. A wrong size is refused if the type is
+ * known. */
 Test(opencl_kernels, E14_E24_values_of_every_size)
 {
 	static const char source[] =
@@ -301,7 +301,7 @@ Test(opencl_kernels, E4_E8_ranges_that_do_not_fit_are_refused)
 	run_close(&run);
 }
 
-/* A kernel that fixes its group's size gets that, also for a basic range. */
+/* A kernel that fixes its group's size gets that size, also for a basic range. */
 Test(opencl_kernels, a_required_group_size_is_kept)
 {
 	static const char source[] =
@@ -331,7 +331,7 @@ Test(opencl_kernels, a_required_group_size_is_kept)
 	run_close(&run);
 }
 
-/* Lines of a log are the user's own, whatever the prelude's length. */
+/* Lines of a log are numbered as in the user's source, whatever the prelude's length is. */
 Test(opencl_kernels, a_log_counts_the_lines_of_the_source)
 {
 	static const char source[] =
@@ -353,7 +353,7 @@ Test(opencl_kernels, a_log_counts_the_lines_of_the_source)
 		cr_assert_eq(error, -22);
 		cr_assert_eq(fault.status, -7);
 		cr_assert_not_null(log);
-		/* "kernel:3:11: error" or "kernel(3): error", as compilers have it. */
+		/* "kernel:3:11: error" or "kernel(3): error", depending on the compiler. */
 		cr_assert(strstr(log, "kernel:3:") || strstr(log, "kernel(3)"), "%s", log);
 		cr_assert_not_null(strstr(log, "undeclared_name"), "%s", log);
 		free(log);
@@ -377,13 +377,13 @@ Test(opencl_kernels, E19_J20_what_the_device_lacks_does_not_build)
 				       strlen(source), "", &binary, &bytes, &log, &fault);
 	if (fixture.facts->aspects & 1ull << 6)
 		cr_assert_eq(error, 0, "%s", log);
-	else if (error < 0) /* a compiler may know more than its device */
+	else if (error < 0) /* a compiler may support more than its device */
 		cr_assert_eq(fault.status, -7);
 	free(binary);
 	free(log);
 	binary = NULL;
 	log = NULL;
-	/* A source that needs what no device has never builds, and the log says so. */
+	/* A source that needs a feature of no device is never built, and the log reports it. */
 	static const char nowhere[] =
 		"__kernel void no(__global struct nowhere *out) { out->there = 1; }\n";
 	error = fixture.ops->build(fixture.backend, 0, BACKEND_SOURCE_OPENCL_C, nowhere,
@@ -428,10 +428,11 @@ static void run_add(struct run *run)
 }
 
 /*
- * PoCL as Debian 12 packages it lists the kernel and has no source of it. There a layer with the
- * source is put below (conformance_opencl_builtins). Without that this is skipped, not passed.
+ * PoCL as Debian 12 packages it lists the kernel and does not have its source. There a layer with
+ * the source is put below (conformance_opencl_builtins). Without that the test is skipped, not
+ * passed.
  */
-/* PoCL lists them by other names. A built-in function stays one beside a kernel of its name. */
+/* PoCL lists them by other names. A built-in function stays one beside a kernel with its name. */
 Test(opencl_kernels, a_kernel_of_OpenCL_C_may_have_a_built_in_functions_name)
 {
 	static const char source[] =

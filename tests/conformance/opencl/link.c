@@ -1,4 +1,4 @@
-/* The error for objects that do not link, where the driver gives none. */
+/* The error for objects that do not link, if the driver gives none. */
 #include "cuda/kernels_run.h"
 #include "opencl/program/link_words.h"
 #include "status.h"
@@ -50,7 +50,7 @@ Test(opencl_link, M6_what_the_sources_let_suppose)
 		    "no function", "none of");
 }
 
-/* Cut off anywhere it ends, too. */
+/* This also holds for every shorter text. */
 Test(opencl_link, M6_anything_may_be_a_source)
 {
 	static const char odd[] =

@@ -1,4 +1,4 @@
-/* The work-group sizes that a basic range gets on a driver that compiles a kernel for each. */
+/* The work-group sizes for basic ranges with a driver that compiles a kernel for each. */
 #include "opencl/program/local_size.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
-/* SPIR-V: what a module says of its kernels, and a module that is put together here and run where a
- * device takes it. */
+/* SPIR-V: the facts about kernels in a module, and a module that the test makes and runs if a
+ * device accepts it. */
 #include "opencl/program/spirv.h"
 
 #include "status.h"
@@ -149,7 +149,7 @@ Test(opencl_spirv, E14_a_module_tells_its_kernels_arguments)
 		     -E2BIG);
 }
 
-/* Cut anywhere, or with any word changed, it is read inside its bounds. */
+/* A module may be cut anywhere, or any word may be changed: it is read inside of its bounds. */
 Test(opencl_spirv, E14_damaged_modules_are_refused_or_read_as_they_are)
 {
 	struct module module, broken;
@@ -158,8 +158,9 @@ Test(opencl_spirv, E14_damaged_modules_are_refused_or_read_as_they_are)
 
 	make_module(&module, true);
 	for (size_t bytes = 0; bytes < module.count * 4u; bytes++) {
-		void *exact =
-			malloc(bytes ? bytes : 1); /* a sanitizer sees the first byte behind it */
+		void *exact = malloc(
+			bytes ? bytes
+			      : 1); /* a sanitizer detects a read of the first byte behind it */
 		memcpy(exact, module.words, bytes);
 		(void)opencl_spirv_arguments(exact, bytes, "other", facts, 4, &count);
 		cr_assert(bytes % 4 == 0 || opencl_spirv_arguments(exact, bytes, "other", facts, 4,
@@ -180,8 +181,8 @@ Test(opencl_spirv, E14_damaged_modules_are_refused_or_read_as_they_are)
 		     -EINVAL);
 }
 
-/* The result of a build: 0, or its fault. Both are skipped, not passed, where the device is of the
- * other sort. */
+/* The result of a build: 0, or its fault. Both are skipped, not passed, if the device is of the
+ * other kind. */
 struct spirv {
 	struct fixture fixture;
 	struct backend_fault fault;

@@ -9,10 +9,10 @@ TestSuite(portable_atomics, .timeout = 240);
 enum { ITEMS = 96, GROUP = 32, RESULTS = 6 };
 
 /*
- * Every operation on a word of its own, by all work-items. The words are in global memory, or
- * (LOCAL) in each group's; then results go to that group's part of the output. It is launched with
- * one dimension. For two and three it is compiled, but ends at once, so that PoCL makes no code
- * that nothing runs.
+ * Every operation on a separate word, by all work-items. The words are in global memory, or (LOCAL)
+ * in each group's memory. In that case results go to that group's part of the output. It is
+ * launched with one dimension. For two and three it is compiled, but ends at once, so that PoCL
+ * makes no code that never runs.
  */
 static const char operations_source[] =
 	"#define A(word, p, v) sycl_atomic_##word##_explicit(p, v, ORDER, SCOPE)\n"
@@ -51,7 +51,7 @@ static double result_of(const char *type, const void *bytes, int at)
 		return ((const int32_t *)bytes)[at];
 	if (strcmp(type, "uint") == 0)
 		return ((const uint32_t *)bytes)[at];
-	return (double)((const int64_t *)bytes)[at]; /* small and positive where it is unsigned */
+	return (double)((const int64_t *)bytes)[at]; /* small and positive if it is unsigned */
 }
 
 static void check_operations(struct run *run, const char *type, size_t size, bool local,
@@ -68,7 +68,7 @@ static void check_operations(struct run *run, const char *type, size_t size, boo
 		"-DSCOPE=SYCL_MEMORY_SCOPE_%s%s",
 		type, !is_unsigned, order, loads, scope, local ? " -DLOCAL" : "");
 	run_program(run, BACKEND_SOURCE_PORTABLE, operations_source, options, "operations");
-	if (!local) { /* the word that is exchanged begins as 1 */
+	if (!local) { /* the word for the exchange begins as 1 */
 		const float f = 1;
 		const double d = 1;
 		const uint64_t u = 1;
@@ -135,7 +135,7 @@ Test(portable_atomics, G7_floats_and_doubles_add_and_find_extremes)
 	run_close(&run);
 }
 
-/* The wider scope acts as the work-group's there. */
+/* There the wider scope has the effect of the work-group's. */
 Test(portable_atomics, G11_a_device_scope_on_local_memory)
 {
 	struct run run;
@@ -157,9 +157,9 @@ Test(portable_atomics, G8_the_work_groups_scope_on_local_memory)
 }
 
 /*
- * Each group leaves a sum and takes a ticket; who has the last one adds up what all have left.
- * Nobody waits, so it needs no promise of progress (E18), but the sums must be seen by whoever sees
- * the ticket.
+ * Each group stores a sum and takes a ticket; the group with the last one adds up all sums. No
+ * group waits, so no guarantee of progress (E18) is needed. But a group that reads the ticket must
+ * also read the sums.
  */
 static const char last_source[] =
 	"SYCL_KERNEL void last(SYCL_GLOBAL(const int) in, SYCL_GLOBAL(int) sums, SYCL_GLOBAL(uint) ticket,\n"

@@ -9,10 +9,10 @@ TestSuite(portable_groups, .timeout = 240);
 enum { RESULTS = 12 };
 
 /*
- * Three kernels, because PoCL's time to compile one grows faster than its barriers. EXTREMES: only
- * the last one, which shows the values that change nothing. LAUNCHED: the number of dimensions of
- * the launch. The source is compiled for the others too, but there each kernel ends at once, so
- * that PoCL makes no code that nothing runs.
+ * Three kernels, because PoCL's compile time grows faster than a kernel's barriers. EXTREMES: only
+ * the last one, which tests the identities of the operations. LAUNCHED: the number of dimensions of
+ * the launch. The source is compiled for the others, too, but there each kernel ends at once, so
+ * that PoCL makes no code that never runs.
  */
 static const char functions_source[] =
 	"#if SYCL_DIMENSIONS == 1\n"
@@ -70,7 +70,7 @@ static void put_number(const char *type, void *bytes, size_t at, int value)
 		((int64_t *)bytes)[at] = value;
 }
 
-/* The value that item `at` of a group that begins at `first` must have. */
+/* The expected value of item `at` of a group that begins at `first`. */
 static void expected_results(const int *values, size_t first, size_t items, size_t at,
 			     double *expected)
 {
@@ -185,7 +185,7 @@ Test(portable_groups, E1_E12_longs_of_three_dimensions)
 	run_close(&run);
 }
 
-/* Most of the time of these tests is PoCL's optimiser. Those before have it. */
+/* Most of the time of these tests is PoCL's optimiser. The tests above use it. */
 static const char *unoptimised(const struct run *run)
 {
 	return conformance_target.source_kind == BACKEND_SOURCE_OPENCL_C &&
@@ -225,7 +225,7 @@ Test(portable_groups, E12_doubles_of_exactly_two_sub_groups)
 	run_close(&run);
 }
 
-/* Values that any word of a sub-group gives, for a group of 40: the last sub-group has fewer. */
+/* Values that any word of a sub-group returns, for a group of 40: the last sub-group has fewer. */
 static const char sub_groups_source[] =
 	"SYCL_REQUIRES_SUB_GROUPS;\n"
 	"SYCL_KERNEL void sub_groups(SYCL_GLOBAL(long) out) {\n"
@@ -290,7 +290,7 @@ static void check_sub_groups(struct run *run, uint32_t dimensions, const uint64_
 	run->fixture.ops->memory_free(memory);
 }
 
-/* A device with sub-groups, or one without; skipped, not passed, on the other sort. */
+/* Opens a device with sub-groups, or one without; skipped, not passed, with the other kind. */
 static void open_with_sub_groups(struct run *run, bool wanted)
 {
 	*run = (struct run){.fixture = {.wake_fd = -1}};
@@ -327,8 +327,8 @@ Test(portable_groups, E17_E25_sub_groups_do_what_their_size_says)
 	run_close(&run);
 }
 
-/* In turn, each item comes last, by a long way: the others stand at the barrier already, and none
- * of them keeps it from coming. */
+/* In turn, each item comes last, by far. The others wait at the barrier already, and none of them
+ * prevents it from arriving. */
 static const char late_source[] =
 	"SYCL_KERNEL void late(SYCL_GLOBAL(uint) out, SYCL_LOCAL(uint) seen) {\n"
 	"  if (SYCL_DIMENSIONS != 1) return;\n"

@@ -24,7 +24,7 @@ static struct object compile(struct fixture *fixture, const char *source, const 
 	return object;
 }
 
-/* 0 and a binary, or what it failed with. */
+/* Returns 0 and a binary, or the error. */
 static int try_link(struct fixture *fixture, uint32_t count, const struct object *objects,
 		    struct object *binary_out, struct backend_fault *fault)
 {
@@ -43,7 +43,7 @@ static int try_link(struct fixture *fixture, uint32_t count, const struct object
 	return error;
 }
 
-/* In the words of C, a function of another source. It queries its place, too. */
+/* A function of another source, in plain C. It queries its place, too. */
 static const char helpers[] =
 	"SYCL_DEVICE_DATA int table[] = {5, 6, 7};\n"
 	"int scaled(int x) { return x * FACTOR + table[sycl_global_id(0) % 3]; }\n";
@@ -102,7 +102,7 @@ Test(portable_link, a_function_of_another_object)
 	run_close(&run);
 }
 
-/* Where the loader links, it says so only then. */
+/* If the loader links, it reports the error only then. */
 static int32_t status_of_link(struct fixture *fixture, uint32_t count, const struct object *objects)
 {
 	struct backend_fault fault = {0};

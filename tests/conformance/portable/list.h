@@ -1,4 +1,4 @@
-/* The kernels of target.h in the portable form: a string, to be included where one is. */
+/* The kernels of target.h in the portable form: a string, to be included where one is needed. */
 "SYCL_KERNEL void fill_u32(SYCL_GLOBAL(uint32_t) dst, uint32_t value)\n"
 	"{ dst[sycl_global_linear_id()] = value; }\n"
 	"SYCL_KERNEL void linear_id_u32(SYCL_GLOBAL(uint32_t) dst)\n"

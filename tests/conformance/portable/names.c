@@ -1,7 +1,6 @@
 /*
- * Kernels, functions, parameters and macros of a portable source with the names of functions of
- * OpenCL C and CUDA C++. They are the source's own, and the words of the prelude keep their
- * meaning.
+ * Kernels, functions, parameters and macros of a portable source that have names of functions of
+ * OpenCL C and CUDA C++. They belong to the source, and the prelude's words keep their meaning.
  */
 #include "cleanup.h"
 #include "cuda/kernels_run.h"
@@ -261,7 +260,7 @@ static uint32_t result_of(struct run *run, const char *name)
 	return got;
 }
 
-/* Every step-th name is that of a kernel with a result of its own. */
+/* Every step-th name is that of a kernel with its own result. */
 static char *kernels_of_names(uint32_t step)
 {
 	char *source = calloc(NAMES + 1, 200), *to = source;
@@ -287,10 +286,10 @@ static void check_object(struct fixture *fixture, const char *source)
 }
 
 /*
- * All in one source. It requests no dimensions, so it is compiled once. As an object, because a
- * compiler takes or refuses a name there: for a binary PoCL makes code of one kernel after the
- * other, a fifth of a second for each. Some of them, or all on a GPU and with SYCLD_LONG, are a
- * program, found by name and launched.
+ * All are in one source. It requests no dimensions, so it is compiled once. It is an object,
+ * because a compiler accepts or refuses a name then. For a binary PoCL would make code of one
+ * kernel after the other, a fifth of a second for each. Some of them, or all on a GPU and with
+ * SYCLD_LONG, are a program, found by name and launched.
  */
 Test(portable_names, a_kernel_may_have_the_name_of_any_built_in_function)
 {
@@ -306,7 +305,7 @@ Test(portable_names, a_kernel_may_have_the_name_of_any_built_in_function)
 	run_close(&run);
 }
 
-/* And each by itself: a compiler must not take it for what it is not. */
+/* And each by itself: a compiler must not take it for the built-in function. */
 Test(portable_names, a_source_of_one_kernel_may_have_such_a_name)
 {
 	static const char *const some[] = {"mix",     "step",          "pow",    "abs",
@@ -324,7 +323,7 @@ Test(portable_names, a_source_of_one_kernel_may_have_such_a_name)
 	run_close(&run);
 }
 
-/* With the built-in's own parameters, as far as float goes, and other results. */
+/* With the built-in's own parameters, as far as they are float, and other results. */
 Test(portable_names, a_function_may_have_the_name_of_any_built_in_function)
 {
 	CLEANUP(free_pointer) char *source = calloc(NAMES + 1, 400);
@@ -373,7 +372,7 @@ Test(portable_names, a_function_with_the_built_ins_own_type_is_the_sources)
 	run_close(&run);
 }
 
-/* The words are macros: what they stand for must not be the parameter. */
+/* The words are macros: their expansions must not refer to the parameter. */
 Test(portable_names, parameters_and_variables_hide_no_word_of_the_prelude)
 {
 	static const char source[] =
@@ -401,8 +400,7 @@ Test(portable_names, parameters_and_variables_hide_no_word_of_the_prelude)
 	run_close(&run);
 }
 
-/* A source brings a function along for the one language, and uses the other's own: it stays as it
- * is. */
+/* A source defines a function for one language, and uses the other's own: it is unchanged. */
 Test(portable_names, a_function_for_one_language_leaves_the_other_its_own)
 {
 	static const char source[] =
@@ -417,7 +415,7 @@ Test(portable_names, a_function_for_one_language_leaves_the_other_its_own)
 	run_close(&run);
 }
 
-/* If a source is wrong in any case, the compiler's words are about the source as it is. */
+/* If a source is wrong in any case, the compiler's messages are about the unchanged source. */
 Test(portable_names, M6_a_mistake_is_told_in_the_sources_own_names)
 {
 	static const char source[] =

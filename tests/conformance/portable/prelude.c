@@ -1,5 +1,5 @@
-/* The promises of the page of the portable form beside ids: atomics, mathematics, integers,
- * vectors, constants. */
+/* The guarantees of the manual page of the portable form besides ids: atomics, mathematics,
+ * integers, vectors, constants. */
 #include "cuda/kernels_run.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ Test(portable_prelude, atomics_work_on_global_and_local_memory)
 	run_close(&run);
 }
 
-/* Every name of the page, `T` being float or double. */
+/* Every name of the page; `T` is float or double. */
 static const char mathematics_source[] =
 	"SYCL_KERNEL void math(SYCL_GLOBAL(T) o, T x, T y) {\n"
 	"  o[0] = sycl_sqrt(x); o[1] = sycl_rsqrt(x); o[2] = sycl_cbrt(x); o[3] = sycl_fabs(-x); o[4] = sycl_fma(x, y, "
@@ -93,7 +93,7 @@ static const double *host_mathematics(double x, double y)
 	return all;
 }
 
-/* Through the device's functions; relative to the host's in double. */
+/* Results of the device's functions, relative to the host's in double. */
 static void check_mathematics(bool doubles, double bound)
 {
 	const double x = 7.25, y = 0.625, *expected = host_mathematics(x, y);
@@ -182,7 +182,7 @@ Test(portable_prelude, integers_vectors_bits_and_constants)
 	run_close(&run);
 }
 
-/* A source may say nothing to its compiler's options, or what it says to OpenCL's. */
+/* A source may request no options of its compiler, or options of OpenCL. */
 Test(portable_prelude, options_of_opencl_are_understood)
 {
 	static const char source[] =

@@ -1,4 +1,4 @@
-/* The records that sycl_print puts into a stream, of which the library makes text
+/* The records that sycl_print writes into a stream, which the library converts to text
  * (client/lib/base/stream_text.h). */
 #include "cuda/kernels_run.h"
 
@@ -54,7 +54,7 @@ Test(portable_stream, E14_records_are_whole_and_apart)
 	run_close(&run);
 }
 
-/* Room for five of them: nothing is written behind it. */
+/* There is room for five of them: nothing is written behind it. */
 Test(portable_stream, what_finds_no_room_is_counted)
 {
 	static uint32_t words[WORDS];

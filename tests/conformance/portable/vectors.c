@@ -1,4 +1,5 @@
-/* Types of the portable form: vectors, conversions, half precision, and what a device may lack. */
+/* Types of the portable form: vectors, conversions, half precision, and features that a device may
+ * lack. */
 #include "cuda/kernels_run.h"
 
 #include "status.h"
@@ -183,7 +184,7 @@ Test(portable_vectors, E19_half_precision_or_a_refusal)
 	}
 }
 
-/* An ordinary mistake stays one, and what is there is no reason to refuse. */
+/* An ordinary mistake is reported as one, and a feature that exists is no reason to refuse. */
 Test(portable_vectors, E19_requirements_that_are_met_change_nothing)
 {
 	static const char wrong[] =

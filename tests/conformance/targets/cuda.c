@@ -1,11 +1,11 @@
 /*
- * CUDA: over the double of its driver, or over the driver of the machine where SYCLD_TEST_CUDA=real
- * says so (tests/gpu). The kernels are PTX, so nothing has to be compiled; cuda_portable.c
- * has them in the portable form.
+ * CUDA, with the double of its driver, or with the machine's driver if SYCLD_TEST_CUDA=real
+ * (tests/gpu). The kernels are PTX, so nothing is compiled; cuda_portable.c has them in the
+ * portable form.
  */
 #include "targets/cuda.h"
 
-/* Where this work-item is, row-major with x fastest, times 4, in %at. */
+/* The place of this work-item, row-major with x fastest, times 4, in %at. */
 #define PLACE                                                                                                  \
 	"\t.reg .b32 %r<8>, %v<4>;\n"                                                                          \
 	"\t.reg .b64 %at, %to, %from;\n"                                                                       \

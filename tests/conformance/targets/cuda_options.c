@@ -15,7 +15,8 @@ static bool is_real(void)
 	return which && strcmp(which, "real") == 0;
 }
 
-/* The driver's, as an application finds them. Handles are pointers, results and modes numbers. */
+/* The driver's functions, as an application finds them. Handles are pointers, results and modes
+ * numbers. */
 static int (*begin_capture)(void *stream, void *graph, const void *dependencies, const void *edges,
 			    size_t count, int mode);
 static int (*end_capture)(void *stream, void **graph_out);
@@ -48,7 +49,7 @@ int target_cuda_native_set(const struct backend_native_scope *scope, uint32_t me
 	return result;
 }
 
-/* "real": the driver of this machine. Otherwise the double; a GPU in the machine is left alone. */
+/* "real": the driver of this machine. Otherwise the double; a GPU of the machine is not used. */
 void target_cuda_prepare(void)
 {
 	unsigned count = 0;

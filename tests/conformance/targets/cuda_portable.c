@@ -1,5 +1,5 @@
-/* CUDA with the kernels of the list in the portable form: through NVRTC, and completed for ranges
- * and offsets. */
+/* CUDA with the kernels of the list in the portable form: through NVRTC, with support for ranges
+ * and offsets added. */
 #include "targets/cuda.h"
 
 static const char source[] =

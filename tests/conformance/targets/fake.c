@@ -1,4 +1,4 @@
-/* The fake backend: it must keep the contract that everything else is tested against. */
+/* The fake backend: it must satisfy the contract with which all other tests work. */
 #include "fake_control.h"
 #include "targets/fake_native.h"
 

@@ -1,4 +1,4 @@
-/* The fake backend with a device that has images, beside one in the host's memory. */
+/* The fake backend with a device that supports images, beside one in the host's memory. */
 #include "fake_control.h"
 #include "targets/target.h"
 

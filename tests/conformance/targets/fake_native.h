@@ -1,4 +1,4 @@
-/* The native commands of the fake targets: the device calls a function of the test's. */
+/* The native commands of the fake targets: the device calls a function of the test. */
 #ifndef SYCL_TESTS_CONFORMANCE_TARGET_FAKE_NATIVE_H
 #define SYCL_TESTS_CONFORMANCE_TARGET_FAKE_NATIVE_H
 
@@ -20,7 +20,8 @@ static void target_fake_run(void *argument)
 static int target_fake_native_set(const struct backend_native_scope *scope, uint32_t memory,
 				  uint32_t words, uint32_t value)
 {
-	static struct target_fake_job jobs[64]; /* as long as the graph, and a test is a process */
+	static struct target_fake_job
+		jobs[64]; /* valid as long as the graph; a test is a process */
 	static uint32_t count;
 	struct target_fake_job *job = &jobs[count++ % 64];
 

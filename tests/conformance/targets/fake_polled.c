@@ -1,4 +1,4 @@
-/* The fake backend as a device that wakes nobody: it must be polled. */
+/* The fake backend as a device that reports no completions, so it must be polled. */
 #include "fake_control.h"
 #include "targets/fake_native.h"
 

@@ -1,7 +1,7 @@
 /*
- * OpenCL: PoCL on a machine without a GPU. The kernels are written in the portable form.
- * SYCLD_TEST_OPENCL_PLATFORM: the platform that these tests are meant for, so that none of them
- * passes on another one's devices.
+ * OpenCL: PoCL on a machine without a GPU. The kernels are in the portable form.
+ * SYCLD_TEST_OPENCL_PLATFORM is the platform under test, so that no test passes with another one's
+ * devices.
  */
 #include "targets/target.h"
 
@@ -37,7 +37,7 @@ static void find_symbol(void *library, const char *name, void *function_out)
 	memcpy(function_out, &found, sizeof(found));
 }
 
-/* As the application's own code would: a fill, as the extension's versions up to 0.9.4 have it. */
+/* A fill as in an application, in the form of the extension's versions up to 0.9.4. */
 static int native_set(const struct backend_native_scope *scope, uint32_t memory, uint32_t words,
 		      uint32_t value)
 {
