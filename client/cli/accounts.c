@@ -3,6 +3,7 @@
 #include "filter.h"
 #include "order.h"
 #include "show.h"
+#include "users.h"
 
 #include <string.h>
 
@@ -36,14 +37,14 @@ static bool parse_by(const char *text, uint32_t *by_out)
 bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *query_out,
 		   const char **wrong_out)
 {
-	uint64_t uid = 0;
+	uint32_t uid = 0;
 	query_out->by = ACCOUNTS_BY_USER;
 	*wrong_out =
 		"--by needs uid, cgroup, device or session, or several of them separated by commas";
 	if (words->by && !parse_by(words->by, &query_out->by))
 		return false;
-	*wrong_out = "a user is a number, as 'id -u' prints it";
-	if (words->uid && !order_read_number(words->uid, 0, UINT32_MAX - 1, &uid))
+	*wrong_out = ORDER_NO_USER;
+	if (words->uid && !user_find(words->uid, &uid))
 		return false;
 	*wrong_out = "a device is BACKEND:NUMBER, as cuda:0";
 	if (words->device &&
@@ -54,7 +55,7 @@ bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *
 		return false;
 	query_out->of_device = words->device != NULL;
 	query_out->of_user = words->uid != NULL;
-	query_out->uid = (uint32_t)uid;
+	query_out->uid = uid;
 	if (words->cgroup)
 		query_out->cgroup = (char *)(uintptr_t)words->cgroup;
 	return true;

@@ -1,5 +1,7 @@
 #include "order.h"
 
+#include "users.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -34,6 +36,19 @@ bool order_read_number(const char *text, uint64_t least, uint64_t most, uint64_t
 	return order_parse_number(text, least, most, false, number_out);
 }
 
+/* Percentages may be written as such. */
+static bool parse_percent(const char *name, const char *value, uint64_t *number_out)
+{
+	char text[4];
+	size_t length = strlen(value);
+	if (strncmp(name, "share_", 6) != 0 || length < 2 || length > sizeof(text) ||
+	    value[length - 1] != '%')
+		return false;
+	memcpy(text, value, length - 1);
+	text[length - 1] = '\0';
+	return order_parse_number(text, 1, 100, false, number_out);
+}
+
 static bool parse_limit(const char *word, Sycl__V1__OrderCommand *order_out)
 {
 	static char name[LIMIT_NAME_BYTES];
@@ -45,13 +60,14 @@ static bool parse_limit(const char *word, Sycl__V1__OrderCommand *order_out)
 	order_out->limit = name;
 	order_out->value = 0;
 	return strcmp(sign + 1, "default") == 0 ||
+	       parse_percent(name, sign + 1, &order_out->value) ||
 	       order_parse_number(sign + 1, 1, INT64_MAX, true, &order_out->value);
 }
 
 static bool parse_whose(const struct order_words *words, int at, Sycl__V1__OrderCommand *order_out,
 			const char **wrong_out)
 {
-	uint64_t uid = 0;
+	uint32_t uid = 0;
 	int given = (words->count > at) + (words->uid != NULL) + words->all;
 	*wrong_out = "name the sessions of the order once: SESSION, --uid UID or --all";
 	if (given != 1 || words->count > at + 1)
@@ -60,11 +76,11 @@ static bool parse_whose(const struct order_words *words, int at, Sycl__V1__Order
 	if (words->count > at &&
 	    !order_parse_number(words->word[at], 1, UINT64_MAX, false, &order_out->session))
 		return false;
-	*wrong_out = "a user is a number, as 'id -u' prints it";
-	if (words->uid && !order_parse_number(words->uid, 0, UINT32_MAX - 1, false, &uid))
+	*wrong_out = ORDER_NO_USER;
+	if (words->uid && !user_find(words->uid, &uid))
 		return false;
 	order_out->of_user = words->uid != NULL;
-	order_out->uid = (uint32_t)uid;
+	order_out->uid = uid;
 	order_out->of_everybody = words->all;
 	return true;
 }
@@ -85,7 +101,7 @@ bool order_read(const char *verb, const struct order_words *words,
 			order_out->order = orders[i].order;
 	bool is_limit = order_out->order == SYCL__V1__ORDER__ORDER_LIMIT;
 	*wrong_out =
-		"limit needs NAME=VALUE: a whole number, for bytes with K, M, G or T, or 'default'";
+		"limit needs NAME=VALUE: a whole number, for bytes with K, M, G or T, for shares with %, or 'default'";
 	if (is_limit && (words->count == 0 || !parse_limit(words->word[0], order_out)))
 		return false;
 	if (words->reason)

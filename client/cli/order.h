@@ -18,6 +18,7 @@ struct order_words {
 
 /* Reads a whole number of that range. */
 bool order_read_number(const char *text, uint64_t least, uint64_t most, uint64_t *number_out);
+#define ORDER_NO_USER "there is no such user: a name, or a number as 'id -u' prints it"
 /* False: *wrong_out names the error. The request points into the words. */
 bool order_read(const char *verb, const struct order_words *words,
 		Sycl__V1__OrderCommand *order_out, const char **wrong_out);

@@ -69,7 +69,8 @@ bool show_order(const Sycl__V1__AdminReply *reply, const Sycl__V1__OrderCommand 
 		show_sessions_of("paused", order, reply->ordered);
 		break;
 	case SYCL__V1__ORDER__ORDER_RESUME:
-		show_sessions_of("resumed", order, reply->ordered);
+		if (order->session || reply->ordered)
+			show_sessions_of("resumed", order, reply->ordered);
 		show_let_in(order);
 		break;
 	case SYCL__V1__ORDER__ORDER_DRAIN:

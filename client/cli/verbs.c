@@ -13,8 +13,8 @@ enum { TIMEOUT_MS = 2000, DISCOVERY_TIMEOUT_MS = 25000 };
 #define FILTER      (BIT(OPT_USER) | BIT(OPT_GROUP) | BIT(OPT_DEVICE) | BIT(OPT_SESSION))
 #define ORDER       (GENERAL | BIT(OPT_UID) | BIT(OPT_ALL) | BIT(OPT_REASON))
 
-#define WHOSE                                                                                        \
-	"WHOSE is SESSION (a number of 'syclctl sessions'), --uid UID or --all. Only root and the\n" \
+#define WHOSE                                                                                         \
+	"WHOSE is SESSION (a number of 'syclctl sessions'), --uid USER or --all. Only root and the\n" \
 	"administrators' group may give orders."
 
 static void request_status(Sycl__V1__AdminRequest *request)
@@ -122,7 +122,7 @@ const struct verb verbs[] = {
 	 ORDER | BIT(OPT_WAIT) | BIT(OPT_TIMEOUT), ORDERS},
 	{"limit", "NAME=VALUE WHOSE", "change a limit of sycld.conf(5); NAME=default takes it back",
 	 "Besides the limits of sycld.conf(5) there are sessions_per_tenant, share_min and share_max\n"
-	 "(of users). Bytes may be written with K, M, G or T.\n" WHOSE,
+	 "(of users), in percent. Bytes may be written with K, M, G or T.\n" WHOSE,
 	 ORDER, WORDS_LIMIT_SESSION, ORDERS},
 	{"limits", NULL, "the limits that apply, each from sycld.conf or an order",
 	 "An order for a session comes first, then one for its user, then one for all users, then\n"
@@ -154,7 +154,7 @@ const unsigned verb_count = sizeof(verbs) / sizeof(*verbs);
 
 const struct cli_option cli_options[] = {
 	{OPT_UID, "uid", "UID", WORDS_UID, NULL,
-	 "the sessions of this user; accounts: what this user has used"},
+	 "the sessions of this user, a name or a number; accounts: what this user has used"},
 	{OPT_BY, "by", "WHAT[,...]", WORDS_CHOICE, "uid cgroup device session",
 	 "accounts: a row for each uid (the default), cgroup, device or session"},
 	{OPT_CGROUP, "cgroup", "PATH", WORDS_NONE, NULL,

@@ -88,7 +88,7 @@ Test(cli, wrong_usage_exits_2_and_help_lists_every_verb)
 		{SYCLCTL_PROGRAM, "accounts", "--by="},
 		{SYCLCTL_PROGRAM, "accounts", "--by=uid,"},
 		{SYCLCTL_PROGRAM, "accounts", "--by=users"},
-		{SYCLCTL_PROGRAM, "accounts", "--uid=root"},
+		{SYCLCTL_PROGRAM, "accounts", "--uid=no such name"},
 		{SYCLCTL_PROGRAM, "accounts", "--uid=4294967295"},
 		{SYCLCTL_PROGRAM, "accounts", "--device=cuda"},
 		{SYCLCTL_PROGRAM, "accounts", "--device=cuda:64"},
