@@ -30,6 +30,9 @@ struct backend_argument {
 		struct {
 			struct backend_memory *memory; /* NULL: a 0-byte buffer, or USM */
 			uint64_t offset_bytes;
+			/* Of `memory`, for the checking mode: bytes from there to the end of the
+			 * accessor's range, times 8, and bits of access_mode.h; 0: not known. */
+			uint64_t reach;
 			void *usm; /* without `memory`: the address that the kernel gets; NULL: none
 				    */
 		} global;

@@ -54,7 +54,11 @@ struct sycl_open_options {
 	 * that the calling thread may use, at most 4; with fewer than 4 processors, none.
 	 */
 	uint32_t copy_threads;
-	uint32_t reserved; /**< 0 */
+	/**
+	 * 1: portable sources are built with checks, and launches of their kernels report wrong
+	 * accesses (sycld-portable-kernels(7)). 0: only if SYCLD_CHECK of the environment is 1.
+	 */
+	uint32_t check;
 };
 #define SYCL_OPEN_OPTIONS_INIT                                                                     \
 	{                                                                                          \

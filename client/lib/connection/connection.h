@@ -138,6 +138,8 @@ struct connection {
 	pthread_cond_t pages_changed;
 	uint32_t copy_threads; /* copy_threads_wanted's; written once, when the connection is opened
 				*/
+	/* Portable sources are built with checks; written once, when the connection is opened. */
+	bool check;
 	_Atomic uint32_t copy_quota; /* processors_quota's; 0: not read yet */
 	struct copiers copiers;
 	struct async_errors async_errors;
@@ -182,6 +184,7 @@ struct open_request {
 	uint32_t helper_threads, copy_threads; /* copy_threads: the result of copy_threads_wanted */
 	/* 0: the value of the environment, or the service's default. */
 	uint32_t session_class, weight;
+	bool check;
 };
 /* connection.c: initialises its own part of the zeroed memory. -ENOMEM: the caller must still call
  * connection_fini. */

@@ -48,5 +48,6 @@ sycl_result connection_connect(struct connection *c, const struct open_request *
 	if (!result)
 		result = connection_handshake(c, request, is_gone_out);
 	c->copy_threads = request->copy_threads;
+	c->check = request->check;
 	return result;
 }

@@ -3,6 +3,7 @@
 #include "connection/limits.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,11 +111,25 @@ static sycl_result check_input(const struct context *context, const struct devic
 	return SYCL_SUCCESS;
 }
 
+/* The options of the service: checking mode is one of them. malloc'ed; NULL: no memory. */
+static char *build_options(const struct connection *c, const struct build_input *input)
+{
+	bool checks = c->check && input->kind == SYCL_SOURCE_PORTABLE && !input->compile_only;
+	char *options = NULL;
+	return asprintf(&options, "%s%s", checks ? "--sycl-check " : "",
+			input->options ? input->options : "") < 0
+		       ? NULL
+		       : options;
+}
+
 sycl_result bundle_image_build(struct context *context, struct device *device,
 			       const struct build_input *input, struct bundle_image **image_out)
 {
 	struct connection *c = context->object.connection;
 	struct bundle_image *image = NULL;
+	CLEANUP(free_pointer) char *options = build_options(c, input);
+	if (!options)
+		return error_no_memory();
 	sycl_result result = check_input(context, device, input);
 	if (!result)
 		result = remote_check(&context->remote);
@@ -127,7 +142,7 @@ sycl_result bundle_image_build(struct context *context, struct device *device,
 	request.context = context->remote.id;
 	request.device = device->facts->device;
 	request.kind = (Sycl__V1__SourceKind)input->kind;
-	request.options = (char *)(uintptr_t)(input->options ? input->options : "");
+	request.options = options;
 	request.compile_only = input->compile_only;
 	Sycl__V1__ArenaRange place = SYCL__V1__ARENA_RANGE__INIT;
 	struct arena_range range = {0, 0, 0};

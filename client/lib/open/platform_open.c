@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define OPEN_TIMEOUT_NS 10000000000ull
 /* The sizes of the structure in earlier versions. */
@@ -28,6 +29,15 @@ static sycl_result endpoint_wanted(const char *given, const char **endpoint_out)
 		text);
 }
 
+static sycl_result check_wanted(uint32_t given, bool *check_out)
+{
+	const char *text = secure_getenv("SYCLD_CHECK");
+	*check_out = given || (text && strcmp(text, "1") == 0);
+	if (given || !text || !*text || strcmp(text, "0") == 0 || *check_out)
+		return SYCL_SUCCESS;
+	return error_set(SYCL_ERROR_INVALID, "SYCLD_CHECK in the environment is neither 0 nor 1");
+}
+
 /* Members beyond the structure's size are not read. */
 static sycl_result open_request_from_options(const struct sycl_open_options *options,
 					     struct open_request *request)
@@ -40,8 +50,9 @@ static sycl_result open_request_from_options(const struct sycl_open_options *opt
 	if (options && options->helper_threads > HELPERS_MAX)
 		return error_set(SYCL_ERROR_INVALID, "%u helper threads; at most %u are allowed",
 				 options->helper_threads, HELPERS_MAX);
-	if (bytes == sizeof(*options) && options->reserved != 0)
-		return error_set(SYCL_ERROR_INVALID, "options: reserved is not 0");
+	if (bytes == sizeof(*options) && options->check > 1)
+		return error_set(SYCL_ERROR_INVALID, "options: check is %u, neither 0 nor 1",
+				 options->check);
 	if (options && options->timeout_ns)
 		request->deadline_ns = clock_deadline_ns(options->timeout_ns);
 	if (options)
@@ -55,6 +66,8 @@ static sycl_result open_request_from_options(const struct sycl_open_options *opt
 	if (!result)
 		result = copy_threads_wanted(has_copies ? options->copy_threads : 0,
 					     &request->copy_threads);
+	if (!result)
+		result = check_wanted(has_copies ? options->check : 0, &request->check);
 	return result;
 }
 

@@ -144,6 +144,10 @@ static int check_accessor(const struct group_scratch *scratch, const struct task
 	argument->kind = BACKEND_ARGUMENT_GLOBAL;
 	argument->requirement = message->accessor;
 	argument->offset_bytes = message->offset_bytes;
+	const struct task_requirement *requirement = &request->requirements[message->accessor];
+	uint64_t end = requirement->offset_bytes + requirement->size_bytes;
+	uint64_t rest = end > message->offset_bytes ? end - message->offset_bytes : 0;
+	argument->reach = rest << 3 | requirement->mode;
 	return 0;
 }
 

@@ -169,13 +169,13 @@ Test(greeting, the_environment_s_endpoint_has_the_syntax_and_the_errors_of_the_a
 		  sycl_get_last_error_text());
 }
 
-static sycl_result open_copied(uint32_t threads, uint32_t reserved, size_t struct_bytes)
+static sycl_result open_copied(uint32_t threads, uint32_t check, size_t struct_bytes)
 {
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
 	sycl_platform platform = NULL;
 	options.struct_bytes = (uint32_t)struct_bytes;
 	options.copy_threads = threads;
-	options.reserved = reserved;
+	options.check = check;
 	return sycl_platform_open_with("unix:/tmp/sycl-greeting.nobody", &options, &platform);
 }
 
@@ -184,16 +184,20 @@ Test(greeting, numbers_of_copy_threads_that_there_cannot_be_are_refused)
 	const size_t now = sizeof(struct sycl_open_options),
 		     before = offsetof(struct sycl_open_options, copy_threads);
 	cr_expect(eq(int, open_copied(17, 0, now), SYCL_ERROR_INVALID));
-	cr_expect(eq(int, open_copied(0, 1, now), SYCL_ERROR_INVALID));
+	cr_expect(eq(int, open_copied(0, 2, now), SYCL_ERROR_INVALID));
+	cr_expect(eq(int, open_copied(0, 1, now), SYCL_ERROR_CONNECTION_LOST));
 	cr_expect(eq(int, open_copied(16, 0, now), SYCL_ERROR_CONNECTION_LOST));
 	cr_expect(eq(int, open_copied(SYCL_COPY_THREADS_NONE, 0, now), SYCL_ERROR_CONNECTION_LOST));
-	cr_expect(eq(int, open_copied(17, 1, before), SYCL_ERROR_CONNECTION_LOST),
+	cr_expect(eq(int, open_copied(17, 2, before), SYCL_ERROR_CONNECTION_LOST),
 		  "of the former size they are not read");
 	cr_assert(zero(int, setenv("SYCLD_COPY_THREADS", "many", 1)));
 	cr_expect(eq(int, open_copied(0, 0, now), SYCL_ERROR_INVALID));
-	cr_expect(eq(int, open_copied(17, 1, before), SYCL_ERROR_INVALID),
+	cr_expect(eq(int, open_copied(17, 2, before), SYCL_ERROR_INVALID),
 		  "who says nothing has the environment's");
 	cr_expect(eq(int, open_copied(1, 0, now), SYCL_ERROR_CONNECTION_LOST));
+	cr_assert(zero(int, setenv("SYCLD_CHECK", "yes", 1)));
+	cr_expect(eq(int, open_copied(1, 0, now), SYCL_ERROR_INVALID));
+	cr_expect(eq(int, open_copied(1, 1, now), SYCL_ERROR_CONNECTION_LOST));
 }
 
 Test(greeting, M11_the_code_of_a_refusal_is_the_results)

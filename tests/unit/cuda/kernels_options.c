@@ -80,6 +80,10 @@ Test(cuda_options, instances_of_templates_are_set_apart)
 	cr_assert_eq(cuda_options_parse("--gpu-architecture=compute_80", false, &options), 0);
 	cr_assert(options.has_architecture);
 	cuda_options_fini(&options);
+	cr_assert_eq(cuda_options_parse("-w --sycl-check", true, &options), 0);
+	cr_assert(options.checks);
+	cr_assert_eq(options.count, 1, "the compiler does not get the option");
+	cuda_options_fini(&options);
 	cr_assert_eq(cuda_options_parse("-DX", false, &options), 0);
 	cr_assert_not(options.has_architecture);
 	cuda_options_fini(&options);

@@ -1,4 +1,5 @@
 /* M6: lines of a build log are numbered as in the user's source, whatever a compiler counts. */
+#include "build_log.h"
 #include "opencl/driver/log.h"
 
 #include <criterion/criterion.h>
@@ -38,7 +39,7 @@ Test(opencl_log, M6_what_is_no_line_of_the_users_stays)
 
 static void shown(const char *log, const char *source, const char *expected)
 {
-	char *text = opencl_log_show_lines(log, source, strlen(source));
+	char *text = build_log_show_lines(log, source, strlen(source));
 	cr_assert_not_null(text);
 	cr_assert_str_eq(text, expected);
 	free(text);

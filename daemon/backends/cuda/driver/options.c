@@ -1,6 +1,7 @@
 #include "cuda/driver/options.h"
 
 #include "cleanup.h"
+#include "portable_check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,6 +95,10 @@ static int options_add(struct cuda_options *options, const char *word, bool port
 		if (options->expression_count == CUDA_OPTIONS_MAX)
 			return -E2BIG;
 		options->expressions[options->expression_count++] = word + sizeof(expression) - 1;
+		return 0;
+	}
+	if (portable && strcmp(word, PORTABLE_CHECK_OPTION) == 0) {
+		options->checks = true;
 		return 0;
 	}
 	if (portable) {

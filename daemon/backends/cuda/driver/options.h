@@ -21,6 +21,7 @@ struct cuda_options {
 	const char *expressions[CUDA_OPTIONS_MAX];
 	char pending;          /* 'D' or 'U': the next word is defined or undefined */
 	bool has_architecture; /* the user has named the architecture */
+	bool checks;           /* portable: --sycl-check. CUDA only looks for words */
 };
 
 /*

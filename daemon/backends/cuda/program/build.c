@@ -7,6 +7,7 @@
  */
 #include "cuda/program/build.h"
 
+#include "build_log.h"
 #include "cuda/program/compile.h"
 #include "cuda/program/describe.h"
 #include "cuda/program/launch.h"
@@ -391,6 +392,9 @@ int cuda_build_make(struct backend *backend, uint32_t device,
 	/* If no compiler ran, the sentence is the whole log. */
 	if (error < 0 && fault_out->status == STATUS_BUILD && !build.log)
 		build.log = strdup(fault_out->text);
+	if (request->kind == BACKEND_SOURCE_PORTABLE &&
+	    (build.options.checks || (error < 0 && fault_out->status == STATUS_BUILD)))
+		build_log_add_words(&build.log, build.source, build.source_bytes);
 	*log_out = build.log;
 	if (error < 0)
 		return error;

@@ -25,6 +25,17 @@ void opencl_aside_close(struct backend_device *device)
 	close_queue(device->cl, &device->settling);
 }
 
+cl_int opencl_aside_read(struct backend_device *device, cl_mem buffer, cl_event after, void *into,
+			 size_t bytes)
+{
+	cl_int code = CL_SUCCESS;
+
+	cl_command_queue queue = queue_of(device, &device->settling, &code);
+	return queue ? device->cl->EnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, into, 1,
+						     &after, NULL)
+		     : code;
+}
+
 cl_int opencl_settle(struct backend_device *device, cl_mem buffer)
 {
 	cl_int code = CL_SUCCESS;

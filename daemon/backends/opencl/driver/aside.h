@@ -1,4 +1,5 @@
-/* A queue beside the lanes, on which a new buffer gets its place on the device. */
+/* A queue beside the lanes: a new buffer gets its place on the device, and small results are read.
+ */
 #ifndef SYCL_BACKENDS_OPENCL_ASIDE_H
 #define SYCL_BACKENDS_OPENCL_ASIDE_H
 
@@ -16,5 +17,10 @@ void opencl_aside_close(struct backend_device *device);
  * Blocks for the read, on a queue of its own, which waits for no other work.
  */
 cl_int opencl_settle(struct backend_device *device, cl_mem buffer);
+
+/* Reads from a buffer that only commands before `after` use, which has ended. Returns the driver's
+ * code. Device thread. Blocks for the read, as opencl_settle. */
+cl_int opencl_aside_read(struct backend_device *device, cl_mem buffer, cl_event after, void *into,
+			 size_t bytes);
 
 #endif

@@ -2,8 +2,6 @@
 #ifndef SYCL_BACKENDS_OPENCL_LOG_H
 #define SYCL_BACKENDS_OPENCL_LOG_H
 
-#include <stddef.h>
-
 /*
  * NVIDIA's compiler ignores "#line": it counts all lines of its input, and names the input
  * "<kernel>". The log is changed in place to "kernel" and the line of the user's own text.
@@ -11,12 +9,5 @@
  * changed.
  */
 void opencl_log_renumber(char *log, unsigned long lines_before);
-
-/*
- * The log with the source's line and a caret below each message about "kernel", where the compiler
- * (PoCL's) does not show them itself. The source ends with a 0 that is not counted. malloc'ed;
- * NULL: no memory.
- */
-char *opencl_log_show_lines(const char *log, const char *source, size_t source_bytes);
 
 #endif

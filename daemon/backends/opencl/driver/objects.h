@@ -84,6 +84,7 @@ struct opencl_pending {
 	/* For a launch; NULL: it need not be kept apart from others (program/growth.h). */
 	const struct opencl_growth *growth;
 	const struct backend_graph *graph; /* for a launch of a graph */
+	struct opencl_check *check;        /* for a launch in checking mode; else NULL */
 	void *staging;                     /* host bytes that the command reads; NULL: none */
 	bool is_refused; /* the driver has taken only a part of the command (driver/sent.h) */
 	struct backend_fault *refusal; /* the reason; NULL: there was no memory for it */
@@ -165,6 +166,8 @@ struct backend_kernel {
 	bool is_native;
 	cl_kernel clone; /* a copy of a native kernel, for one launch; NULL: none */
 	char *name;
+	bool has_check; /* checking mode: the driver's argument check_index is the block of words */
+	cl_uint check_index;
 	struct backend_kernel_facts facts;
 	struct backend_argument_facts *arguments;
 	struct opencl_place *places; /* for each argument, its place in the driver */

@@ -2,8 +2,10 @@
 
 #include "clock.h"
 #include "opencl/lane/begin.h"
+#include "opencl/lane/check.h"
 #include "opencl/driver/fault.h"
 #include "opencl/driver/pending.h"
+#include "status.h"
 
 #define OPENCL_FIRST_CAPACITY 64u
 
@@ -45,12 +47,15 @@ static void unlink_lane(struct backend_lane *lane)
 	*at = lane->next_unflushed;
 }
 
-static void end_pending(const struct opencl_library *cl, struct opencl_pending *pending)
+static void end_pending(struct backend_device *device, struct opencl_pending *pending)
 {
+	const struct opencl_library *cl = device->cl;
 	(void)cl->ReleaseEvent(pending->event);
 	if (pending->start)
 		(void)cl->ReleaseEvent(pending->start);
 	opencl_begin_drop(pending->begin);
+	if (pending->check)
+		(void)opencl_check_free(device, pending->check);
 	opencl_kernel_drop(pending->kernel);
 	free(pending->staging);
 	free(pending->refusal);
@@ -70,7 +75,7 @@ void opencl_lane_free(struct backend_lane *lane)
 	    !lane->is_native) /* the application's queue may have work of the application */
 		(void)device->cl->Finish(lane->queue);
 	for (; lane->head != lane->tail; lane->head++)
-		end_pending(device->cl, &lane->pending_ring[lane->head & (lane->capacity - 1)]);
+		end_pending(device, &lane->pending_ring[lane->head & (lane->capacity - 1)]);
 	(void)pthread_mutex_lock(&device->lock);
 	while (lane->armed)
 		(void)pthread_cond_wait(&device->callback_ended, &device->lock);
@@ -246,7 +251,7 @@ static void opencl_update_period(const struct backend_lane *lane,
 static void fill_completion(struct backend_lane *lane, struct opencl_pending *pending,
 			    struct backend_completion *completion_out)
 {
-	end_pending(lane->device->cl, pending);
+	end_pending(lane->device, pending);
 	completion_out->lane = lane;
 	completion_out->sequence = pending->sequence;
 	lane->head++;
@@ -297,6 +302,8 @@ static bool report_first(struct backend_lane *lane, struct backend_completion *c
 		(void)opencl_fault_code(&completion.fault, state, "complete the command");
 	else if (read_times(lane, pending, &start, &end))
 		report_times(lane, pending, start, end, &completion);
+	if (pending->check && completion.fault.status == STATUS_SUCCESS)
+		opencl_check_end(device, pending, &completion.fault);
 	fill_completion(lane, pending, &completion);
 	*completion_out = completion;
 	return true;

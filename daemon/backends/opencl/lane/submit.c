@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "opencl/lane/begin.h"
+#include "opencl/lane/check.h"
 #include "opencl/driver/fault.h"
 #include "opencl/lane/fill.h"
 #include "opencl/lane/graph.h"
@@ -110,6 +111,9 @@ static int opencl_submit_launch(struct backend_lane *lane, const struct backend_
 		return opencl_no_memory(fault_out, "a command");
 	error = opencl_kernel_prepare(kernel, geometry.dimensions, command->launch.arguments,
 				      command->launch.argument_count, &prepared, fault_out);
+	if (error == 0 && kernel->has_check)
+		error = opencl_check_begin(lane, prepared, command, list, &pending->check,
+					   fault_out);
 	if (error == 0) {
 		cl_int code = lane->device->cl->EnqueueNDRangeKernel(
 			lane->queue, prepared, geometry.dimensions,
@@ -120,8 +124,10 @@ static int opencl_submit_launch(struct backend_lane *lane, const struct backend_
 			error = opencl_fault_code(fault_out, code, "start the kernel");
 	}
 	opencl_kernel_drop_temporaries(kernel);
-	if (error < 0)
+	if (error < 0) {
+		pending->check = opencl_check_free(lane->device, pending->check);
 		return error;
+	}
 	if (leads)
 		opencl_growth_led(lane->device, &user, pending->event);
 	pending->growth = user.growth;

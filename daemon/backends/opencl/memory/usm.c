@@ -84,6 +84,13 @@ static const struct opencl_usm *opencl_usm_find(const struct backend_device *dev
 											  : NULL;
 }
 
+uint64_t opencl_usm_rest(const struct backend_device *device, const void *pointer)
+{
+	const struct opencl_usm *usm = opencl_usm_find(device, pointer, 1);
+
+	return usm ? usm->address + usm->size_bytes - (uintptr_t)pointer : 0;
+}
+
 static int device_reserve_usm(struct backend_device *device)
 {
 	if (device->usm_count < device->usm_capacity)

@@ -34,6 +34,8 @@ int opencl_usm_command(struct backend_lane *lane, const struct backend_command *
 		       void **staging_out, struct backend_fault *fault_out);
 
 /* Called when the device closes. All USM has been freed before. */
+/* The number of bytes from this address to the end of its allocation; 0: it lies in none. */
+uint64_t opencl_usm_rest(const struct backend_device *device, const void *pointer);
 void opencl_usm_close(struct backend_device *device);
 
 #endif

@@ -2,6 +2,7 @@
  * number of dimensions (see program/binary.h), unless no part of it depends on that number. */
 #include "opencl/program/build.h"
 
+#include "build_log.h"
 #include "opencl/program/argument_types.h"
 #include "opencl/driver/aspects.h"
 #include "opencl/driver/fault.h"
@@ -10,8 +11,10 @@
 #include "opencl/driver/missing.h"
 #include "opencl/program/program.h"
 #include "opencl/program/spirv.h"
+#include "portable_check.h"
 #include "portable_names.h"
 #include "portable_prelude.h"
+#include "portable_words.h"
 #include "status.h"
 
 #include <ctype.h>
@@ -79,7 +82,7 @@ static void opencl_take_log(struct opencl_build *build)
 		opencl_log_renumber(log, lines_before(build));
 	build->log = log;
 	char *shown = build->kind != BACKEND_SOURCE_SPIRV
-			      ? opencl_log_show_lines(log, build->source, build->source_bytes)
+			      ? build_log_show_lines(log, build->source, build->source_bytes)
 			      : NULL;
 	if (shown) {
 		free(log);
@@ -120,13 +123,15 @@ int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, 
 		(void)snprintf(define, sizeof(define),
 			       "-DSYCL_DIMENSIONS=%u -DSYCL_MAX_GROUP_=%llu", dimensions,
 			       (unsigned long long)build->facts->max_work_group_size);
-	if (asprintf(options_out, "-cl-kernel-arg-info %s %s %s %s", define,
+	if (asprintf(options_out, "-cl-kernel-arg-info %s %s %s %s %s", define,
+		     build->checks ? "-DSYCL_CHECKS_" : "",
 		     sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "",
 		     version ? "-DSYCL_VERSION_ASKED_" : "",
 		     build->options ? build->options : "") < 0) {
 		*options_out = NULL;
 		return opencl_no_memory(fault_out, "a build");
 	}
+	remove_option(*options_out, PORTABLE_CHECK_OPTION);
 	if (build->needs_optimiser)
 		remove_option(*options_out, "-cl-opt-disable");
 	return 0;
@@ -362,6 +367,36 @@ int opencl_build_try(struct opencl_build *build,
 	return error;
 }
 
+/*
+ * Checking mode: builds the source once more, with checks, and takes that binary. The log stays
+ * that of the user's own text. If the checks do not compile, because a macro hides what is indexed,
+ * the binary is the one without them, and the log says so.
+ */
+static void build_checks(struct opencl_build *build)
+{
+	struct backend_fault unused = {0};
+	CLEANUP(opencl_build_fini) struct opencl_build checked = *build;
+
+	checked.binary = (struct opencl_binary){0};
+	checked.log = NULL;
+	checked.checks = true;
+	checked.own_source = NULL;
+	size_t bytes = 0;
+	CLEANUP(free_pointer)
+	char *text = portable_check_rewrite(build->source, build->source_bytes, &bytes);
+	checked.source = text;
+	checked.source_bytes = bytes;
+	if (text && opencl_build_try(&checked, opencl_build_variants, &unused) == 0) {
+		const struct opencl_binary plain = build->binary;
+		build->binary = checked.binary;
+		checked.binary = plain;
+	} else {
+		build_log_add(&build->log,
+			      "warning: the accesses of this source cannot be checked\n");
+	}
+	free(checked.log);
+}
+
 static int opencl_build_source(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	if (build->source_bytes > 0)
@@ -440,6 +475,12 @@ int opencl_build(struct backend *backend, uint32_t device, enum backend_source_k
 	if (error == 0)
 		error = kind == BACKEND_SOURCE_BUILTIN ? build_builtin(&build, fault_out)
 						       : opencl_build_source(&build, fault_out);
+	const bool checks = options && strstr(options, PORTABLE_CHECK_OPTION);
+	if (kind == BACKEND_SOURCE_PORTABLE && error == 0 && checks)
+		build_checks(&build);
+	if (kind == BACKEND_SOURCE_PORTABLE &&
+	    (checks || (error < 0 && fault_out->status == STATUS_BUILD)))
+		build_log_add_words(&build.log, source, source_bytes);
 	*log_out = build.log;
 	if (error == 0) {
 		error = opencl_binary_pack(&build.binary, binary_out, binary_bytes_out);

@@ -16,6 +16,7 @@ struct opencl_build {
 	enum backend_source_kind kind;
 	const char *source, *options;
 	size_t source_bytes;
+	bool checks;          /* the source has the checks of portable_check.h */
 	bool needs_optimiser; /* opencl_pocl_needs_optimiser */
 	char *own_source;     /* the source with prefixes, if its own names needed them */
 	char *log;

@@ -8,10 +8,14 @@
 #include "opencl/program/native_program.h"
 #include "opencl/program/program.h"
 #include "opencl/memory/usm.h"
+#include "portable_check.h"
 #include "status.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Room for one element of any type. */
+#define SPARE_BYTES 4096u
 
 static uint64_t group_size(struct backend_kernel *kernel, cl_kernel_work_group_info what)
 {
@@ -82,8 +86,12 @@ static int opencl_fill_arguments(struct backend_kernel *kernel, const char *name
 			opencl_argument_facts(device->cl, kernel->kernels[0], i,
 					      device->facts->address_bits, &kernel->arguments[i]);
 	}
+	kernel->has_check =
+		!kernel->is_native && count > 0 &&
+		strcmp(kernel->arguments[count - 1].name, PORTABLE_CHECK_PARAMETER) == 0;
+	kernel->check_index = count - kernel->has_check;
 	kernel->facts.argument_count =
-		opencl_arguments_merge(kernel->arguments, count, kernel->places);
+		opencl_arguments_merge(kernel->arguments, kernel->check_index, kernel->places);
 	return 0;
 }
 
@@ -332,6 +340,15 @@ static int set_global(struct backend_kernel *kernel, cl_kernel to, uint32_t inde
 	} else if (memory && argument->global.offset_bytes >= memory->size_bytes) {
 		object = NULL; /* past the end: the kernel can read no byte there */
 	}
+	if (!object && kernel->has_check) {
+		/* A wrong access that was found goes to the first element. */
+		object = kernel->program->device->cl->CreateBuffer(kernel->program->device->context,
+								   CL_MEM_READ_WRITE, SPARE_BYTES,
+								   NULL, code_out);
+		if (!object)
+			return 0;
+		kernel->temporaries[index] = object;
+	}
 	*code_out = kernel->program->device->cl->SetKernelArg(to, at, sizeof(cl_mem),
 							      object ? (void *)&object : NULL);
 	return 0;
@@ -462,6 +479,9 @@ int opencl_kernel_prepare(struct backend_kernel *kernel, uint32_t dimensions,
 		local_bytes = device_bytes;
 	for (uint32_t i = 0; error == 0 && i < count; i++)
 		error = opencl_set_argument(kernel, to, i, &arguments[i], &local_bytes, fault_out);
+	if (error == 0 && kernel->has_check) /* a launch that reports sets another one */
+		(void)kernel->program->device->cl->SetKernelArg(to, kernel->check_index,
+								sizeof(cl_mem), NULL);
 	if (error == 0)
 		error = opencl_usm_announce(kernel, variant, fault_out);
 	if (error == 0)

@@ -65,6 +65,7 @@ struct task_argument {
 	void *usm;
 	uint32_t requirement;           /* GLOBAL, IMAGE: index into requirements */
 	uint64_t offset_bytes;          /* GLOBAL */
+	uint64_t reach;                 /* GLOBAL: as in backend_argument */
 	const void *bytes;              /* VALUE; copied by task_submit */
 	uint64_t size_bytes;            /* VALUE and LOCAL */
 	bool sampled, writes;           /* IMAGE: as in backend_argument */

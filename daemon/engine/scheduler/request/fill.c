@@ -122,6 +122,7 @@ static void fill_arguments(struct task_command *command, const struct task_reque
 			command->argument_memories[i] =
 				requirement_memory(request, from->requirement);
 			to->global.offset_bytes = from->offset_bytes;
+			to->global.reach = from->reach;
 		} else if (from->kind == BACKEND_ARGUMENT_IMAGE ||
 			   from->kind == BACKEND_ARGUMENT_SAMPLER) {
 			if (from->kind == BACKEND_ARGUMENT_IMAGE)

@@ -175,6 +175,7 @@ static uint8_t *fill_member_arguments(struct task_command *command, uint32_t fir
 			command->argument_memories[first + i] =
 				accesses[member->requirements[from->requirement]].memory;
 			to->global.offset_bytes = from->offset_bytes;
+			to->global.reach = from->reach;
 		} else {
 			to->local_bytes = from->size_bytes;
 		}

@@ -1,0 +1,278 @@
+/* The checking mode on the CPU device (PoCL): wrong accesses are reported, right ones are not. */
+#include "syclclient.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+enum { N = 256 };
+
+static sycl_platform platform;
+static sycl_queue queue;
+static sycl_buffer x, y;
+static sycl_handler handler;
+
+#define MUST(call)                                                                                 \
+	do {                                                                                       \
+		sycl_result must_ = (call);                                                        \
+		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),     \
+			  sycl_get_last_error_text(), sycl_get_build_log());                       \
+	} while (0)
+
+static void open_with(uint32_t check)
+{
+	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
+	sycl_device device = NULL;
+	options.check = check;
+	cr_assert(eq(int, setenv("XDG_CACHE_HOME", TEST_CACHE, 1), 0));
+	MUST(sycl_platform_open_with("embedded:", &options, &platform));
+	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
+	MUST(sycl_queue_create(NULL, device, NULL, &queue));
+	MUST(sycl_device_release(device));
+	float zeros[N] = {0};
+	MUST(sycl_buffer_create(platform, zeros, sizeof(zeros), SYCL_HOST_CONST, &x));
+	MUST(sycl_buffer_create(platform, zeros, sizeof(zeros), SYCL_HOST_CONST, &y));
+}
+
+static void open_checked(void)
+{
+	open_with(1);
+}
+
+static void close_checked(void)
+{
+	MUST(sycl_buffer_release(x));
+	MUST(sycl_buffer_release(y));
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_platform_release(platform));
+}
+
+TestSuite(client_checking, .timeout = 120, .init = open_checked, .fini = close_checked);
+TestSuite(client_not_checking, .timeout = 120, .fini = close_checked);
+
+static const char source[] =
+	"SYCL_KERNEL void shift(SYCL_GLOBAL(const float) x, SYCL_GLOBAL(float) y, int by)\n"
+	"{\n"
+	"	int i = (int)sycl_global_id(0);\n"
+	"	y[i] += x[i + by];\n"
+	"}\n"
+	"SYCL_KERNEL void store(SYCL_GLOBAL(float) x, SYCL_GLOBAL(float) y, int step)\n"
+	"{\n"
+	"	ulong i = sycl_global_id(0) * step;\n"
+	"	x[i] = 1; y[i] = 2;\n"
+	"}\n"
+	"SYCL_KERNEL void half_of(SYCL_GLOBAL(float) x, ulong count)\n"
+	"{\n"
+	"	ulong i = sycl_global_id(0);\n"
+	"	if (i < count)\n"
+	"		x[i] = 1;\n"
+	"	x[i] += 1;\n"
+	"}\n"
+	"SYCL_KERNEL void rows(SYCL_GLOBAL(float) x, ulong columns)\n"
+	"{\n"
+	"	SYCL_GLOBAL(float) row = x + sycl_global_id(0) * 16;\n"
+	"	row[sycl_global_id(1) * columns] = 1;\n"
+	"}\n"
+	"SYCL_KERNEL void count(SYCL_GLOBAL(int) x, ulong place)\n"
+	"{ sycl_atomic_add(&x[place], 1); }\n";
+
+static sycl_kernel kernel_of(const char *name)
+{
+	sycl_kernel kernel = NULL;
+	MUST(sycl_kernel_from_source(queue, source, name, &kernel));
+	return kernel;
+}
+
+static void begin(void)
+{
+	MUST(sycl_handler_begin(queue, &handler));
+}
+
+/* Launches what is set, and expects this error; NULL: none. */
+static void ends_with(const char *name, struct sycl_range range, const char *expected)
+{
+	sycl_kernel kernel = kernel_of(name);
+	MUST(sycl_handler_parallel_for(handler, kernel, range));
+	MUST(sycl_handler_submit(handler, NULL));
+	sycl_result result = sycl_queue_wait(queue);
+	cr_assert(eq(int, result, expected ? SYCL_ERROR_KERNEL : SYCL_SUCCESS), "%s",
+		  sycl_get_last_error_text());
+	if (expected)
+		cr_assert(eq(str, (char *)sycl_get_last_error_text(), (char *)(uintptr_t)expected));
+	MUST(sycl_kernel_release(kernel));
+}
+
+/* With a buffer of its own: what a wrong launch wrote is not usable. */
+static void shift(int by, const char *expected)
+{
+	sycl_buffer to = NULL;
+	float zeros[N] = {0};
+	MUST(sycl_buffer_create(platform, zeros, sizeof(zeros), SYCL_HOST_CONST, &to));
+	begin();
+	MUST(sycl_handler_set_accessor(handler, 0, x, SYCL_ACCESS_READ));
+	MUST(sycl_handler_set_accessor(handler, 1, to, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_set_value(handler, 2, sizeof(by), &by));
+	ends_with("shift", sycl_range1(N), expected);
+	MUST(sycl_buffer_release(to));
+}
+
+Test(client_checking, an_access_outside_of_the_range_is_reported_with_line_and_work_item)
+{
+	shift(0, NULL);
+	shift(1, "kernel shift, line 4, work-item 255: x[256] is outside of the accessor's 256 "
+		 "elements");
+	shift(-1, "kernel shift, line 4, work-item 0: x[-1] is outside of the accessor's 256 "
+		  "elements");
+	shift(0, NULL); /* the session is as good as before */
+}
+
+static void store(sycl_access_mode mode, uint64_t bytes, int step, const char *expected)
+{
+	begin();
+	MUST(sycl_handler_set_accessor(handler, 0, x, mode));
+	MUST(sycl_handler_set_ranged_accessor(handler, 1, y, SYCL_ACCESS_WRITE, 64, bytes));
+	MUST(sycl_handler_set_value(handler, 2, sizeof(step), &step));
+	ends_with("store", sycl_range1(8), expected);
+}
+
+Test(client_checking, a_part_of_a_buffer_has_its_own_range)
+{
+	store(SYCL_ACCESS_WRITE, 32, 1, NULL);
+	store(SYCL_ACCESS_WRITE, 28, 1,
+	      "kernel store, line 9, work-item 7: y[7] is outside of the accessor's 7 elements");
+}
+
+Test(client_checking, a_write_through_an_accessor_that_reads_is_reported)
+{
+	store(SYCL_ACCESS_READ, 32, 0,
+	      "kernel store, line 9, work-item 0: x[0] is written, the accessor only reads");
+}
+
+static void half_of(uint64_t count, const char *expected)
+{
+	begin();
+	MUST(sycl_handler_set_accessor(handler, 0, x, SYCL_ACCESS_READ_WRITE_NO_INIT));
+	MUST(sycl_handler_set_value(handler, 1, sizeof(count), &count));
+	ends_with("half_of", sycl_range1(N), expected);
+}
+
+Test(client_checking, an_element_that_is_read_before_it_is_written_is_reported)
+{
+	half_of(N, NULL);
+	half_of(N - 1, "kernel half_of, line 16, work-item 255: x[255] is read, but nothing was "
+		       "written there (no_init)");
+}
+
+static void rows(uint64_t columns, const char *expected)
+{
+	begin();
+	MUST(sycl_handler_set_accessor(handler, 0, x, SYCL_ACCESS_WRITE));
+	MUST(sycl_handler_set_value(handler, 1, sizeof(columns), &columns));
+	ends_with("rows", sycl_range2(16, 2), expected);
+}
+
+Test(client_checking, a_pointer_into_a_range_is_checked_against_that_range)
+{
+	rows(15, NULL);
+	rows(16, "kernel rows, line 21, work-item (15, 1): x[256] is outside of the accessor's 256 "
+		 "elements");
+}
+
+Test(client_checking, an_atomic_access_and_usm_are_checked)
+{
+	void *pointer = NULL;
+	for (uint64_t place = N - 1; place <= N; place++) {
+		MUST(sycl_malloc_device(queue, N * sizeof(int), 0, &pointer));
+		begin();
+		MUST(sycl_handler_set_usm(handler, 0, pointer));
+		MUST(sycl_handler_set_value(handler, 1, sizeof(place), &place));
+		ends_with("count", sycl_range1(1),
+			  place < N
+				  ? NULL
+				  : "kernel count, line 24, work-item 0: x[256] is outside of the "
+				    "accessor's 256 elements");
+		MUST(sycl_free(queue, pointer));
+	}
+}
+
+Test(client_checking, an_empty_buffer_has_no_element)
+{
+	sycl_buffer empty = NULL;
+	uint64_t place = 0;
+	MUST(sycl_buffer_create(platform, NULL, 0, SYCL_HOST_NONE, &empty));
+	begin();
+	MUST(sycl_handler_set_accessor(handler, 0, empty, SYCL_ACCESS_READ_WRITE));
+	MUST(sycl_handler_set_value(handler, 1, sizeof(place), &place));
+	ends_with(
+		"count", sycl_range1(1),
+		"kernel count, line 24, work-item 0: x[0] is outside of the accessor's 0 elements");
+	MUST(sycl_buffer_release(empty));
+}
+
+Test(client_checking, a_kernel_has_the_arguments_of_its_source)
+{
+	sycl_kernel kernel = kernel_of("shift");
+	uint32_t arguments = 0;
+	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments), &arguments,
+				  NULL));
+	cr_assert(eq(u32, arguments, 3));
+	MUST(sycl_kernel_release(kernel));
+}
+
+static void log_has(const char *text, const char *expected)
+{
+	sycl_kernel_bundle bundle = NULL;
+	const char *log = NULL;
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, text, NULL, &bundle));
+	MUST(sycl_kernel_bundle_get_log(bundle, &log));
+	cr_assert(eq(str, (char *)(uintptr_t)log, (char *)(uintptr_t)expected));
+	MUST(sycl_kernel_bundle_release(bundle));
+}
+
+Test(client_checking, the_log_names_words_that_are_not_portable)
+{
+	log_has("SYCL_KERNEL void k(SYCL_GLOBAL(int) x)\n{ x[get_global_id(0)] = 1; }\n",
+		"warning: kernel:2:5: get_global_id is a word of OpenCL C; portable is "
+		"sycl_global_id(d)\n  { x[get_global_id(0)] = 1; }\n      ^\n");
+}
+
+Test(client_checking, the_log_names_a_source_that_cannot_be_checked)
+{
+	log_has("#define BODY {\nSYCL_KERNEL void k(SYCL_GLOBAL(int) x)\nBODY x[0] = 1; }\n",
+		"warning: the accesses of this source cannot be checked\n");
+}
+
+Test(client_not_checking, wrong_accesses_are_not_reported)
+{
+	open_with(0);
+	/* The element lies in the buffer, though not in the accessor's range. */
+	store(SYCL_ACCESS_WRITE, 28, 1, NULL);
+	log_has("SYCL_KERNEL void k(SYCL_GLOBAL(int) x)\n{ x[get_global_id(0)] = 1; }\n", "");
+}
+
+Test(client_not_checking, the_environment_can_ask_for_checks)
+{
+	cr_assert(eq(int, setenv("SYCLD_CHECK", "1", 1), 0));
+	open_with(0);
+	store(SYCL_ACCESS_WRITE, 28, 1,
+	      "kernel store, line 9, work-item 7: y[7] is outside of the accessor's 7 elements");
+}
+
+Test(client_not_checking, words_of_one_language_explain_a_build_that_fails)
+{
+	sycl_kernel_bundle bundle = NULL;
+	open_with(0);
+	cr_assert(eq(int,
+		     sycl_kernel_bundle_from_source(
+			     queue, SYCL_SOURCE_PORTABLE,
+			     "SYCL_KERNEL void k(SYCL_GLOBAL(int) x) { x[threadIdx.x] = 1; }", NULL,
+			     &bundle),
+		     SYCL_ERROR_BUILD));
+	cr_assert(ne(ptr,
+		     strstr(sycl_get_build_log(),
+			    "threadIdx is a word of CUDA C++; portable is sycl_local_id(d)"),
+		     NULL),
+		  "%s", sycl_get_build_log());
+}
