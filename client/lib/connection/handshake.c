@@ -23,11 +23,15 @@ static sycl_result protocol_error(const char *what)
  * of the program. Both are for tests, and for finding the cause of a fault. */
 static uint64_t features_wanted(void)
 {
-	const uint64_t always = FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES |
-				FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | FEATURE_GRAPH_SWITCH |
-				FEATURE_GRAPH_CONDITION;
-	return always | (switch_is_off("SYCLD_RESUBMIT") ? 0 : FEATURE_RESUBMIT) |
-	       (switch_is_off("SYCLD_USM_ENDS") ? 0 : FEATURE_USM_ENDS);
+	uint64_t features = FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES |
+			    FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | FEATURE_GRAPH_SWITCH |
+			    FEATURE_GRAPH_CONDITION;
+
+	if (!switch_is_off("SYCLD_RESUBMIT"))
+		features |= FEATURE_RESUBMIT;
+	if (!switch_is_off("SYCLD_USM_ENDS"))
+		features |= FEATURE_USM_ENDS;
+	return features;
 }
 
 static int say_hello(struct connection *c, const struct open_request *request, uint64_t features)
