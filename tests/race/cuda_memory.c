@@ -71,7 +71,7 @@ static void wait_for(struct backend_lane *const *lanes, const uint64_t *sequence
 			done = done && completed[k] >= sequences[k];
 		if (!done)
 			(void)nanosleep(&(struct timespec){.tv_nsec = 50000},
-					NULL); /* the device wakes nobody */
+					NULL); /* the device reports no completions */
 	}
 }
 

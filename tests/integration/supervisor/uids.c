@@ -47,7 +47,7 @@ struct user {
 	pid_t pid; /* has a session until a byte is written to `release` */
 	int release;
 	long session_ok; /* 1: it was welcomed */
-	long engine;     /* pid; as root sees it */
+	long engine;     /* pid; read by root */
 };
 
 static int hold_session(const struct service *service, uid_t uid, int report, int release)

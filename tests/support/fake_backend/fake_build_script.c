@@ -44,7 +44,7 @@ static void keep(const char *directory, const char *name)
 	touch(path);
 }
 
-/* Blocks until somebody opens the other end. */
+/* Blocks until another process opens the other end. */
 static void wait_for_fifo(const char *path)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);

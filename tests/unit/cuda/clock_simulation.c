@@ -6,7 +6,7 @@
 #define WAY_NS   1500 /* at least, until the GPU stamps */
 #define NOISE_NS 300.0
 #define LOST_NS  60000
-#define BACK_NS  1500 /* until the host sees it */
+#define BACK_NS  1500 /* until the host can read it */
 
 static double random_part(struct simulation *simulation)
 {

@@ -180,7 +180,7 @@ Test(cuda_double, updates_of_a_graph_touch_later_launches_only)
 	cr_assert_eq(first_word(&scene), 10);
 	OK(scene.driver.cu.cuGraphLaunch(exec, scene.driver.stream));
 	cr_assert_eq(first_word(&scene), 20);
-	/* A memset node takes no memory of a pool, as the guide says. */
+	/* According to the guide a memset node takes no memory of a pool. */
 	const CUDA_MEMSET_NODE_PARAMS set = {
 		.dst = scene.memory, .value = 1, .elementSize = 4, .width = 1, .height = 1};
 	cr_assert_eq(scene.driver.cu.cuGraphAddMemsetNode(&node, graph, NULL, 0, &set,
@@ -202,7 +202,7 @@ Test(cuda_double, B9_lazy_streams_keep_what_is_promised_and_nothing_else)
 	for (uint32_t i = 0; i < 200; i++) {
 		OK(launch_fill(&scene, scene.driver.stream, 10));
 		OK(scene.driver.cu.cuStreamSynchronize(scene.driver.stream));
-		OK(launch_increment(&scene, scene.other)); /* nobody waits for it */
+		OK(launch_increment(&scene, scene.other)); /* it is not waited for */
 		late += first_word(&scene) == 10;
 		OK(scene.driver.cu.cuStreamSynchronize(scene.other));
 		cr_assert_eq(first_word(&scene), 11);

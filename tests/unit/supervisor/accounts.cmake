@@ -52,7 +52,7 @@ if(TARGET unit_tenant_identity)
   target_include_directories(unit_tenant_identity PRIVATE ${supervisor_folder})
 endif()
 
-# Which events are kept, for whom. This program has a log_write_with of its own.
+# Which events are kept, and for which users. This program has its own log_write_with.
 sycl_test(unit_events SOURCES ${CMAKE_CURRENT_LIST_DIR}/events.c ${supervisor_folder}/base/events.c)
 if(TARGET unit_events)
   target_include_directories(unit_events PRIVATE ${supervisor_folder})
