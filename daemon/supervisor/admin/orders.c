@@ -189,6 +189,22 @@ static void order_resume_all(struct supervisor *supervisor)
 	}
 }
 
+/* Keeps who has paused sessions. The pauses themselves are kept by engines. */
+static void order_keep_pauses(const struct target *target)
+{
+	int r = orders_file_save(target->supervisor);
+	if (r < 0)
+		log_warning("order", "who has paused sessions is not known after a restart: %s",
+			    strerror(-r));
+}
+
+static int order_pause(struct target *target)
+{
+	int r = order_send(target, ACT_PAUSE, NULL);
+	order_keep_pauses(target);
+	return r;
+}
+
 static int order_resume(struct target *target)
 {
 	if (!target->session && target->tenant) {
@@ -197,6 +213,8 @@ static int order_resume(struct target *target)
 	} else if (!target->session)
 		order_resume_all(target->supervisor);
 	int sent = order_send(target, ACT_RESUME, NULL);
+	if (target->session)
+		order_keep_pauses(target);
 	int r = target->session ? 0 : order_save(target);
 	return sent < 0 ? sent : r;
 }
@@ -219,7 +237,7 @@ static int order_carry_out(struct target *target)
 	case SYCL__V1__ORDER__ORDER_KILL:
 		return order_kill(target);
 	case SYCL__V1__ORDER__ORDER_PAUSE:
-		return order_send(target, ACT_PAUSE, NULL);
+		return order_pause(target);
 	case SYCL__V1__ORDER__ORDER_RESUME:
 		return order_resume(target);
 	case SYCL__V1__ORDER__ORDER_DRAIN:

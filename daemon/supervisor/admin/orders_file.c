@@ -5,6 +5,7 @@
 #include "cleanup.h"
 #include "base/kept_file.h"
 #include "base/log.h"
+#include "service/engine_state.h"
 #include "service/supervisor.h"
 
 #include <errno.h>
@@ -15,21 +16,120 @@
 #define FILE_NAME  "orders"
 #define FILE_MAGIC 0x000164726f6c6373ull /* "sclord", and the version of its format */
 
-enum { FILE_BYTES_MAX = 4 << 20 };
+enum { FILE_BYTES_MAX = 4 << 20, PAUSES_MAX = 8192 };
 
 struct head {
 	uint64_t magic;
 	uint64_t checksum; /* checksum of the rest of the file: KeptOrders */
 };
 
-static size_t kept_orders_collect(const struct supervisor *supervisor, uint32_t *uids)
+static void origin_keep(Sycl__V1__OrderOrigin *row, const struct order_origin *by)
+{
+	sycl__v1__order_origin__init(row);
+	row->uid = by->uid;
+	row->since_unix_seconds = by->since_unix_seconds;
+}
+
+static struct order_origin origin_kept(const Sycl__V1__OrderOrigin *row)
+{
+	if (!row)
+		return (struct order_origin){.since_unix_seconds = 0};
+	return (struct order_origin){(uid_t)row->uid, row->since_unix_seconds};
+}
+
+/* The drained users, and who has drained each. */
+struct kept_drains {
+	uint32_t *uids;
+	Sycl__V1__OrderOrigin *origins;
+	Sycl__V1__OrderOrigin **list;
+	size_t count;
+};
+
+static void kept_drains_fini(struct kept_drains *kept)
+{
+	free(kept->uids);
+	free(kept->origins);
+	free((void *)kept->list);
+}
+
+static int kept_drains_collect(const struct supervisor *supervisor, struct kept_drains *kept)
 {
 	const struct tenant *tenant;
-	size_t count = 0;
+	size_t room = supervisor->tenant_count + 1u;
+	kept->uids = calloc(room, sizeof(*kept->uids));
+	kept->origins = calloc(room, sizeof(*kept->origins));
+	kept->list = calloc(room, sizeof(void *));
+	if (!kept->uids || !kept->origins || !kept->list)
+		return -ENOMEM;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
+		if (!tenant->drained)
+			continue;
+		kept->uids[kept->count] = tenant->uid;
+		origin_keep(&kept->origins[kept->count], &tenant->drained_by);
+		kept->list[kept->count] = &kept->origins[kept->count];
+		kept->count++;
+	}
+	return 0;
+}
+
+/* Who has paused which session. */
+struct kept_pauses {
+	Sycl__V1__KeptPause *rows;
+	Sycl__V1__OrderOrigin *origins;
+	Sycl__V1__KeptPause **list;
+	size_t room, count;
+};
+
+static void kept_pauses_fini(struct kept_pauses *kept)
+{
+	free(kept->rows);
+	free(kept->origins);
+	free((void *)kept->list);
+}
+
+static void kept_pauses_add(struct kept_pauses *kept, uint64_t session,
+			    const struct order_origin *by)
+{
+	size_t at = kept->count;
+	if (at == kept->room || by->since_unix_seconds == 0)
+		return;
+	sycl__v1__kept_pause__init(&kept->rows[at]);
+	origin_keep(&kept->origins[at], by);
+	kept->rows[at].session = session;
+	kept->rows[at].by = &kept->origins[at];
+	kept->list[at] = &kept->rows[at];
+	kept->count++;
+}
+
+/* Returns true if an engine of the last service may come back still. */
+static bool kept_pauses_add_engines(struct kept_pauses *kept, const struct supervisor *supervisor)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	const struct session *session;
+	bool may_return = false;
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		if (tenant->drained)
-			uids[count++] = tenant->uid;
-	return count;
+		TAILQ_FOREACH (engine, &tenant->engines, link) {
+			may_return |= engine->state == ENGINE_RETURNING;
+			TAILQ_FOREACH (session, &engine->sessions, link)
+				kept_pauses_add(kept, session->id, &session->paused_by);
+		}
+	return may_return;
+}
+
+static int kept_pauses_collect(const struct supervisor *supervisor, struct kept_pauses *kept)
+{
+	size_t room = supervisor->session_count + supervisor->pause_count;
+	kept->room = room < PAUSES_MAX ? room : PAUSES_MAX;
+	kept->rows = calloc(kept->room + 1, sizeof(*kept->rows));
+	kept->origins = calloc(kept->room + 1, sizeof(*kept->origins));
+	kept->list = calloc(kept->room + 1, sizeof(void *));
+	if (!kept->rows || !kept->origins || !kept->list)
+		return -ENOMEM;
+	bool may_return = kept_pauses_add_engines(kept, supervisor);
+	for (uint32_t i = 0; may_return && i < supervisor->pause_count; i++)
+		kept_pauses_add(kept, supervisor->pauses[i].session, &supervisor->pauses[i].by);
+	return 0;
 }
 
 /* One row for each ordered limit. */
@@ -99,17 +199,27 @@ static int kept_orders_write(const struct supervisor *supervisor, const Sycl__V1
 
 int orders_file_save(const struct supervisor *supervisor)
 {
-	CLEANUP(free_pointer) uint32_t *uids = calloc(supervisor->tenant_count + 1u, sizeof(*uids));
+	CLEANUP(kept_drains_fini) struct kept_drains drains = {.count = 0};
 	CLEANUP(kept_limits_fini) struct kept_limits limits = {.count = 0};
-	if (!uids || kept_limits_collect(supervisor, &limits) < 0)
+	CLEANUP(kept_pauses_fini) struct kept_pauses pauses = {.count = 0};
+	if (kept_drains_collect(supervisor, &drains) < 0 ||
+	    kept_limits_collect(supervisor, &limits) < 0 ||
+	    kept_pauses_collect(supervisor, &pauses) < 0)
 		return -ENOMEM;
 	Sycl__V1__KeptOrders kept = SYCL__V1__KEPT_ORDERS__INIT;
+	Sycl__V1__OrderOrigin drained_by;
+	origin_keep(&drained_by, &supervisor->drained_by);
 	kept.drained = supervisor->drained;
-	kept.drained_uids = uids;
-	kept.n_drained_uids = kept_orders_collect(supervisor, uids);
+	kept.drained_by = supervisor->drained ? &drained_by : NULL;
+	kept.drained_uids = drains.uids;
+	kept.n_drained_uids = drains.count;
+	kept.users_drained_by = drains.list;
+	kept.n_users_drained_by = drains.count;
 	kept.limits = limits.list;
 	kept.n_limits = limits.count;
-	if (!kept.drained && kept.n_drained_uids == 0 && kept.n_limits == 0)
+	kept.pauses = pauses.list;
+	kept.n_pauses = pauses.count;
+	if (!kept.drained && kept.n_drained_uids == 0 && kept.n_limits == 0 && kept.n_pauses == 0)
 		return unlinkat(supervisor->directory.fd, FILE_NAME, 0) == 0 || errno == ENOENT
 			       ? 0
 			       : -errno;
@@ -140,7 +250,8 @@ static void kept_orders_restore_limit(struct supervisor *supervisor,
 			orders->limits[i] = kept->value;
 }
 
-static void kept_orders_restore_user(struct supervisor *supervisor, unsigned long uid)
+static void kept_orders_restore_user(struct supervisor *supervisor, unsigned long uid,
+				     struct order_origin by)
 {
 	struct tenant *tenant = tenant_restore(supervisor, (uid_t)uid);
 	if (!tenant) {
@@ -151,20 +262,37 @@ static void kept_orders_restore_user(struct supervisor *supervisor, unsigned lon
 		return;
 	}
 	tenant->drained = true;
+	tenant->drained_by = by;
 	log_info(
 		"order",
 		"still drained: no new session of uid %lu is accepted until 'syclctl resume --uid %lu'",
 		uid, uid);
 }
 
+/* Without memory it is not known who paused them. */
+static void kept_orders_restore_pauses(struct supervisor *supervisor,
+				       const Sycl__V1__KeptOrders *kept)
+{
+	size_t count = kept->n_pauses < PAUSES_MAX ? kept->n_pauses : PAUSES_MAX;
+	supervisor->pauses = calloc(count + 1, sizeof(*supervisor->pauses));
+	for (size_t i = 0; supervisor->pauses && i < count; i++)
+		supervisor->pauses[supervisor->pause_count++] = (struct kept_pause){
+			kept->pauses[i]->session, origin_kept(kept->pauses[i]->by)};
+}
+
 static void kept_orders_restore(struct supervisor *supervisor, const Sycl__V1__KeptOrders *kept)
 {
+	bool has_origins = kept->n_users_drained_by == kept->n_drained_uids;
 	supervisor->drained = kept->drained;
+	supervisor->drained_by = origin_kept(kept->drained_by);
+	kept_orders_restore_pauses(supervisor, kept);
 	if (kept->drained)
 		log_info("order",
 			 "still drained: no new session is accepted until 'syclctl resume --all'");
 	for (size_t i = 0; i < kept->n_drained_uids; i++)
-		kept_orders_restore_user(supervisor, kept->drained_uids[i]);
+		kept_orders_restore_user(
+			supervisor, kept->drained_uids[i],
+			origin_kept(has_origins ? kept->users_drained_by[i] : NULL));
 	for (size_t i = 0; i < kept->n_limits; i++)
 		kept_orders_restore_limit(supervisor, kept->limits[i]);
 	if (kept->n_limits > 0)
@@ -213,4 +341,21 @@ int orders_file_load(struct supervisor *supervisor)
 			  supervisor->directory.path, strerror(-r));
 	}
 	return r == -EBADMSG || r == -EPERM || r == -ENOENT ? 0 : r;
+}
+
+void orders_file_recall(struct engine *engine)
+{
+	const struct supervisor *supervisor = engine->tenant->supervisor;
+	struct session *session;
+	TAILQ_FOREACH (session, &engine->sessions, link)
+		for (uint32_t i = 0; i < supervisor->pause_count; i++)
+			if (supervisor->pauses[i].session == session->id)
+				session->paused_by = supervisor->pauses[i].by;
+}
+
+void orders_file_forget(struct supervisor *supervisor)
+{
+	free(supervisor->pauses);
+	supervisor->pauses = NULL;
+	supervisor->pause_count = 0;
 }

@@ -1,5 +1,5 @@
-/* The operator who gave an order that still applies, and the time. Zeroed: there is no order, or an
- * earlier service received it. */
+/* The operator who gave an order that still applies, and the time. Zeroed: there is no order, or it
+ * is not known who gave it. */
 #ifndef SYCLD_SUPERVISOR_ORDER_ORIGIN_H
 #define SYCLD_SUPERVISOR_ORDER_ORIGIN_H
 

@@ -353,6 +353,7 @@ static void supervisor_finish(struct supervisor *supervisor)
 	listener_close(&supervisor->listener);
 	arrivals_refuse(supervisor, "the service is stopping");
 	succession_close(supervisor);
+	orders_file_forget(supervisor);
 	report_drop_all(supervisor);
 	admin_close(supervisor);
 	orphans_end_now(supervisor); /* while the engines that continue are still known */

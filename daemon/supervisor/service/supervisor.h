@@ -58,6 +58,9 @@ struct supervisor {
 	bool drained; /* an operator has ordered that no new session is accepted */
 	struct order_origin drained_by;
 	struct limit_orders orders; /* for all users */
+	/* admin/orders_file.h: who paused sessions under the last service. */
+	struct kept_pause *pauses;
+	uint32_t pause_count;
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;
 	char engine_program[PATH_MAX];

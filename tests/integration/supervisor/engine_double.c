@@ -412,7 +412,7 @@ static void take_order(const Sycl__V1__SessionOrder *order)
 		if (order->act == SYCL__V1__SESSION_ORDER__ACT__ACT_END) {
 			say_ended(me.sessions[i].socket, order->reason);
 			end_session(i);
-		} else {
+		} else if (order->act != SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT) {
 			me.sessions[i].paused =
 				order->act == SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE;
 		}

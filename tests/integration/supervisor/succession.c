@@ -124,6 +124,89 @@ Test(succession, N5_an_engine_and_its_sessions_come_back_to_the_next_service_and
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+static void give_order(const char *order, const char *a, const char *b)
+{
+	const char *arguments[] = {
+		SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, order, a, b, NULL};
+	struct outcome outcome = run_program(0, arguments);
+	cr_assert(zero(int, outcome.status), "%s: %s", order, outcome.error);
+	outcome_free(&outcome);
+}
+
+/* Returns the time of the order, by this user. */
+static long must_be_by_this_user(const json_t *of, const char *key)
+{
+	const json_t *by = json_object_get(of, key);
+	cr_assert(json_is_object(by), "%s is not known", key);
+	cr_expect(eq(long, (long)json_integer_value(json_object_get(by, "uid")), (long)geteuid()));
+	char *text = json_dumps(by, JSON_COMPACT | JSON_SORT_KEYS);
+	long sum = 0;
+	for (const char *c = text; c && *c; c++)
+		sum = sum * 31 + *c;
+	free(text);
+	return sum;
+}
+
+struct origins {
+	long service, user, session;
+};
+
+/* The engine reports that a session is paused, and the service knows who did it. */
+static bool has_paused_session(void *unused)
+{
+	(void)unused;
+	json_t *status = ctl_json(&service, "status");
+	const json_t *session = json_array_get(json_object_get(status, "sessions"), 0);
+	bool is_paused = json_is_object(json_object_get(session, "paused_by"));
+	json_decref(status);
+	return is_paused;
+}
+
+static struct origins read_origins(void)
+{
+	json_t *status = ctl_json(&service, "status");
+	const json_t *tenant = json_array_get(json_object_get(status, "tenants"), 0);
+	const json_t *session = json_array_get(json_object_get(status, "sessions"), 0);
+	struct origins origins = {
+		must_be_by_this_user(json_object_get(status, "service"), "drained_by"),
+		must_be_by_this_user(tenant, "drained_by"),
+		must_be_by_this_user(session, "paused_by"),
+	};
+	json_decref(status);
+	return origins;
+}
+
+Test(succession, N6_who_has_paused_and_drained_is_known_to_the_next_services)
+{
+	static const int ways[] = {SIGKILL, SIGUSR2};
+	char uid[16];
+	(void)snprintf(uid, sizeof(uid), "%lu", (unsigned long)geteuid());
+	service_prepare(&service, "returns");
+	service_start(&service, NULL);
+	struct client first = open_known_client();
+	give_order("pause", "1", NULL);
+	give_order("drain", "--uid", uid);
+	give_order("drain", "--all", NULL);
+	cr_assert(wait_until(has_paused_session, NULL));
+	struct origins before = read_origins();
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		end_service(ways[i]);
+		service_start(&service, NULL);
+		cr_assert(wait_until(has_paused_session, NULL));
+		struct origins after = read_origins();
+		cr_expect(eq(long, after.service, before.service));
+		cr_expect(eq(long, after.user, before.user));
+		cr_expect(eq(long, after.session, before.session));
+	}
+	give_order("resume", "--all", NULL);
+	json_t *status = ctl_json(&service, "status");
+	cr_expect(json_is_null(json_object_get(
+		json_array_get(json_object_get(status, "sessions"), 0), "paused_by")));
+	json_decref(status);
+	close_fd(&first.socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 Test(succession, the_end_of_a_session_and_of_the_engine_are_seen_by_the_next_service)
 {
 	service_prepare(&service, "returns");
