@@ -9,10 +9,26 @@ machine_tests='unit_.*|conformance_(fake|opencl|opencl_kernels|cuda|cuda_memory)
 machine_tests="$machine_tests|session_.*|supervisor_(service|engines|unsettled)|processes_(sharing|split|builds|engine_death|service_death|orders|trace|adoption)"
 machine_tests="$machine_tests|client_random_cpu|race_ring_wake_.*|race_client_(threads|pages|bridge|tasks)|bench_smoke"
 
+# The same under AddressSanitizer. LLVM, inside PoCL, replaces a thread's signal stack if that is small, which depends on the processor. So
+# these programs have PoCL in the test, in the engine or in the build helper. They are few, as each takes several times as long.
+sanitized_tests='sanitizer_.*|unit_build|conformance_opencl|conformance_opencl_kernels|client_(opencl|usm_cpu)|processes_builds'
+
 # as_machine NAME COMMAND...: runs the tests, each started by the command.
 as_machine() {
 	local name=$1 as=("${@:2}")
 	tests "as $name" build -R "^($machine_tests)\$"
+}
+
+# as_sanitized NAME COMMAND...: the same with the programs of the address lane, if machines() has built them.
+as_sanitized() {
+	local name=$1 as=("${@:2}")
+	[ "$sanitized" = 0 ] || tests "as $name, address" build/check-asan -R "^($sanitized_tests)\$"
+}
+
+# as_both NAME COMMAND...: plain programs, then sanitized ones.
+as_both() {
+	as_machine "$@"
+	as_sanitized "$@"
 }
 
 # with_tmp: another kind of /tmp in a name space of its own. Only root can do that without becoming another user, which would change the
@@ -29,15 +45,16 @@ with_tmp() {
 }
 
 machines() {
-	local disk=$top/build/tmp first
+	local disk=$top/build/tmp first sanitized=0
 	first=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
-	as_machine "one processor" taskset -c "$first"
+	lane "build (gcc, address, undefined)" compile_asan && lend_cache build build/check-asan && sanitized=1
+	as_both "one processor" taskset -c "$first"
 	as_machine "16 processors" env SYCLD_PROCESSORS=16 POCL_MAX_PTHREAD_COUNT=16
 	as_machine "64 processors" env SYCLD_PROCESSORS=64 POCL_MAX_PTHREAD_COUNT=64
 	# PoCL has a thread for each processor, bound to it. It crashes if it has more threads than there are processors.
-	as_machine "bound threads" env POCL_AFFINITY=1
+	as_both "bound threads" env POCL_AFFINITY=1
 	# No AVX, for the C library and for PoCL's compiler; a kernel without rseq.
-	as_machine "an old processor" env POCL_LLVM_CPU_NAME=x86-64 POCL_KERNELLIB_NAME=sse2 \
+	as_both "an old processor" env POCL_LLVM_CPU_NAME=x86-64 POCL_KERNELLIB_NAME=sse2 \
 		GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX2,-AVX,-BMI2,-ERMS,-FSRM,-XSAVEC:glibc.pthread.rseq=0
 	# Copies then bypass the caches, and all threads allocate from one arena.
 	as_machine "small caches" env \
