@@ -146,9 +146,18 @@ Test(cuda_setup, no_lane_has_the_priority_of_the_backend_s_own_streams)
 			cr_assert_eq(
 				fixture.ops->lane_create(fixture.device, kinds[i], &lane, &fault),
 				0, "%s", fault.text);
-			cr_assert_eq(priority_of(&fixture, lane->stream), least);
+			cr_assert_eq(priority_of(&fixture, lane->stream), least - 1);
 			fixture.ops->lane_free(lane);
 		}
+	/* Best effort comes after all other lanes. */
+	for (unsigned again = 0; again < 2; again++) {
+		struct backend_lane *lane = NULL;
+		cr_assert_eq(fixture.ops->lane_create(fixture.device, BACKEND_LANE_BESIDE, &lane,
+						      &fault),
+			     0, "%s", fault.text);
+		cr_assert_eq(priority_of(&fixture, lane->stream), least);
+		fixture.ops->lane_free(lane);
+	}
 	/* The latency class precedes all other lanes. */
 	for (unsigned again = 0; again < 2; again++) {
 		struct backend_lane *lane = NULL;
