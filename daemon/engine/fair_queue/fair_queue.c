@@ -144,18 +144,22 @@ static void credit_class(const struct fair_queue *queue, struct fair_queue_class
 	state->credit_ns = more > most - state->credit_ns ? most : state->credit_ns + more;
 }
 
-/* Groups on lanes that yield may be held back by the device, without end. */
+/* Groups on lanes that yield may be held back by the device, without end. Time in which no other
+ * class has a group on the device does not count. */
 static void note_lack(struct fair_queue *queue, uint64_t passed_ns)
 {
 	struct fair_queue_beside *beside = &queue->beside;
 	const uint64_t most = queue->config.debt_most_ns;
-	if (!queue->config.has_beside || fair_queue_beside_ns(queue) == 0)
+	if (!queue->config.has_beside || fair_queue_beside_ns(queue) == 0) {
 		beside->lacks_ns = 0;
-	else if (passed_ns < most)
-		beside->lacks_ns +=
-			passed_ns * queue->config.least[FAIR_QUEUE_BEST_EFFORT] / FAIR_QUEUE_WHOLE;
-	else
-		beside->lacks_ns = most;
+		return;
+	}
+	if (queue->above.count == 0)
+		return;
+	if (passed_ns > most)
+		passed_ns = most;
+	beside->lacks_ns +=
+		passed_ns * queue->config.least[FAIR_QUEUE_BEST_EFFORT] / FAIR_QUEUE_WHOLE;
 	if (beside->lacks_ns > most)
 		beside->lacks_ns = most;
 }

@@ -213,6 +213,33 @@ Test(cuda_partition, TR6_best_effort_spares_some_while_others_are_there)
 	scene_close(&scene);
 }
 
+/* The double's device has work for good; then it is idle. */
+Test(cuda_partition, TR6_sparing_some_holds_others_back_for_a_short_time)
+{
+	struct scene scene;
+
+	open_partition_scene(&scene, "best_effort_spares=16");
+	clear_memory(&scene);
+	make_lane(&scene.fixture, 0, BACKEND_LANE_BESIDE);
+	const struct backend_ops *ops = scene.fixture.ops;
+	struct backend_device *device = scene.fixture.device;
+	struct cuda_partition *partition = &device->lanes->partition;
+
+	device->lanes->in_flight++;
+	ops->latency_wanted(device, BACKEND_APART_BESIDE);
+	cr_assert(ops->quiet_wanted(device));
+	partition->asks_until_ns = 0; /* the time has passed */
+	cr_assert(!ops->quiet_wanted(device));
+	ops->latency_wanted(device, 0);
+	ops->latency_wanted(device, BACKEND_APART_BESIDE);
+	cr_assert(!ops->quiet_wanted(device), "once in a minute");
+	device->lanes->in_flight--;
+	cr_assert(ops->quiet_wanted(device));
+	ops->quiet(device);
+	expect_lane(&scene, 0, 16, MULTIPROCESSORS - 16);
+	scene_close(&scene);
+}
+
 Test(cuda_partition, TR6_what_is_set_apart_for_the_latency_class_is_so_for_it_alone)
 {
 	struct scene scene;

@@ -100,6 +100,18 @@ Test(queue_beside, TG11_best_effort_has_its_least_part_on_lanes_that_yield)
 	cr_expect(ge(u32, world_part(world, greedy), 900), "%u", world_part(world, greedy));
 }
 
+/* Nothing happens for more than a second, as one long group runs. */
+Test(queue_beside, TR6_a_long_group_of_best_effort_holds_nobody_back)
+{
+	struct world *world = yielding_world(true);
+	struct world_client *quick = world_client(world, FAIR_QUEUE_LATENCY, 100, 50 * WORLD_US, 1);
+	(void)world_client(world, FAIR_QUEUE_BEST_EFFORT, 100, 3000 * WORLD_MS, 2);
+	quick->every_ns = 1500 * WORLD_MS + 7 * WORLD_US;
+	world_run(world, 60000 * WORLD_MS);
+	cr_expect(gt(u64, quick->longest_ns, 0));
+	cr_expect(le(u64, quick->longest_ns, 50 * WORLD_US), "%lu", quick->longest_ns);
+}
+
 Test(queue_beside, TG11_weights_are_shares_beside_other_classes)
 {
 	struct world *world = yielding_world(true);

@@ -210,6 +210,9 @@ struct cuda_part {
 struct cuda_partition {
 	/* is_wanted is set by the engine; is_refused says that the driver refused since then. */
 	bool is_wanted, is_refused;
+	/* Until when a partition that only spares best effort may request a quiet moment, and from
+	 * when on it may do so again. */
+	uint64_t asks_until_ns, asks_again_ns;
 	/* The part for the latency class, and the part for all others. */
 	struct cuda_part few, rest;
 };

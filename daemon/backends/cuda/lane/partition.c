@@ -3,11 +3,16 @@
 #include "cuda/lane/lane.h"
 #include "cuda/lane/streams.h"
 
+#include "clock.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #define CLUSTER_ANYWHERE                                                                           \
 	8u /* size of a cluster for which each part of a device with clusters has room */
+
+#define ASKS_NS       200000000ull
+#define ASKS_AGAIN_NS 60000000000ull
 
 /* --------------------------------- possible partitions ---------------------------------- */
 
@@ -347,6 +352,16 @@ bool cuda_partition_is_due(const struct backend_device *device)
 	return partition->is_wanted ? !has && !partition->is_refused && has_use(device) : has;
 }
 
+bool cuda_partition_wants_quiet(const struct backend_device *device)
+{
+	const struct cuda_partition *partition = &device->lanes->partition;
+
+	if (!cuda_partition_is_due(device))
+		return false;
+	return !only_spares(device) || device->lanes->in_flight == 0 ||
+	       clock_now_ns() < partition->asks_until_ns;
+}
+
 void cuda_partition_step(struct backend_device *device)
 {
 	if (!cuda_partition_is_due(device) || cuda_enter(device, NULL) < 0)
@@ -372,6 +387,11 @@ void cuda_latency_wanted(struct backend_device *device, uint32_t reasons)
 	partition->is_wanted = is_wanted && !device->is_native &&
 			       cuda_partition_is_possible(&device->backend->library);
 	partition->is_refused = partition->is_refused && is_wanted;
+	const uint64_t now_ns = clock_now_ns();
+	if (now_ns < partition->asks_again_ns)
+		return;
+	partition->asks_until_ns = now_ns + ASKS_NS;
+	partition->asks_again_ns = now_ns + ASKS_AGAIN_NS;
 }
 
 uint32_t cuda_latency_units(struct backend_device *device)

@@ -16,7 +16,7 @@ bool cuda_quiet_wanted(struct backend_device *device)
 {
 	return atomic_load_explicit(&device->memory->reaper.waiting, memory_order_relaxed) > 0 ||
 	       atomic_load_explicit(&device->memory->graph_memory_is_due, memory_order_relaxed) ||
-	       is_chain_due(device->lanes) || cuda_partition_is_due(device) ||
+	       is_chain_due(device->lanes) || cuda_partition_wants_quiet(device) ||
 	       cuda_l2_is_due(device);
 }
 
