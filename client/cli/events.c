@@ -63,6 +63,19 @@ static bool print_event_json(const Sycl__V1__EventFacts *event)
 	return r == 0;
 }
 
+/* Returns `after` of the next query. An answer with events never leads below its last event: the
+ * same events would come again. */
+static uint64_t next_after(const Sycl__V1__AdminReply *reply, uint64_t after)
+{
+	uint64_t last = reply->events_last;
+	if (reply->n_events > 0) {
+		uint64_t newest = reply->events[reply->n_events - 1]->number;
+		return last > newest ? last : newest;
+	}
+	/* A lower number is from another service, which counts from 1 on. */
+	return last < after ? 0 : last;
+}
+
 /* Sends one query. Returns the number of printed events, or a negative errno with a message. */
 static int print_new(const char *runtime_directory, bool json, uint64_t *after,
 		     char message[MESSAGE_BYTES])
@@ -84,8 +97,7 @@ static int print_new(const char *runtime_directory, bool json, uint64_t *after,
 			good = print_event_json(answer.reply->events[i]);
 		else
 			print_event(answer.reply->events[i]);
-	/* A lower number is from another service, which counts from 1 on. */
-	*after = answer.reply->events_last < *after ? 0 : answer.reply->events_last;
+	*after = next_after(answer.reply, *after);
 	r = (int)answer.reply->n_events;
 	answer_free(&answer);
 	(void)snprintf(message, MESSAGE_BYTES, "the events could not be written");

@@ -63,8 +63,27 @@ static struct event_counter *counter_find(uid_t uid)
 	return NULL;
 }
 
-/* Beyond the room, the uid without events for the longest time is counted from 1 again. Its reader
- * then begins anew, as after a restart of the service. */
+/* Returns the own number of the list's newest event of this uid; 0: there is none. */
+static uint64_t newest_in(const struct event_list *list, uid_t uid)
+{
+	const struct kept_event *kept;
+	TAILQ_FOREACH_REVERSE(kept, &list->order, kept_events, in_order)
+	{
+		if (kept->event.has_uid && kept->event.uid == uid)
+			return kept->event.own_number;
+	}
+	return 0;
+}
+
+static uint64_t newest_kept(uid_t uid)
+{
+	uint64_t session = newest_in(&of_sessions, uid), other = newest_in(&of_others, uid);
+	return session > other ? session : other;
+}
+
+/* Beyond the room, the uid without events for the longest time loses its counter. A new counter
+ * begins at the newest event that is kept, so that later events have higher numbers. If none is
+ * kept, it begins anew, as after a restart of the service. */
 static struct event_counter *counter_get(uid_t uid)
 {
 	struct event_counter *counter = counter_find(uid);
@@ -74,7 +93,7 @@ static struct event_counter *counter_get(uid_t uid)
 	for (unsigned i = 0; i < COUNTERS && counter->count; i++)
 		if (counters[i].last_used < counter->last_used)
 			counter = &counters[i];
-	*counter = (struct event_counter){.uid = uid};
+	*counter = (struct event_counter){.uid = uid, .count = newest_kept(uid)};
 	return counter;
 }
 
@@ -228,5 +247,5 @@ uint64_t event_last(const struct event_reader *reader)
 	if (reader->sees_all)
 		return last_number;
 	const struct event_counter *counter = counter_find(reader->uid);
-	return counter ? counter->count : 0;
+	return counter ? counter->count : newest_kept(reader->uid);
 }

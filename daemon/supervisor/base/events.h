@@ -65,7 +65,8 @@ uint64_t event_number(const struct event_reader *reader, const struct event *eve
 struct event_cursor events_after(const struct event_reader *reader, uint64_t number);
 /* Returns the reader's next event in the order of numbers; NULL: there is none. */
 const struct event *event_next(struct event_cursor *cursor);
-/* Returns the number of the reader's latest event; 0: there was none. */
+/* Returns the number of the reader's latest event, which is at least that of the newest kept one;
+ * 0: no event is known. */
 uint64_t event_last(const struct event_reader *reader);
 
 #endif

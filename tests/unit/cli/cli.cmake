@@ -11,6 +11,12 @@ sycl_test(unit_cli_json SOURCES cli/json.c LIBS syclctl_json sycl_ask_json)
 if(TARGET unit_cli_json)
   target_compile_definitions(unit_cli_json PRIVATE JSON_FOLDER="${CMAKE_CURRENT_SOURCE_DIR}/cli/json")
 endif()
+# This program has its own service_request.
+sycl_test(unit_cli_events SOURCES ${CMAKE_CURRENT_LIST_DIR}/events.c ${PROJECT_SOURCE_DIR}/client/cli/events.c
+  LIBS sycl_ask_json sycl_shared)
+if(TARGET unit_cli_events)
+  target_include_directories(unit_cli_events PRIVATE ${PROJECT_SOURCE_DIR}/client/cli)
+endif()
 # The completion files, tested by their shells.
 if(TARGET syclctl)
   add_test(NAME unit_cli_completion COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/cli/completion.sh $<TARGET_FILE:syclctl> ${CMAKE_BINARY_DIR}/client/cli)

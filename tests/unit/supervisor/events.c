@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { USER = 1000, OTHER = 1001, BLOCK = 65536, FEW = 5 };
+enum { COUNTED_UIDS = 4096 }; /* the most uids that are counted */
 
 static const struct event_reader user = {.uid = USER}, other = {.uid = OTHER},
 				 everything = {.sees_all = true};
@@ -129,4 +130,44 @@ Test(events, users_with_many_events_have_equal_parts)
 	cr_expect(eq(uint, read_after(&other, 0), EVENTS_KEPT / 2));
 	/* The newest of each. */
 	cr_expect(eq(uint, read_after(&user, EVENTS_KEPT / 2), EVENTS_KEPT / 2));
+}
+
+/* Their events are in few parts, so those of USER stay. */
+static void report_for_many_uids(void)
+{
+	for (unsigned i = 0; i < COUNTED_UIDS; i++)
+		report(EVENT_SESSION_OPENED, BLOCK + i, 1);
+}
+
+Test(events, a_reader_has_all_although_the_user_is_counted_no_more)
+{
+	report_many(EVENT_FAULT, USER, FEW);
+	report_for_many_uids();
+	cr_expect(eq(uint, read_after(&user, 0), FEW));
+	cr_expect(eq(u64, event_last(&user), FEW));
+	cr_expect(zero(uint, read_after(&user, FEW)));
+}
+
+/* The newest one is in the other list. */
+Test(events, a_user_who_is_counted_again_continues_after_the_kept_events)
+{
+	report_many(EVENT_FAULT, USER, FEW);
+	report(EVENT_SESSION_CLOSED, USER, 1);
+	report_for_many_uids();
+	report_many(EVENT_FAULT, USER, 2);
+	cr_expect(eq(u64, event_last(&user), FEW + 3));
+	cr_expect(eq(uint, read_after(&user, FEW + 1), 2));
+	cr_expect(eq(uint, read_after(&user, 0), FEW + 3));
+}
+
+Test(events, a_user_without_kept_events_is_counted_from_1_again)
+{
+	report_many(EVENT_FAULT, USER, FEW);
+	report_for_many_uids();
+	for (uid_t uid = USER + 1; uid <= USER + EVENTS_KEPT; uid++)
+		report(EVENT_FAULT, uid, 1);
+	cr_expect(zero(u64, event_last(&user)));
+	report(EVENT_FAULT, USER, 1);
+	cr_expect(eq(u64, event_last(&user), 1));
+	cr_expect(eq(uint, read_after(&user, 0), 1));
 }
