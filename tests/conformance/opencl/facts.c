@@ -406,7 +406,8 @@ Test(opencl_facts, damaged_binaries_are_refused)
 	char name[] = "kernel", payload[] = "payload";
 	struct opencl_binary_kernel kernel = {
 		.name = name, .argument_count = 2, .arguments = arguments};
-	const struct opencl_binary binary = {.kernel_count = 1,
+	const struct opencl_binary binary = {.has_checks = true,
+					     .kernel_count = 1,
 					     .kernels = &kernel,
 					     .payload_count = 1,
 					     .payloads = {{payload, 7}}};
@@ -416,6 +417,7 @@ Test(opencl_facts, damaged_binaries_are_refused)
 
 	cr_assert_eq(opencl_binary_pack(&binary, &bytes, &count), 0);
 	cr_assert_eq(opencl_binary_unpack(bytes, count, &read), 0);
+	cr_assert(read->has_checks);
 	cr_assert_eq(read->kernel_count, 1);
 	cr_assert_str_eq(read->kernels[0].arguments[0].type_name, "int*");
 	cr_assert_eq(read->kernels[0].arguments[1].size_bytes, 4);

@@ -221,6 +221,37 @@ Test(client_checking, a_kernel_has_the_arguments_of_its_source)
 	MUST(sycl_kernel_release(kernel));
 }
 
+/* The name of the block that the checks add is free in sources without them. */
+Test(client_checking, a_kernel_without_checks_may_have_an_argument_of_any_name)
+{
+	static const char plain[] =
+		"kernel void k(global int *x, int sycl_check_) { *x = sycl_check_; }\n"
+		"kernel void two(global int *x, global ulong *sycl_check_) { *sycl_check_ = *x; }";
+	sycl_kernel_bundle bundle = NULL;
+	sycl_kernel kernel = NULL;
+	const int value = 5;
+	int found = 0;
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C, plain, NULL, &bundle));
+	MUST(sycl_kernel_create(bundle, "k", &kernel));
+	begin();
+	MUST(sycl_handler_set_accessor(handler, 0, x, SYCL_ACCESS_WRITE_NO_INIT));
+	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(1)));
+	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_queue_wait(queue));
+	begin();
+	MUST(sycl_handler_copy_to_host(handler, x, 0, &found, sizeof(found)));
+	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_queue_wait(queue));
+	cr_assert(eq(int, found, value));
+	MUST(sycl_kernel_release(kernel));
+	MUST(sycl_kernel_create(bundle, "two", &kernel));
+	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(found), &found, NULL));
+	cr_assert(eq(int, found, 2));
+	MUST(sycl_kernel_release(kernel));
+	MUST(sycl_kernel_bundle_release(bundle));
+}
+
 static void log_has(const char *text, const char *expected)
 {
 	sycl_kernel_bundle bundle = NULL;

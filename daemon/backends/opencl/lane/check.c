@@ -27,6 +27,11 @@ struct opencl_check *opencl_check_free(struct backend_device *device, struct ope
 	return NULL;
 }
 
+cl_event opencl_check_take_fill(struct opencl_check *check)
+{
+	return check && check->fill_count > 0 ? check->fills[--check->fill_count] : NULL;
+}
+
 /* Fills the whole words of the range. They have no contents: the accessor says so. */
 static int fill_range(struct backend_lane *lane, const struct backend_argument *argument,
 		      uint64_t bytes, struct opencl_check *check, struct opencl_waits *list,
@@ -84,6 +89,7 @@ int opencl_check_begin(struct backend_lane *lane, cl_kernel prepared,
 	struct opencl_check *check = calloc(1, sizeof(*check));
 	if (!check)
 		return opencl_no_memory(fault_out, "a command");
+	*check_out = check;
 	check->dimensions = command->launch.dimensions;
 	for (uint32_t i = 0;
 	     error == 0 && i < command->launch.argument_count && i < PORTABLE_CHECK_ARGUMENTS; i++)
@@ -99,9 +105,6 @@ int opencl_check_begin(struct backend_lane *lane, cl_kernel prepared,
 					(void *)&check->block);
 	if (code != CL_SUCCESS)
 		error = opencl_fault_code(fault_out, code, "check a launch");
-	if (error < 0)
-		check = opencl_check_free(lane->device, check);
-	*check_out = check;
 	return error;
 }
 

@@ -125,6 +125,7 @@ static int opencl_submit_launch(struct backend_lane *lane, const struct backend_
 	}
 	opencl_kernel_drop_temporaries(kernel);
 	if (error < 0) {
+		pending->event = opencl_check_take_fill(pending->check);
 		pending->check = opencl_check_free(lane->device, pending->check);
 		return error;
 	}

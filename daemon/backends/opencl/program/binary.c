@@ -18,6 +18,7 @@ int opencl_binary_pack(const struct opencl_binary *binary, void **bytes_out, siz
 
 	(void)fwrite(magic, 1, sizeof(magic), file);
 	binary_put_number(file, binary->is_builtin, 4);
+	binary_put_number(file, binary->has_checks, 4);
 	binary_put_number(file, binary->kernel_count, 4);
 	binary_put_number(file, binary->payload_count, 4);
 	for (uint32_t k = 0; k < binary->kernel_count; k++) {
@@ -111,6 +112,7 @@ int opencl_binary_unpack(const void *bytes, size_t count, struct opencl_binary *
 	if (!binary_get_magic(&reader, magic, sizeof(magic)))
 		return -EINVAL;
 	binary->is_builtin = binary_get_number(&reader, 4) != 0;
+	binary->has_checks = binary_get_number(&reader, 4) != 0;
 	uint64_t kernels = binary_get_number(&reader, 4), payloads = binary_get_number(&reader, 4);
 	if (reader.failed || kernels > OPENCL_BINARY_KERNELS_MAX ||
 	    (payloads != 1 && payloads != OPENCL_VARIANTS))

@@ -10,7 +10,8 @@
  *
  * Little-endian; a text is u16 length and its bytes.
  *
- * - "SYCLOCL2", u32 is_builtin, u32 kernel count, u32 payload count (1, or 3: by dimensions).
+ * - "SYCLOCL2", u32 is_builtin, u32 has_checks, u32 kernel count, u32 payload count (1, or 3: by
+ *   dimensions).
  * - Per kernel: name, u32 argument count.
  * - Behind each kernel, per argument: u8 kind, u8 is_const, u8 address space, u32 size, type name,
  *   name.
@@ -22,7 +23,7 @@
 #include "opencl/driver/objects.h"
 
 /* Raise this number with every change of the layout, or of contents that the engine expects. */
-#define OPENCL_BINARY_FORMAT 7u
+#define OPENCL_BINARY_FORMAT 8u
 
 #define OPENCL_BINARY_KERNELS_MAX 4096u
 
@@ -39,6 +40,7 @@ struct opencl_payload {
 
 struct opencl_binary {
 	bool is_builtin;
+	bool has_checks; /* built with the checks of portable_check.h */
 	uint32_t kernel_count, payload_count;
 	struct opencl_binary_kernel *kernels;
 	struct opencl_payload payloads[OPENCL_VARIANTS];

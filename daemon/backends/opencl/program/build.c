@@ -389,6 +389,7 @@ static void build_checks(struct opencl_build *build)
 	if (text && opencl_build_try(&checked, opencl_build_variants, &unused) == 0) {
 		const struct opencl_binary plain = build->binary;
 		build->binary = checked.binary;
+		build->binary.has_checks = true;
 		checked.binary = plain;
 	} else {
 		build_log_add(&build->log,

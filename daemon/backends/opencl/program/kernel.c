@@ -66,6 +66,17 @@ static void opencl_kernel_fill_facts(struct backend_kernel *kernel)
 		kernel->facts.required_work_group_size[i] = required[2 - i];
 }
 
+/* True if the kernel's last argument is the block of the checking mode. The name alone does not
+ * show that, because any source can have it. */
+static bool is_checked(const struct backend_kernel *kernel, cl_uint count)
+{
+	const struct backend_argument_facts *last = count ? &kernel->arguments[count - 1] : NULL;
+
+	return last && !kernel->is_native && kernel->program->binary->has_checks &&
+	       last->kind == BACKEND_ARGUMENT_GLOBAL && last->address == BACKEND_ADDRESS_GLOBAL &&
+	       strcmp(last->name, PORTABLE_CHECK_PARAMETER) == 0;
+}
+
 /* Takes the facts of the arguments from the binary, or from the driver if the binary does not
  * describe the kernel. */
 static int opencl_fill_arguments(struct backend_kernel *kernel, const char *name, cl_uint count)
@@ -86,9 +97,7 @@ static int opencl_fill_arguments(struct backend_kernel *kernel, const char *name
 			opencl_argument_facts(device->cl, kernel->kernels[0], i,
 					      device->facts->address_bits, &kernel->arguments[i]);
 	}
-	kernel->has_check =
-		!kernel->is_native && count > 0 &&
-		strcmp(kernel->arguments[count - 1].name, PORTABLE_CHECK_PARAMETER) == 0;
+	kernel->has_check = is_checked(kernel, count);
 	kernel->check_index = count - kernel->has_check;
 	kernel->facts.argument_count =
 		opencl_arguments_merge(kernel->arguments, kernel->check_index, kernel->places);
