@@ -133,22 +133,22 @@ static void give_order(const char *order, const char *a, const char *b)
 	outcome_free(&outcome);
 }
 
-/* Returns the time of the order, by this user. */
-static long must_be_by_this_user(const json_t *of, const char *key)
+/* Returns a sum over all that is known of the order, by this user. */
+static unsigned long must_be_by_this_user(const json_t *of, const char *key)
 {
 	const json_t *by = json_object_get(of, key);
 	cr_assert(json_is_object(by), "%s is not known", key);
 	cr_expect(eq(long, (long)json_integer_value(json_object_get(by, "uid")), (long)geteuid()));
 	char *text = json_dumps(by, JSON_COMPACT | JSON_SORT_KEYS);
-	long sum = 0;
+	unsigned long sum = 0;
 	for (const char *c = text; c && *c; c++)
-		sum = sum * 31 + *c;
+		sum = sum * 31 + (unsigned char)*c;
 	free(text);
 	return sum;
 }
 
 struct origins {
-	long service, user, session;
+	unsigned long service, user, session;
 };
 
 /* The engine reports that a session is paused, and the service knows who did it. */
@@ -194,9 +194,9 @@ Test(succession, N6_who_has_paused_and_drained_is_known_to_the_next_services)
 		service_start(&service, NULL);
 		cr_assert(wait_until(has_paused_session, NULL));
 		struct origins after = read_origins();
-		cr_expect(eq(long, after.service, before.service));
-		cr_expect(eq(long, after.user, before.user));
-		cr_expect(eq(long, after.session, before.session));
+		cr_expect(eq(u64, after.service, before.service));
+		cr_expect(eq(u64, after.user, before.user));
+		cr_expect(eq(u64, after.session, before.session));
 	}
 	give_order("resume", "--all", NULL);
 	json_t *status = ctl_json(&service, "status");
