@@ -10,7 +10,8 @@
  * lists. clone3 fails with ENOSYS, as a filter cannot read its flags; the C library then uses
  * clone. After the build helper was forked. Needs no_new_privs (engine_privileges_limit) or root's
  * rights. 0; -ENOSYS: this kernel or this kind of processor has no such filters, and nothing has
- * changed; else a negative errno.
+ * changed; -ESRCH: a thread has a filter of its own, and nothing has changed; else a negative
+ * errno.
  */
 int engine_filter_install(void);
 

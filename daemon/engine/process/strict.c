@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The list is made once, so it cannot grow after the filter was set. */
 static bool needs_processes(struct scheduler *scheduler)
@@ -31,6 +32,13 @@ void strict_devices_opened(struct engine *engine)
 	if (engine->options.filter_is_basic || needs_processes(engine->scheduler))
 		return;
 	int r = engine_filter_forbid_processes();
+	if (r == -ESRCH) {
+		/* No driver does that. The engine ends at once, before that thread does more. */
+		(void)dprintf(STDERR_FILENO,
+			      "sycl-engine: cannot forbid processes: a thread has set a filter of "
+			      "system calls of its own; the engine ends\n");
+		_exit(1);
+	}
 	if (r < 0 && r != -ENOSYS) /* reported when the engine started */
 		(void)dprintf(STDERR_FILENO, "sycl-engine: cannot forbid processes: %s\n",
 			      strerror(-r));

@@ -16,11 +16,13 @@ sycl_test(unit_engine SOURCES
   engine/usm_table.c
   LIBS sycl_engine_core)
 
-# The check that main.c makes before anything else. It is not in the library.
+# The check that main.c makes before anything else, and filters of system calls, with an invented
+# scheduler. They are not in the library.
 sycl_test(unit_engine_process SOURCES engine/mps.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/mps.c
-  engine/filter.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/filter.c LIBS sycl_shared Threads::Threads)
+  engine/filter.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/filter.c
+  engine/strict.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/strict.c LIBS sycl_shared sycl_proto Threads::Threads)
 if(TARGET unit_engine_process)
-  target_include_directories(unit_engine_process PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine)
+  target_include_directories(unit_engine_process PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine ${PROJECT_SOURCE_DIR}/daemon/backends)
 endif()
 
 # How an engine becomes its tenant in a process with threads: files of the program, not of the
