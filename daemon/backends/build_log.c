@@ -48,21 +48,32 @@ static bool shows_caret(const char *next)
 	return *second == '^';
 }
 
-/* Returns the beginning of a line of the source, and its length; NULL: there is no such line. */
-static const char *source_line(const char *source, size_t bytes, unsigned long line,
-			       size_t *length_out)
-{
-	const char *at = source, *end = source + bytes;
+/* A source, with the beginning of the line that was found last. Most logs go through a source from
+ * its beginning to its end. */
+struct source {
+	const char *begin, *end, *at;
+	unsigned long line;
+};
 
-	for (; at && line > 1; line--) {
-		at = memchr(at, '\n', (size_t)(end - at));
-		at = at ? at + 1 : NULL;
+/* Returns the beginning of a line of the source, and its length; NULL: there is no such line. */
+static const char *source_line(struct source *source, unsigned long line, size_t *length_out)
+{
+	if (line < source->line) {
+		source->at = source->begin;
+		source->line = 1;
 	}
-	if (!at || at == end)
+	while (source->line < line) {
+		const char *stop = memchr(source->at, '\n', (size_t)(source->end - source->at));
+		if (!stop)
+			return NULL;
+		source->at = stop + 1;
+		source->line++;
+	}
+	if (source->at == source->end)
 		return NULL;
-	const char *stop = memchr(at, '\n', (size_t)(end - at));
-	*length_out = (size_t)((stop ? stop : end) - at);
-	return at;
+	const char *stop = memchr(source->at, '\n', (size_t)(source->end - source->at));
+	*length_out = (size_t)((stop ? stop : source->end) - source->at);
+	return source->at;
 }
 
 /* What lies above the caret: tabs stay tabs, bytes inside a character of UTF-8 have no width, and a
@@ -81,10 +92,10 @@ static void put_caret(FILE *out, const char *line, size_t column)
 	(void)fputs("^\n", out);
 }
 
-static void show_place(FILE *out, const struct place *place, const char *source, size_t bytes)
+static void show_place(FILE *out, const struct place *place, struct source *source)
 {
 	size_t length = 0;
-	const char *line = source_line(source, bytes, place->line, &length);
+	const char *line = source_line(source, place->line, &length);
 
 	if (!line || place->column > length + 1 || place->column > SHOWN_BYTES)
 		return;
@@ -94,6 +105,7 @@ static void show_place(FILE *out, const struct place *place, const char *source,
 
 char *build_log_show_lines(const char *log, const char *source, size_t source_bytes)
 {
+	struct source shown = {source, source + source_bytes, source, 1};
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *out = open_memstream(&text, &bytes);
@@ -105,7 +117,7 @@ char *build_log_show_lines(const char *log, const char *source, size_t source_by
 		const char *end = strchrnul(log, '\n'), *next = *end ? end + 1 : end;
 		(void)fprintf(out, "%.*s\n", (int)(end - log), log);
 		if (find_place(log, end, &place) && !shows_caret(next))
-			show_place(out, &place, source, source_bytes);
+			show_place(out, &place, &shown);
 		log = next;
 	}
 	if (fclose(out) != 0) {

@@ -122,26 +122,28 @@ static bool read_parameters(struct rewriter *rewriter)
 	return true;
 }
 
-/* Finds the parts of the kernel whose SYCL_KERNEL is `at`. False: it is no definition. */
-static bool find_kernel(struct rewriter *rewriter, uint32_t at)
+/* Finds the parts of the kernel whose SYCL_KERNEL is `at`. False: it is no definition. The search
+ * for the next kernel begins behind *end_out, so no part of a source is searched twice. */
+static bool find_kernel(struct rewriter *rewriter, uint32_t at, uint32_t *end_out)
 {
 	struct kernel *kernel = &rewriter->kernel;
 	const struct portable_tokens *tokens = &rewriter->tokens;
 
-	*kernel = (struct kernel){.open = 0};
 	for (at++; at < tokens->count && !is(rewriter, at, "{") && !is(rewriter, at, ";"); at++) {
 		if (!is(rewriter, at, "("))
 			continue;
 		const uint32_t close = tokens->list[at].match;
 		if (is(rewriter, close + 1, "{") && is_name(rewriter, at - 1)) {
-			kernel->open = at;
-			kernel->close = close;
-			kernel->body_open = close + 1;
-			kernel->body_close = tokens->list[close + 1].match;
+			*kernel = (struct kernel){.open = at,
+						  .close = close,
+						  .body_open = close + 1,
+						  .body_close = tokens->list[close + 1].match};
+			*end_out = kernel->body_close;
 			return true;
 		}
 		at = close;
 	}
+	*end_out = at;
 	return false;
 }
 
@@ -350,11 +352,9 @@ static void rewrite_kernel(struct rewriter *rewriter)
 static void rewrite(struct rewriter *rewriter, const char *end)
 {
 	for (uint32_t i = 0; i < rewriter->tokens.count; i++) {
-		if (is(rewriter, i, "SYCL_KERNEL") && find_kernel(rewriter, i)) {
-			if (read_parameters(rewriter) && rewriter->kernel.pointer_count > 0)
-				rewrite_kernel(rewriter);
-			i = rewriter->kernel.body_close;
-		}
+		if (is(rewriter, i, "SYCL_KERNEL") && find_kernel(rewriter, i, &i) &&
+		    read_parameters(rewriter) && rewriter->kernel.pointer_count > 0)
+			rewrite_kernel(rewriter);
 	}
 	copy_to(rewriter, end);
 }

@@ -103,6 +103,27 @@ Test(portable_text, what_has_nothing_to_check_is_not_changed)
 			       sources[i]);
 }
 
+/* Without a body, each of these words would be followed by a search to the end of the source. */
+Test(portable_text, many_kernels_without_a_body_do_not_take_the_square_of_their_number)
+{
+	static const char word[] = "SYCL_KERNEL ", kernel[] = ";" HEAD ")\n{n = x[i];}\n";
+	static const char expected[] = ";" HEAD BLOCK ")\n{n = x[" X "i" X_END("1u") "];}\n";
+	const size_t words = 400000, length = sizeof(word) - 1;
+	size_t bytes = 0;
+
+	char *source = malloc(words * length + sizeof(kernel));
+	cr_assert_not_null(source);
+	for (size_t i = 0; i < words; i++)
+		memcpy(source + i * length, word, length);
+	memcpy(source + words * length, kernel, sizeof(kernel));
+	char *text = portable_check_rewrite(source, words * length + sizeof(kernel) - 1, &bytes);
+	cr_assert_not_null(text);
+	cr_assert_eq(bytes, words * length + sizeof(expected) - 1);
+	cr_assert_str_eq(text + words * length, expected);
+	free(text);
+	free(source);
+}
+
 static void has_words(const char *source, const char *expected)
 {
 	char *text = portable_words_find(source, strlen(source));

@@ -56,6 +56,35 @@ Test(opencl_log, M6_a_message_is_followed_by_its_line_and_a_caret)
 	shown("kernel:3:14: z", source, "kernel:3:14: z\n  sycl_own_mix(z)\n      ^\n");
 }
 
+Test(opencl_log, M6_messages_may_be_in_any_order)
+{
+	shown("kernel:3:1: c\nkernel:3:2: c\nkernel:4:1: none\nkernel:1:1: a\nkernel:2:1: b\n",
+	      "a\nb\nc\n",
+	      "kernel:3:1: c\n  c\n  ^\nkernel:3:2: c\n  c\n   ^\nkernel:4:1: none\n"
+	      "kernel:1:1: a\n  a\n  ^\nkernel:2:1: b\n  b\n  ^\n");
+}
+
+/* Each message is about a line that begins far behind the beginning of the source. */
+Test(opencl_log, M6_a_long_log_of_a_long_source_is_read_once, .timeout = 10)
+{
+	enum { LINES = 2000000, MESSAGES = 20000 };
+	static char source[LINES];
+	char *log = NULL;
+	size_t bytes = 0;
+
+	memset(source, '\n', sizeof(source));
+	FILE *out = open_memstream(&log, &bytes);
+	cr_assert_not_null(out);
+	for (unsigned i = LINES - MESSAGES; i < LINES; i++)
+		(void)fprintf(out, "kernel:%u:1: x\n", i);
+	cr_assert_eq(fclose(out), 0);
+	char *text = build_log_show_lines(log, source, sizeof(source));
+	cr_assert_not_null(text);
+	cr_assert_eq(strlen(text), bytes + MESSAGES * strlen("  \n  ^\n"));
+	free(text);
+	free(log);
+}
+
 Test(opencl_log, M6_other_messages_stay)
 {
 	static const char *const logs[] = {"",
