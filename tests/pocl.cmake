@@ -48,6 +48,13 @@ function(sycl_short_pocl folder)
       file(CREATE_LINK ${header} ${include}/${name} SYMBOLIC)
     endif()
   endforeach()
+  # Those of other processors stay whole: POCL_KERNELLIB_NAME may name one.
+  file(GLOB others /usr/share/pocl/kernel-*.bc)
+  list(REMOVE_ITEM others ${full})
+  foreach(other ${others})
+    get_filename_component(name ${other} NAME)
+    file(CREATE_LINK ${other} ${folder}/share/pocl/${name} SYMBOLIC)
+  endforeach()
   file(CREATE_LINK ${driver} ${folder}/lib/system/libpocl.so.2 SYMBOLIC)
   file(CREATE_LINK /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pocl ${folder}/lib/system/pocl SYMBOLIC)
   # Also if there is no such file.
