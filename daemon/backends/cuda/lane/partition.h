@@ -4,6 +4,10 @@
  * the memory, modules and events of the primary context. The small one has the streams of latency
  * lanes, the other one the streams of all other compute lanes.
  *
+ * Without that option, best_effort_spares keeps lanes of best effort off some multiprocessors while
+ * other classes use the device. Then there is one green context, which has the streams of best
+ * effort. All other lanes stay on the whole device.
+ *
  * The partition is made and ended only in quiet moments, when no lane has work in flight. So each
  * lane may get another stream, and its commands stay in order. Meanwhile a lane keeps its stream of
  * the whole device (`whole`), for work that must run there. Device thread.
@@ -29,7 +33,7 @@ bool cuda_partition_is_due(const struct backend_device *device);
  * device happens to be idle. */
 bool cuda_partition_wants_quiet(const struct backend_device *device);
 /* Called in a quiet moment. After a failure, lanes stay on the whole device, and no partition is
- * tried until the latency class is no longer wanted. */
+ * tried until no session wants one. */
 void cuda_partition_step(struct backend_device *device);
 /* The lanes are freed before this call. */
 void cuda_partition_close(struct backend_device *device);
