@@ -2,9 +2,9 @@
 #include "connection/connection.h"
 
 #include "base/flight.h"
+#include "poll_now.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -144,7 +144,7 @@ void connection_read_until_wake(struct connection *c)
 void connection_probe(struct connection *c)
 {
 	struct pollfd socket = {.fd = c->socket, .events = 0};
-	if (poll(&socket, 1, 0) != 1 || (socket.revents & (POLLHUP | POLLERR)) == 0)
+	if (poll_now(&socket, 1) != 1 || (socket.revents & (POLLHUP | POLLERR)) == 0)
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
 	if (!c->polling) /* otherwise the polling thread reads the message */

@@ -5,13 +5,13 @@
 #include "process/trace.h"
 #include "base/outbox.h"
 #include "packet.h"
+#include "poll_now.h"
 #include "process/reconnect.h"
 #include "process/sensors.h"
 
 #include "control.pb-c.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -414,7 +414,7 @@ bool control_is_followed(const struct control *control)
 {
 	struct pollfd here = {.fd = control->socket};
 	return control->link == LINK_SERVING && control->page_wanted && !control->end_requested &&
-	       poll(&here, 1, 0) == 0; /* nor has the supervisor died without a report */
+	       poll_now(&here, 1) == 0; /* nor has the supervisor died without a report */
 }
 
 void control_hang_up(struct control *control)

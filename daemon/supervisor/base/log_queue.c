@@ -1,6 +1,7 @@
 #include "base/log_queue.h"
 
 #include "clock.h"
+#include "poll_now.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,7 +68,7 @@ static ssize_t log_queue_write_now(const char *text, size_t bytes)
 {
 	struct pollfd asked = {.fd = queue.fd, .events = POLLOUT};
 	ssize_t count = -1;
-	if (queue.manner == IF_ASKED && poll(&asked, 1, 0) == 0)
+	if (queue.manner == IF_ASKED && poll_now(&asked, 1) == 0)
 		return -EAGAIN;
 	if (queue.manner == SENT)
 		count = send(queue.fd, text, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);

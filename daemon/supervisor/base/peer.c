@@ -2,12 +2,12 @@
 
 #include "cleanup.h"
 #include "packet_socket.h"
+#include "poll_now.h"
 #include "process_uids.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static int proc_file_read(pid_t pid, const char *name, char *buffer, size_t size
 static int pidfd_is_alive(int pidfd)
 {
 	struct pollfd poll_fd = {.fd = pidfd, .events = POLLIN};
-	return poll(&poll_fd, 1, 0) == 0;
+	return poll_now(&poll_fd, 1) == 0;
 }
 
 /*

@@ -8,6 +8,7 @@
 #include "engine/sessions.h"
 #include "engine/control.h"
 #include "flight_page.h"
+#include "poll_now.h"
 #include "base/foreign_socket.h"
 #include "base/log.h"
 #include "base/session_proof.h"
@@ -15,7 +16,6 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ bool engine_return_has_page(const struct engine *engine)
 static bool engine_has_ended(const struct engine *engine)
 {
 	struct pollfd ended = {.fd = engine->pidfd, .events = POLLIN};
-	return poll(&ended, 1, 0) != 0;
+	return poll_now(&ended, 1) != 0;
 }
 
 /* Takes the socket. The peer has the engine's number, and the engine is alive now, so no other

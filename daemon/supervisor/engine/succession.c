@@ -9,6 +9,7 @@
 #include "engine/end.h"
 #include "engine/control.h"
 #include "engine/return.h"
+#include "poll_now.h"
 #include "base/log.h"
 #include "base/process_start.h"
 #include "process_uids.h"
@@ -16,7 +17,6 @@
 #include "account/tenant_identity.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,7 +202,7 @@ static int kept_process_open(const struct service_state_engine *entry)
 	if (r == 0)
 		r = process_has_uid(pid, entry->uid);
 	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
-	if (r == 0 && (ticks != entry->start_ticks || poll(&ended, 1, 0) != 0))
+	if (r == 0 && (ticks != entry->start_ticks || poll_now(&ended, 1) != 0))
 		r = -ESRCH;
 	return r < 0 ? r : take_fd(&pidfd);
 }

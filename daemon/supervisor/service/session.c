@@ -4,9 +4,9 @@
 #include "clock.h"
 #include "base/configuration.h"
 #include "base/foreign_socket.h"
+#include "poll_now.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -50,14 +50,14 @@ bool session_is_untouched(const struct session *session)
 bool session_has_sent_nothing(const struct session *session)
 {
 	struct pollfd client = {.fd = session->socket, .events = POLLIN | POLLRDHUP};
-	return poll(&client, 1, 0) == 0;
+	return poll_now(&client, 1) == 0;
 }
 
 bool session_has_hung_up(const struct session *session)
 {
 	struct pollfd ends[] = {{.fd = session->socket, .events = POLLRDHUP},
 				{.fd = session->peer.pidfd, .events = POLLIN}};
-	return poll(ends, 2, 0) > 0;
+	return poll_now(ends, 2) > 0;
 }
 
 void session_close_descriptors(struct session *session)

@@ -13,8 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,6 +65,7 @@ static pid_t begin_client(const struct sockaddr_un *address, socklen_t size, con
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (connect(fd, (const struct sockaddr *)address, size) < 0)
 		_exit(3);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if the test fails */
 	while (stays)
 		(void)pause();
 	_exit(0);
@@ -162,4 +165,35 @@ Test(peer, one_that_is_ending_is_nobody)
 	struct peer peer = {.pidfd = -1};
 	cr_assert(eq(int, peer_identify(connection, &peer), -ESRCH));
 	cr_assert(eq(int, waitpid(pid, NULL, 0), pid));
+}
+
+static void ignore_signal(int number)
+{
+	(void)number;
+}
+
+/* The service gets a signal whenever an engine ends, also while a client connects. The timer fires
+ * in every few rounds, and some of its signals arrive while the kernel looks at the process. */
+Test(peer, signals_do_not_end_a_process_that_is_there)
+{
+	enum { ROUNDS = 20000 };
+	const struct itimerval often = {{0, 200}, {0, 200}};
+	const struct itimerval never = {{0, 0}, {0, 0}};
+	const struct sigaction action = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART};
+	struct sockaddr_un address;
+	socklen_t size;
+	int failed = 0;
+	CLEANUP(close_fd) int listener = listening(&address, &size);
+	pid_t pid = begin_client(&address, size, "", true);
+	CLEANUP(close_fd) int connection = accept(listener, NULL, NULL);
+	cr_assert(eq(int, sigaction(SIGALRM, &action, NULL), 0));
+	cr_assert(eq(int, setitimer(ITIMER_REAL, &often, NULL), 0));
+	for (int i = 0; i < ROUNDS; i++) {
+		struct peer peer = {.pidfd = -1};
+		failed += peer_identify(connection, &peer) != 0;
+		close_fd(&peer.pidfd);
+	}
+	cr_assert(eq(int, setitimer(ITIMER_REAL, &never, NULL), 0));
+	end_client(pid);
+	cr_expect(eq(int, failed, 0));
 }
