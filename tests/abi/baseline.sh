@@ -1,6 +1,6 @@
 #!/bin/sh
 # baseline.sh [--incompatible] [BUILD-FOLDER] renews the baseline of the ABI from a build. Without --incompatible it does so only if nothing
-# in the baseline was removed or changed. README.md tells when to use it.
+# in the baseline was removed or changed. README.md says when to use it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../.." && pwd)

@@ -34,7 +34,7 @@ bin=$(dirname "$(find "$stage" -name syclctl -type f)")
 
 # The .pc file has the paths of the final place.
 export PKG_CONFIG_PATH="${pc%/*}" PKG_CONFIG_SYSROOT_DIR="$stage"
-options=$(pkg-config --cflags --libs libsyclclient) || fail "pkg-config does not know libsyclclient"
+options=$(pkg-config --cflags --libs libsyclclient) || fail "pkg-config does not find libsyclclient"
 # shellcheck disable=SC2086  # a list of options
 gcc -std=c99 -pedantic -Wall -Wextra -Werror "$source/consumer.c" -o "$work/c_pkgconfig" $options || fail "gcc, pkg-config"
 # shellcheck disable=SC2086
@@ -48,13 +48,13 @@ fi
 
 export LD_LIBRARY_PATH="$lib"
 for program in "$work/c_pkgconfig" "$work/cpp_pkgconfig" "$work/cmake/consumer_c" "$work/cmake/consumer_cpp"; do
-	"$program" embedded: || fail "$program embedded: gave $?"
+	"$program" embedded: || fail "$program embedded: ended with status $?"
 done
 
 # Without an endpoint the installed library must find the installed daemon by itself.
 runtime=$(mktemp -d /tmp/sycld-consumer.XXXXXX) || exit 1
 export XDG_RUNTIME_DIR="$runtime"
 for program in "$work/c_pkgconfig" "$work/cmake/consumer_cpp"; do
-	"$program" || fail "$program gave $?"
+	"$program" || fail "$program ended with status $?"
 done
 echo "the installed library works from outside"

@@ -20,7 +20,7 @@ for folder in include shared daemon client; do
 	[ ! -d "$folder" ] || folders="$folders $folder"
 done
 
-# Prints one line for each file, include and symbol; the first word tells which it is.
+# Prints one line for each file, include and symbol; the first word says which it is.
 facts() {
 	# shellcheck disable=SC2086  # words
 	find $folders -name '*.[ch]' | sed 's/^/file /'

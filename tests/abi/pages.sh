@@ -61,7 +61,7 @@ function check_page(   n, i, sections) {
 		if (text[sections[i]] == "")
 			complain("section " sections[i] " is missing or empty")
 	if (index(text["NAME"], name " - ") != 1 || text["NAME"] !~ / - ./)
-		complain("NAME does not say what it is")
+		complain("NAME has no description")
 	if (index(text["SYNOPSIS"], "#include <syclclient.h>") == 0)
 		complain("SYNOPSIS has no #include")
 	if (name !~ /^sycl_/)
@@ -75,7 +75,7 @@ function check_page(   n, i, sections) {
 		complain("section EXAMPLE is missing or empty")
 	gsub(/\n/, " ", text["DESCRIPTION"])
 	if (text["DESCRIPTION"] !~ /[Bb]lock|[Ww]ait|round trip|[Oo]ne-way|sycl_[a-z_]+\(3\)/)
-		complain("DESCRIPTION does not say whether it may block")
+		complain("DESCRIPTION does not state whether the call may block")
 	if (text["HISTORY"] !~ /^Since version [0-9]+\.[0-9]+/)
 		complain("HISTORY has no version")
 }

@@ -6,11 +6,11 @@ build=$(cd "$1" && pwd)
 mkdir -p "$2"
 pictures=$(cd "$2" && pwd)
 token=0123456789abcdef0123456789abcdef
-name='<img src=x>' # of a program: nobody may take it for markup
+name='<img src=x>' # a program's name, which must not become markup
 
 for program in promtool prometheus chromium; do
 	command -v "$program" >/dev/null || {
-		echo "skipped: $program is not here" >&2
+		echo "skipped: $program is not installed" >&2
 		exit 77
 	}
 done
@@ -38,7 +38,7 @@ wait_for() {
 	local what=$1 end=$((SECONDS + 60))
 	shift
 	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || fail "in a minute there was no $what"
+		[ "$SECONDS" -lt "$end" ] || fail "waited a minute for $what"
 		read -r -t 0.3 <>"$work/pause" || true
 	done
 }
@@ -78,14 +78,14 @@ has_used() {
 	grep -q '^sycld_device_time_seconds_total{.*} [^0]' "$work/metrics"
 }
 wait_for 'use of a device' has_used
-promtool check metrics <"$work/metrics" || fail "promtool does not like the metrics"
-get /metrics $'Accept: application/openmetrics-text\r\n' | tail -n 1 | grep -qx '# EOF' || fail "no end of OpenMetrics"
-promtool check rules "$top/docs/monitoring/alerts.yml" || fail "promtool does not like the alert rules"
+promtool check metrics <"$work/metrics" || fail "promtool rejects the metrics"
+get /metrics $'Accept: application/openmetrics-text\r\n' | tail -n 1 | grep -qx '# EOF' || fail "the answer in OpenMetrics format does not end with # EOF"
+promtool check rules "$top/docs/monitoring/alerts.yml" || fail "promtool rejects the alert rules"
 
 # This is the example itself, with the paths of this test.
 sed "s|/etc/prometheus/sycld-token|$work/token|; s|127.0.0.1:9477|127.0.0.1:$port|; s|/etc/prometheus/sycld-alerts.yml|$top/docs/monitoring/alerts.yml|
 	s|15s|1s|" "$top/docs/monitoring/prometheus.yml" >"$work/prometheus.yml"
-promtool check config "$work/prometheus.yml" || fail "promtool does not like the configuration"
+promtool check config "$work/prometheus.yml" || fail "promtool rejects the configuration"
 free=$((20000 + RANDOM % 20000))
 prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/data" --web.listen-address="127.0.0.1:$free" 2>"$work/prometheus.log" &
 started+=($!)
@@ -123,27 +123,27 @@ has_drawn_again() {
 wait_for 'second drawing of the page' has_drawn_again
 grep -q '&lt;img src=x&gt;' "$work/page1" || fail "the page does not show the session"
 ! grep -q '<img' "$work/page1" || fail "a name became markup"
-grep -q 'class="health good"' "$work/page1" || fail "the page does not say that all is well"
+grep -q 'class="health good"' "$work/page1" || fail "the page does not show the good state"
 [ -n "$(groups "$work/page1")" ] || fail "the page shows no command groups"
 has_moved() {
 	browser 1280 1400 --dump-dom >"$work/page2" && [ "$(groups "$work/page2")" != "$(groups "$work/page1")" ]
 }
 wait_for 'change on the page' has_moved
-! grep -i 'Content Security Policy' "$work/browser.log" || fail "the policy forbids something of the page's own"
+! grep -i 'Content Security Policy' "$work/browser.log" || fail "the content security policy blocks a part of the page"
 
 for width in 390 1280; do
-	browser "$width" 1500 --screenshot="$pictures/light-$width.png" >/dev/null || fail "no picture"
-	browser "$width" 1500 --blink-settings=preferredColorScheme=0 --force-dark-mode --screenshot="$pictures/dark-$width.png" >/dev/null || fail "no picture"
+	browser "$width" 1500 --screenshot="$pictures/light-$width.png" >/dev/null || fail "the browser wrote no screenshot"
+	browser "$width" 1500 --blink-settings=preferredColorScheme=0 --force-dark-mode --screenshot="$pictures/dark-$width.png" >/dev/null || fail "the browser wrote no screenshot"
 done
 for picture in "$pictures"/{light,dark}-{390,1280}.png; do
-	[ -s "$picture" ] || fail "no $picture"
+	[ -s "$picture" ] || fail "the browser did not write $picture"
 done
-! cmp -s "$pictures/light-1280.png" "$pictures/dark-1280.png" || fail "dark is light"
+! cmp -s "$pictures/light-1280.png" "$pictures/dark-1280.png" || fail "the dark and the light screenshot are the same"
 # The page shows an engine that dies, and the reason.
 kill -KILL "$(get /status.json | sed -n 's/.*"engine_pid":\([0-9]*\).*/\1/p')"
 has_fault() {
 	browser 1280 1400 --dump-dom >"$work/page3" && grep -q 'class="faults"' "$work/page3"
 }
 wait_for 'fault on the page' has_fault
-browser 1280 1500 --screenshot="$pictures/fault-1280.png" >/dev/null || fail "no picture"
-echo "scraped, queried, shown; pictures are in $pictures"
+browser 1280 1500 --screenshot="$pictures/fault-1280.png" >/dev/null || fail "the browser wrote no screenshot"
+echo "Prometheus and the browser show what they should; screenshots are in $pictures"

@@ -12,16 +12,16 @@ fact() {
 	sed -n "s/^$2\t//p" "$1/facts"
 }
 
-# facts: commit, date, GPU and driver, which are the last columns of both tables.
+# facts FOLDER: prints commit, date, GPU and driver, which are the last columns of both tables.
 facts() {
 	local gpu
 	gpu=$(fact "$1" gpu)
 	printf '%s\t%s\t%s\t%s\n' "$(fact "$1" commit)" "$(fact "$1" date)" "${gpu%%, *}" "$(cut -d , -f 2 <<<"$gpu" | tr -d ' ')"
 }
 
-# results: prints "SUITE - RESULT" of each suite that ran. Then it prints "SUITE TEST RESULT" of tests that carry a requirement's row, and
-# of failed tests. If a suite was killed, or failed as a whole, all its tests failed. The names of suites on OpenCL tell which driver they
-# used. Other suites that are not on CUDA show nothing about it.
+# results: prints "SUITE - RESULT" for each suite that ran. Then it prints "SUITE TEST RESULT" for tests whose name has a row, and for
+# failed tests. If a suite was killed, or failed as a whole, all its tests count as failed. The name of a suite on OpenCL contains the
+# driver. Names of other suites that do not run on CUDA contain no driver.
 results() {
 	awk -v tests="$1/tests" -v killed="$1/killed" '
 		BEGIN {
@@ -66,7 +66,7 @@ merge() {
 	cat "$here/results.tsv" "${new[@]}" | grep -v '^#' | cut -f 4 | "$support/history.sh" "$here/../.." >"$here/history" &&
 		awk -F "$t" -v history="$here/history" -f "$here/merge.awk" "$here/results.tsv" "${new[@]}" >"$here/merged" &&
 		mv "$here/merged" "$here/results.tsv" || return 1
-	# For a figure and a commit, the latest run counts: all columns come from one run.
+	# For each figure and commit the latest run counts, so that all columns come from one run.
 	for folder; do
 		cat "$folder/figures.tsv"
 	done | cat "$here/figures.tsv" - | awk -F "$t" '
@@ -75,7 +75,7 @@ merge() {
 		END { for (key in line) print line[key] | "LC_ALL=C sort -t \"\t\" -k 1,1V -k 11,11" }' >"$here/merged" &&
 		mv "$here/merged" "$here/figures.tsv"
 	rm -f "$here/history"
-	# In the source tree the page for readers is made of the table.
+	# In the source tree, docs/benchmarks.md is made from the tables.
 	[ ! -x "$here/../bench/benchmarks.sh" ] || "$here/../bench/benchmarks.sh"
 }
 

@@ -13,30 +13,30 @@ took_before=0
 usage() {
 	cat <<TXT
 Usage: run.sh [PART ...] [OPTION ...]
-Parts (none: --tests --bench --memcheck --drivers):
-  --probe        launching alone: round trip, one client, eight clients, beside the driver (1 min)
-  --tests        the tests on CUDA, whole programs, the demo (12 min)
-  --bench        the measurements, beside the driver's own ways (8 min)
-  --memcheck     the memory checker (1 min)
-  --drivers      the lists and the clients' tests on other drivers: NVIDIA's OpenCL, PoCL (11 min)
-  --two-gpus     what needs two GPUs or more (4 min)
-  --two-clients  the clients' tests over two GPUs (6 min)
-  --long         ten million command groups, one after the other, and what memory they leave (1 min)
-  --stress       the chains' tests, --processes at a time, --rounds times: what time slices of a GPU bring to light
+Parts (without any: --tests --bench --memcheck --drivers):
+  --probe        measure launches only: round trip, one client, eight clients, compared with the driver (1 min)
+  --tests        run the tests on CUDA, the example programs and the demo (12 min)
+  --bench        run the measurements, compared with the driver alone and with MPS (8 min)
+  --memcheck     run kernels under NVIDIA's memory checker (1 min)
+  --drivers      run the lists and the clients' tests on NVIDIA's OpenCL and on PoCL (11 min)
+  --two-gpus     run the tests that need two GPUs or more (4 min)
+  --two-clients  run the clients' tests over two GPUs (6 min)
+  --long         submit ten million command groups, and check the memory that they leave behind (1 min)
+  --stress       run the tests of chains in many processes on one GPU, so that they get it in time slices
 Options:
-  --quick        the shortest of each part
-  --only WORDS   of the tests, those whose name contains one of the words
-  --rows LIST    of the measurements, these rows ("TG1 TG2")
-  --runs N       of each comparison (5)
+  --quick        run only the shortest tests and measurements of each part
+  --only WORDS   run only tests whose name contains one of the words
+  --rows LIST    measure only these rows ("TG1 TG2")
+  --runs N       repeat each comparison N times (default 5)
   --processes N, --rounds N
-                 of --stress (16, 20)
-  --lanes LIST   suites side by side, each lane on GPUs of its own ("0,1 2 3"): --two-gpus and --two-clients in lanes
-                 with two, other tests on the first GPU of any lane, measurements afterwards
-  --clock N      the clock's probes for N seconds, on the last GPU, beside the parts that need one; where there is one
-                 GPU, before them
-  --seconds N    for everything (480)
-  --out DIR      logs, results.tsv and figures.tsv (\$OUT, else results/)
-  --after FILE   logs.tar.gz of an earlier call for other parts: the tables have both
+                 processes at a time, and number of rounds, of --stress (defaults 16 and 20)
+  --lanes LIST   run suites at the same time, each lane on its own GPUs ("0,1 2 3"). --two-gpus and --two-clients run
+                 in lanes with two GPUs, other tests on the first GPU of any lane, measurements afterwards.
+  --clock N      run the probes of the clock for N seconds: with several GPUs on the last one, during the parts that
+                 need one GPU; with one GPU before them
+  --seconds N    end everything after N seconds (default 480)
+  --out DIR      write logs, results.tsv and figures.tsv here (default \$OUT, else results/)
+  --after FILE   add the results of an earlier call for other parts to the tables (its logs.tar.gz)
 TXT
 }
 
@@ -94,8 +94,8 @@ note_stacks() {
 	done
 }
 
-# note_stacks_at SECONDS NAME: does that later, into the logs of a suite that is about to be ended. The wait has no separate process that
-# would be left when this one is ended.
+# note_stacks_at SECONDS NAME: calls note_stacks after this time, shortly before a suite is ended, and writes the output to the suite's logs.
+# The wait starts no process, because such a process would remain when this one is ended.
 note_stacks_at() {
 	read -rt "$1" _ <>"$scratch/never"
 	note_stacks </dev/null >"$out/logs/$2.stacks" 2>&1
@@ -105,26 +105,26 @@ time_left() {
 	printf '%s\n' $((seconds_all - SECONDS))
 }
 
-# note NAME STATE PASSED FAILED SKIPPED SECONDS TEXT: prints one suite's line, and writes one to the file of which the report is made.
+# note NAME STATE PASSED FAILED SKIPPED SECONDS TEXT: prints a suite's line, and adds a line to the file from which the report is made.
 note() {
 	printf '%-34s %-8s %4d passed %3d failed %3d skipped %4d s  %s\n' "$@"
 	printf '%s\t%s\t%d\t%d\t%d\t%d\t%s\n' "$@" >>"$out/suites.tsv"
 }
 
-# begun NAME: prints tests that have begun according to its log, and have not ended.
+# begun NAME: prints the tests that have begun and not ended, by the log of this suite.
 begun() {
 	awk '/^\[RUN \]/ { begun[$3] } /^\[(PASS|FAIL|SKIP)\]/ { sub(/:$/, "", $2); delete begun[$2] }
 		END { for (name in begun) printf " %s", name }' "$out/logs/$1.log"
 }
 
-# ended_before NAME: counts the tests in its log that had ended when the suite was ended. In that case there is no TAP file.
+# ended_before NAME: prints the results of tests that had ended before this suite was ended. Such a suite leaves only a log, no TAP file.
 ended_before() {
 	awk -v name="$1" '/^\[(PASS|FAIL|SKIP)\] / && !/Test is disabled/ { result = tolower(substr($1, 2, 4)); sub(/:$/, "", $2)
 		print result, name "::" $2 }' "$out/logs/$1.log"
 }
 
-# tests_of NAME PROGRAM [FILTER]: prints the tests of the suite, from the file that lists all. If
-# the suite is killed, they have failed.
+# tests_of NAME PROGRAM [FILTER]: adds the suite's tests to the list of tests. If the suite is killed,
+# all of these count as failed.
 tests_of() {
 	local name=$1 program=$2 filter=${3-} of test
 	while read -r of test; do
@@ -134,7 +134,7 @@ tests_of() {
 	done <"$here/suite-tests" >>"$out/tests"
 }
 
-# forget NAME: removes the results of an earlier call if a suite runs once more.
+# forget NAME: removes the results of a suite that an earlier call has run and that runs again.
 forget() {
 	local file
 	for file in results suites.tsv killed; do
@@ -143,8 +143,8 @@ forget() {
 	done
 }
 
-# result_of NAME STATUS SECONDS LIMIT: reads the TAP file if the program wrote one, otherwise uses how it ended. A suite that did not run to
-# its end counts as killed. So does one that failed although none of its tests did. All its tests failed (report.sh).
+# result_of NAME STATUS SECONDS LIMIT: reads the TAP file if the program wrote one, otherwise the log or the exit status. A suite counts as
+# killed if it did not run to its end, or if it failed and none of its tests did. Then all its tests count as failed (report.sh).
 result_of() {
 	local name=$1 status=$2 took=$3 limit=$4 tap=$scratch/$1.tap passed failed skipped state=ok text=''
 	forget "$name"
@@ -183,7 +183,7 @@ result_of() {
 	[ "$state" != FAILED ] || grep -av '^\[\(RUN \|PASS\)\]' "$out/logs/$name.log" | tail -n 16 | cut -c 1-240 | sed 's/^/    /'
 }
 
-# is_wanted NAME: returns 0 if it contains one of the words of --only.
+# is_wanted NAME: returns 0 if NAME contains one of the words of --only.
 is_wanted() {
 	local word
 	[ -n "$only" ] || return 0
@@ -193,12 +193,12 @@ is_wanted() {
 	return 1
 }
 
-# claim NAME: returns 0 if this lane runs it. The first lane that claims it does.
+# claim NAME: returns 0 if this lane runs the suite. The first lane that claims a suite runs it.
 claim() {
 	is_wanted "$1" && mkdir "$scratch/claim.$1" 2>/dev/null
 }
 
-# suite NAME SECONDS COMMAND...: runs it, for at most that time.
+# suite NAME SECONDS COMMAND...: runs COMMAND for at most this time.
 suite() {
 	claim "$1" && run_suite "$@"
 }
@@ -239,8 +239,8 @@ program() {
 	local at_once=$jobs
 	claim "$name" || return 1
 	tests_of "$name" "$file" "$([ "${1-}" != --filter ] || printf '%s' "$2")"
-	# Processes beside them would share the GPU by time slices of milliseconds, and use some of
-	# its memory.
+	# Other processes at the same time would share the GPU by time slices of milliseconds, and use
+	# some of its memory.
 	case $file in gpu_clock | gpu_platforms | processes_client_death) at_once=1 ;; esac
 	# A GPU that recovers from a fault delays others: two tests at a time have four users, four engines and two standbys.
 	case $file in processes_gpu_faults) [ "$at_once" -le 2 ] || at_once=2 ;; esac
@@ -256,7 +256,7 @@ link_build_folder() {
 	mkdir -p "$(dirname "$folder")" && ln -sfn "$here/build" "$folder"
 }
 
-# Returns 0 if the loader finds it by itself.
+# is_known LIBRARY: returns 0 if the loader finds the library by itself.
 is_known() {
 	ldconfig -p | grep -q "^[[:space:]]*$1 "
 }
@@ -272,7 +272,7 @@ link_libraries() {
 		done
 		return
 	done
-	say "not here: $name"
+	say "not installed: $name"
 }
 
 # Programs load these by name: the driver, the compiler and OpenCL's loader.
@@ -289,12 +289,12 @@ find_libraries() {
 	if [ -e "$here/spare/libOpenCL.so.1" ]; then
 		cp "$here/spare/libOpenCL.so.1" "$here/build/lib/"
 	else
-		is_known 'libOpenCL\.so\.1' || say "not here: libOpenCL.so.1"
+		is_known 'libOpenCL\.so\.1' || say "not installed: libOpenCL.so.1"
 	fi
 }
 
-# cuBLAS and cuFFT, to which programs give their streams: those of the toolkit, or Python's
-# packages.
+# Links cuBLAS and cuFFT, whose functions take streams of programs: from the toolkit, or from
+# packages of Python.
 find_math_libraries() {
 	local library
 	[ -z "${SYCLD_TEST_CUBLAS_FOLDER:-}" ] || return
@@ -303,7 +303,7 @@ find_math_libraries() {
 		export SYCLD_TEST_CUBLAS_FOLDER=${library%/*}
 		return
 	done < <(find /usr/local /usr/lib /opt -name libcublas.so.13 2>/dev/null)
-	say "not here: libcublas.so.13 beside libcufft.so.12"
+	say "not installed: libcublas.so.13 with libcufft.so.12"
 }
 
 # Folders for OCL_ICD_VENDORS, which ends in "/": NVIDIA's OpenCL, PoCL's, and both.
@@ -366,7 +366,7 @@ bench() {
 	measure examples 120 --device gpu --size large --runs 2
 }
 
-# under VENDORS COMMAND...: runs it with only these OpenCL drivers. Tests of one driver check that it is that one.
+# under VENDORS COMMAND...: runs COMMAND with only these OpenCL drivers. Tests of one driver check that they got it.
 under() {
 	local vendors=$scratch/vendors/$1/ platform=''
 	case $1 in
@@ -377,7 +377,7 @@ under() {
 	OCL_ICD_VENDORS=$vendors OCL_ICD_FILENAMES='' SYCLD_TEST_OPENCL_PLATFORM=$platform "$@"
 }
 
-# The backends' lists on each driver. Programs that support both use the real one, as SYCLD_TEST_CUDA requests.
+# Runs the backends' lists on each driver. Programs that have a double of the driver use the real one, because SYCLD_TEST_CUDA says so.
 conformance() {
 	say "== one list on every backend"
 	local name
@@ -399,7 +399,7 @@ other_conformance() {
 	done
 }
 
-# The programs of this folder.
+# Runs the programs of this folder.
 alone() {
 	say "== contexts and clocks"
 	local name limit
@@ -410,7 +410,7 @@ alone() {
 		[ -e "$tests/$name" ] || continue
 		if is_framework_program "$tests/$name"; then
 			limit=90
-			# Most of its tests have a service, and their own context beside it.
+			# Most of its tests have a service and also make a context themselves.
 			[ "$name" != gpu_bridge ] || limit=180
 			under both program "$name" "$limit" "$name"
 		else
@@ -419,7 +419,7 @@ alone() {
 	done
 }
 
-# Clients, service and engines as they are installed.
+# Runs clients, service and engines as they are installed.
 services() {
 	say "== whole programs"
 	local name
@@ -439,8 +439,8 @@ client_seconds() {
 	esac
 }
 
-# The execution model, random groups, images and USM through the public functions: on CUDA beside the CPU device, and only on NVIDIA's
-# OpenCL. Random groups are four sequences, which are longer than elsewhere.
+# Tests the execution model, random groups, images and USM through the public functions: on CUDA together with the CPU device, then on
+# NVIDIA's OpenCL alone. Random groups are four sequences, which are longer than elsewhere.
 clients() {
 	say "== clients"
 	local name
@@ -457,10 +457,10 @@ clients() {
 other_clients() {
 	say "== clients on NVIDIA's OpenCL"
 	local name
-	# The objects of OpenCL that belong to those of the library.
+	# Tests OpenCL's objects that belong to objects of the library.
 	SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia program client_opencl_nvidia 360 client_opencl
 	export SYCLD_RANDOM_GROUPS=10000
-	# The longest is the last: nothing is kept between its tests. Each opens and compiles again, in one to three seconds.
+	# The longest suite is the last. Its tests share nothing: each opens the device and compiles again, which takes one to three seconds.
 	for name in random images usm model; do
 		SYCLD_BACKEND_OPTIONS=cuda:library=/nonexistent under nvidia program "client_${name}_opencl_nvidia" \
 			$((2 * $(client_seconds "$name"))) \
@@ -469,13 +469,13 @@ other_clients() {
 	unset SYCLD_RANDOM_GROUPS
 }
 
-# Returns 0 if it accepts the test framework's options.
+# Returns 0 if the program accepts the test framework's options.
 is_framework_program() {
 	LC_ALL=C grep -qa 'libcriterion\.so' "$1"
 }
 
-# Real programs with large problems, compared with the CPU; on the GPU through CUDA and through
-# NVIDIA's OpenCL.
+# Runs real programs with large problems and compares results with the CPU's; on the GPU through
+# CUDA and through NVIDIA's OpenCL.
 example_programs() {
 	say "== programs"
 	under pocl suite programs_cuda 120 "$bin/sycl_programs" --endpoint embedded: --device gpu --size large --no-skip
@@ -499,7 +499,7 @@ demo() {
 	[ ! -e "$here/build/mandelbrot.png" ] || cp "$here/build/mandelbrot.png" "$out/"
 }
 
-# The engine is inside of the checked program: the checker does not follow processes that the service starts with a clean environment.
+# The engine runs inside the checked program, because the checker does not follow processes that the service starts with a clean environment.
 memory_checker() {
 	say "== the memory checker"
 	local checker
@@ -533,7 +533,7 @@ other_drivers() {
 	other_clients
 }
 
-# It has a separate GPU and runs alone there: other processes would make it less exact.
+# The clock's probes have a GPU of their own, because other processes there would make them less exact.
 clock_begin() {
 	[ "$clock_seconds" -gt 0 ] || return
 	local final
@@ -563,7 +563,7 @@ clock_end() {
 	grep -a '^\(neighbours\|all along\|one base\)' "$out/logs/clock_long.log" | sed 's/^/    /'
 }
 
-# has_two PART: returns 0 if there are two GPUs; otherwise its line gives the reason.
+# has_two PART: returns 0 if there are two GPUs. Otherwise it notes PART as skipped, with the reason.
 has_two() {
 	[ "$(gpu_count)" -lt 2 ] || return 0
 	note "$1" skipped 0 0 1 0 "there are $(gpu_count) GPUs"
@@ -584,7 +584,7 @@ two_gpus() {
 	measure TG14 120
 }
 
-# The longest is the last, and gets all remaining time: making contexts on two GPUs takes twice as long.
+# The longest suite is the last and gets all remaining time: making contexts on two GPUs takes twice as long.
 two_clients() {
 	say "== clients on two GPUs"
 	has_two two_clients || return
@@ -599,7 +599,7 @@ two_clients() {
 		--no-skip
 }
 
-# Parts that take long and are the same every time.
+# Runs tests that take long and do the same every time.
 long_ones() {
 	say "== ten million command groups"
 	export SYCLD_LONG=1
@@ -607,7 +607,7 @@ long_ones() {
 	unset SYCLD_LONG
 }
 
-# One round: all processes at once. Returns how many failed; their output is in the log.
+# Runs one round, all processes at once. Returns how many failed; their output is in the log.
 stress_round() {
 	local round=$1 process pid failed=0 pids=()
 	for process in $(seq "$stress_processes"); do
@@ -769,7 +769,7 @@ main() {
 	"$here/tests/gpu/report.sh" "$out"
 	# Some machines return only few files.
 	tar -C "$out" -czf "$out/logs.tar.gz" logs results suites.tsv bench.json facts killed tests && rm -rf "$out/logs"
-	say "== in short ($SECONDS s)"
+	say "== summary ($SECONDS s)"
 	awk -F '\t' '{ printf "%-34s %-8s %4d passed %3d failed %3d skipped  %s\n", $1, $2, $3, $4, $5, $7 }' "$out/suites.tsv"
 	! grep -qE "$(printf '\t(FAILED|not run)\t')" "$out/suites.tsv"
 }

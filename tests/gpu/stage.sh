@@ -12,8 +12,8 @@ most_mib=60
 usage() {
 	cat <<TXT
 Usage: tests/gpu/stage.sh DIR [BUILD]
-  DIR    what to make; an older one is replaced
-  BUILD  a build folder to use (build/check-gpu); it is built first
+  DIR    the folder to make; an older one is replaced
+  BUILD  the build folder to take programs from, which is built first (default build/check-gpu)
 TXT
 }
 
@@ -24,8 +24,8 @@ configure_options=(-DSYCLD_TESTS=ON -DSYCLD_CUDA=ON -DCMAKE_BUILD_TYPE=Release
 	-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib"
 	"-DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags" "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags")
 
-# For these the machine's own are used. There can be only one C library and its family. A vendor's driver may need newer compiler libraries
-# than those here. The toolkit's mathematics are six hundred MiB.
+# Returns 0 for libraries that are not copied, because the machine's own are used. A process can have only one C library and its family. A
+# vendor's driver may need newer compiler libraries than those here. The toolkit's mathematical libraries have six hundred MiB.
 is_the_machines_own() {
 	case $1 in
 	ld-linux* | libc.so* | libm.so* | libdl.so* | libpthread.so* | librt.so* | libresolv.so* | libutil.so* | libnss_* | \
@@ -34,7 +34,7 @@ is_the_machines_own() {
 	return 1
 }
 
-# libraries_of FILE...: prints "NAME PATH" of every shared library outside of the folder that they need, directly or not.
+# libraries_of FILE...: prints "NAME PATH" of every shared library outside of the folder that these files need, directly or not.
 libraries_of() {
 	local name path
 	ldd "$@" 2>/dev/null | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/[^ ]*\) (.*/\1 \2/p' | sort -u |
@@ -70,7 +70,7 @@ copy_libraries() {
 	while read -r name path; do
 		cp -L "$path" "$stage/build/lib/$name" && chmod u+w "$stage/build/lib/$name" || return 1
 	done <"$stage/libraries"
-	# It is loaded at run time, so no program is linked with it. It is for a machine that has
+	# NVRTC is loaded at run time, so no program is linked with it. The copy is for machines that have
 	# none.
 	path=$(ldconfig -p 2>/dev/null | sed -n 's/.*libOpenCL\.so\.1 .*x86-64.* => //p' | head -n 1)
 	[ -z "$path" ] || cp -L "$path" "$stage/spare/libOpenCL.so.1"
@@ -89,9 +89,9 @@ copy_texts() {
 	mkdir -p "$stage/tests/support" "$stage/tests/gpu" || return 1
 	cp "$top"/tests/support/common.sh "$top"/tests/support/*.awk "$stage/tests/support/" || return 1
 	cp "$top"/tests/gpu/report.sh "$top"/tests/gpu/under_mps.sh "$top"/tests/gpu/*.awk "$stage/tests/gpu/" || return 1
-	# The tests of each program, for reports about a program that is killed.
+	# Lists the tests of each program, for reports about a program that is killed.
 	"$top/tests/support/suite_tests.sh" "$build" >"$stage/suite-tests" || return 1
-	# Paths that were compiled in lead here: run.sh makes it so.
+	# Programs contain paths of the build folder. run.sh makes a link there that leads to this folder.
 	printf '%s\n' "$build" >"$stage/build-folder"
 	commit >"$stage/commit"
 }
@@ -124,7 +124,7 @@ main() {
 		fail "cannot fill $1"
 	fi
 	mib=$(du -sm "$stage" | cut -f 1)
-	[ "$mib" -le "$most_mib" ] || fail "$stage has $mib MiB; $most_mib would do"
+	[ "$mib" -le "$most_mib" ] || fail "$stage has $mib MiB, more than the limit of $most_mib MiB"
 	say "$stage: $mib MiB, $(cat "$stage/commit")"
 }
 

@@ -43,7 +43,7 @@ export CUDA_MPS_PIPE_DIRECTORY=$work/pipe CUDA_MPS_LOG_DIRECTORY=$work/log
 trap finish EXIT
 "$control" -f >"$work/said" 2>&1 </dev/null &
 until_true 20 answers || fail "MPS did not start: $(tail -n 3 "$work/said")"
-[ "$(servers)" -eq 0 ] || fail "MPS has a server before anybody came"
+[ "$(servers)" -eq 0 ] || fail "MPS has a server before the first client"
 "$bin/sycld" --user --runtime-dir "$work/run" >"$work/sycld.log" 2>&1 </dev/null &
 service=$!
 until_true 20 "$bin/syclctl" --runtime-dir "$work/run" version || fail "the service did not start: $(tail -n 5 "$work/sycld.log")"
@@ -53,10 +53,10 @@ for name in demo_heat demo_matmul demo_mandelbrot; do
 		>"$work/$name.log" 2>&1 </dev/null &
 	pids+=($!)
 done
-until_true 60 test -s "$work/demo_heat.log" || fail "no program got going"
-[ "$(servers)" -ge 1 ] || fail "the engine did not go through MPS"
+until_true 60 test -s "$work/demo_heat.log" || fail "no program has begun its work"
+[ "$(servers)" -ge 1 ] || fail "the engine did not use MPS"
 "$bin/syclctl" --runtime-dir "$work/run" devices --json | tee "$work/devices"
-grep -q 'MPS client' "$work/devices" || fail "the device is not said to be MPS's"
+grep -q 'MPS client' "$work/devices" || fail "syclctl does not show the device as one of MPS"
 for pid in "${pids[@]}"; do
 	wait "$pid" || fail "a program failed: $(tail -n 2 "$work"/demo_*.log)"
 done

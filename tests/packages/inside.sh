@@ -26,13 +26,13 @@ mkdir -p /run/lock
 files >/tmp/before
 
 dpkg -i /packages/one/sycld_*.deb /packages/one/sycld-exporter_*.deb /packages/one/libsyclclient0_*.deb /packages/one/libsyclclient-dev_*.deb \
-	/packages/one/sycld-doc_*.deb >/tmp/log 2>&1 || fail "installation: $(cat /tmp/log)"
+	/packages/one/sycld-doc_*.deb >/tmp/log 2>&1 || fail "the installation failed: $(cat /tmp/log)"
 getent group sycld sycld-observers >/dev/null || fail "the installation made no group"
 [ -e /etc/systemd/system/sockets.target.wants/sycld.socket ] || fail "the socket is not enabled"
 [ -e /etc/systemd/system/multi-user.target.wants/sycld-exporter.service ] || fail "the exporter is not enabled"
-[ "$(stat -c %a /run/sycld)" = 755 ] || fail "the folder of the sockets is not there"
+[ "$(stat -c %a /run/sycld)" = 755 ] || fail "the folder of the sockets does not exist, or has another mode"
 for page in syclctl.1 sycld.conf.5 sycld-overview.7 sycld.8 sycld-exporter.8 sycl_queue_submit.3; do
-	man -w "${page##*.}" "${page%.*}" >/dev/null || fail "no manual page $page"
+	man -w "${page##*.}" "${page%.*}" >/dev/null || fail "there is no manual page $page"
 done
 work=$(mktemp -d)
 (cd /packages/one/sycld && AUTOPKGTEST_TMP=$work debian/tests/saxpy) || {
@@ -41,12 +41,12 @@ work=$(mktemp -d)
 }
 
 echo '[supervisor]' >>/etc/sycld/sycld.conf
-dpkg -i /packages/newer/*.deb >/tmp/log 2>&1 || fail "upgrade: $(cat /tmp/log)"
+dpkg -i /packages/newer/*.deb >/tmp/log 2>&1 || fail "the upgrade failed: $(cat /tmp/log)"
 tail -n 1 /etc/sycld/sycld.conf | grep -qx '\[supervisor\]' || fail "the upgrade has overwritten the configuration"
 dpkg -s sycld | grep -q '^Version: .*+later$' || fail "the upgrade left the older version"
 
-dpkg -r sycld-exporter sycld >/tmp/log 2>&1 || fail "removal: $(cat /tmp/log)"
-[ -e /etc/sycld/sycld.conf ] || fail "the removal took the configuration"
-dpkg -P sycld-exporter sycld sycld-doc libsyclclient-dev libsyclclient0 >/tmp/log 2>&1 || fail "purge: $(cat /tmp/log)"
-files | diff /tmp/before - >/tmp/left || fail "what the packages left or took: $(head -n 20 /tmp/left)"
+dpkg -r sycld-exporter sycld >/tmp/log 2>&1 || fail "the removal failed: $(cat /tmp/log)"
+[ -e /etc/sycld/sycld.conf ] || fail "the removal deleted the configuration"
+dpkg -P sycld-exporter sycld sycld-doc libsyclclient-dev libsyclclient0 >/tmp/log 2>&1 || fail "the purge failed: $(cat /tmp/log)"
+files | diff /tmp/before - >/tmp/left || fail "the packages left or removed these files: $(head -n 20 /tmp/left)"
 echo "installed, used, upgraded and purged; nothing is left"

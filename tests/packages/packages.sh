@@ -11,8 +11,7 @@ skip() {
 	exit 77
 }
 
-# The packages that a build needs must be the same in both lists, except those that Debian always
-# has.
+# Both lists must have the same packages for a build, except those that every Debian has.
 same_needs() {
 	sed -n '/^Build-Depends:/,/^$/s/^[A-Za-z-]*:* *\([a-z0-9.+-]*\).*/\1/p' "$top/debian/control" |
 		grep -v '^$\|^debhelper-compat$\|^dh-sequence-' | sort >"$folder/needs"
@@ -38,10 +37,10 @@ same_bytes() {
 	for package in "$folder"/one/*.deb; do
 		cmp "$package" "$folder/two/${package##*/}" || exit 1
 	done
-	echo "built twice, the same bytes: $(cd "$folder/one" && echo *.deb)"
+	echo "both builds have the same bytes: $(cd "$folder/one" && echo *.deb)"
 }
 
-# The same packages as a later version.
+# Builds the same packages with a later version.
 make_newer() {
 	local package content
 	rm -rf "$folder/newer"
@@ -54,7 +53,7 @@ make_newer() {
 	done
 }
 
-# copy_root LAYER ROOT: makes a layer in memory above that root folder, in separate namespaces.
+# copy_root LAYER ROOT: lays a writable layer in memory over the root folder ROOT, in separate namespaces.
 copy_root() {
 	local layer=$1
 	mount -t tmpfs -o mode=0755 tmpfs "$layer"
@@ -77,7 +76,7 @@ enter() {
 		bash /packages/one/sycld/tests/packages/inside.sh
 }
 
-# A Debian with nothing but what every one has.
+# Makes a minimal Debian.
 make_fresh() {
 	local mirror release
 	[ ! -e "$folder/fresh/made" ] || return 0
@@ -88,7 +87,7 @@ make_fresh() {
 		tail -n 3 "$folder/fresh.log"
 		return 1
 	}
-	# How this machine reaches its packages.
+	# The minimal Debian gets packages in the same way as this machine.
 	cp -a /etc/apt/apt.conf.d/. "$folder/fresh/etc/apt/apt.conf.d/"
 	cp -a /usr/local/share/ca-certificates/. "$folder/fresh/usr/local/share/ca-certificates/" 2>/dev/null || true
 	cp -L /etc/ssl/certs/ca-certificates.crt "$folder/fresh/etc/ssl/certs/ca-certificates.crt" 2>/dev/null || true
@@ -96,7 +95,7 @@ make_fresh() {
 	: >"$folder/fresh/made"
 }
 
-# autopkgtest installs the packages and what their test names, and runs it there.
+# autopkgtest installs the packages and those that their test needs, and runs the test there.
 run_own_test() {
 	local layer=$1
 	copy_root "$layer" "$folder/fresh"
@@ -104,7 +103,7 @@ run_own_test() {
 		-- chroot "$layer/root"
 }
 
-# apart STEP: in namespaces of its own.
+# apart STEP: runs the step in separate namespaces.
 apart() {
 	local layer status=0
 	layer=$(mktemp -d)
@@ -113,7 +112,7 @@ apart() {
 	return "$status"
 }
 
-# Where a step is one of this script's own, the third word is the folder for its layer.
+# If the first word is a step, the script was started by itself; the third word is the folder for the layer.
 case ${2-} in
 enter)
 	folder=$1
@@ -128,7 +127,7 @@ esac
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 for program in dpkg-buildpackage dh lintian; do
-	command -v "$program" >/dev/null || skip "$program is not here"
+	command -v "$program" >/dev/null || skip "$program is not installed"
 done
 same_needs
 build one
@@ -137,10 +136,10 @@ same_bytes
 lintian --fail-on error --allow-root "$folder"/one/sycld_*_amd64.changes
 make_newer
 [ "$(id -u)" = 0 ] || skip "only root can install packages"
-unshare --mount --pid --fork --propagation private true 2>/dev/null || skip "no namespaces can be made here"
+unshare --mount --pid --fork --propagation private true 2>/dev/null || skip "this system does not allow new namespaces"
 status=0
 if ! command -v autopkgtest >/dev/null || ! command -v debootstrap >/dev/null || ! make_fresh; then
-	echo "not run: autopkgtest, for want of it or of a Debian to run it in"
+	echo "not run: autopkgtest, because it or a Debian to run it in is missing"
 elif apart run_own_test >"$folder/autopkgtest.log" 2>&1; then
 	tail -n 1 "$folder/autopkgtest.log"
 else

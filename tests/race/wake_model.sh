@@ -15,7 +15,7 @@ spin -a "$@" "$model"
 ./pan -m1000000 -w24 | tee result.txt
 
 if grep -q -e 'max search depth too small' -e 'Search not completed' -e 'out of memory' result.txt; then
-	[ "$expected" = fails ] || { echo "the search was not whole"; exit 1; }
+	[ "$expected" = fails ] || { echo "the search was not complete"; exit 1; }
 fi
 case $expected in
 holds) grep -q 'errors: 0$' result.txt ;;

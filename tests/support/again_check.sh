@@ -48,4 +48,4 @@ rm -f "$folder"/seen-* "$folder/CTestTestfile.cmake"
 program crash 'echo "Tested: 3 | Passing: 2 | Failing: 1 | Crashing: 1 "'
 run 1
 [ ! -e "$folder/flaky" ] || complain "a crash is reported as flaky"
-[ "$bad" -eq 0 ] && echo 'what passed only when run again is reported'
+[ "$bad" -eq 0 ] && echo 'tests that pass only in a second run are reported'

@@ -20,19 +20,19 @@ quietly() {
 	if ! "$@" >"$log" 2>&1 </dev/null; then
 		printf '%s: failed: %s\n' "${0##*/}" "$*" >&2
 		tail -n 40 "$log" >&2
-		printf '(all of it: %s)\n' "$log" >&2
+		printf '(the whole output: %s)\n' "$log" >&2
 		return 1
 	fi
 }
 
-# locked FILE COMMAND...: runs the command while no other one has the lock. Two of these scripts may
+# locked FILE COMMAND...: runs the command while it holds the lock FILE, because two of these scripts may
 # run in the same folder.
 locked() {
 	local file=$1
 	shift
 	(
 		flock -n 9 || {
-			say "(waits for another run, which has $file)"
+			say "(waits until another run releases $file)"
 			flock 9 || exit 1
 		}
 		"$@" 9>&-
@@ -84,7 +84,7 @@ install_missing() {
 install_packages() {
 	package_kinds=("$@")
 	if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-		say "No apt-get here: taking for granted what .ci/packages.txt names"
+		say "There is no apt-get here: assuming that the packages of .ci/packages.txt are installed"
 		return 0
 	fi
 	locked "$logs/packages.lock" install_missing

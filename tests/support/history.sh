@@ -4,7 +4,7 @@
 set -u
 folder=$1
 
-# A folder in another project's tree does not belong to that project.
+# If the folder lies in the tree of another project, that project's history does not count.
 is_known() {
 	top=$(git -C "$folder" rev-parse --show-toplevel 2>/dev/null) || return 1
 	[ "$top" = "$(cd "$folder" && pwd -P)" ] &&

@@ -59,7 +59,7 @@ equal 'what was done' "$(sort "$folder/done" | tr '\n' '|')" 'a|b c|e|'
 rm "$folder/done"
 fails_for 'b c' && equal 'its status, once more' 0 1
 equal 'what is done again' "$(cat "$folder/done")" 'b c'
-equal 'what is mended' "$(fails_for nothing; echo $?)" 0
+equal 'a line that failed before succeeds' "$(fails_for nothing; echo $?)" 0
 rm "$folder/done"
 equal 'nothing is left' "$(fails_for nothing; echo $?; cat "$folder/done" 2>/dev/null)" 0
 
@@ -71,6 +71,6 @@ fails_for_two() {
 fails_for_two a && equal 'the status of two' 0 1
 equal 'what was done by twos' "$(tr '\n' '|' <"$folder/done")" 'a b c|e|'
 rm "$folder/done"
-equal 'two are mended' "$(fails_for_two nothing; echo $?)" 0
+equal 'lines that failed before succeed' "$(fails_for_two nothing; echo $?)" 0
 equal 'what is done again by twos' "$(cat "$folder/done")" 'a b c'
 exit "$bad"

@@ -6,33 +6,35 @@
 
 long_parts='races rows lives seeds chaos again other coverage boot exporter packages machines fuzz tidy'
 
-# Groups are random by the 100,000, programs of USM by the 10,000, submissions by the 10,000,000.
+# These tests make 100,000 random groups, 10,000 programs with USM, and 10,000,000 submissions.
 random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu|two_doubles)'
 long_rows="$random_rows|client_usm_(fake|cpu|two_cpus)|client_model_(fake|cpu)|unit_cuda_memory_model"
 
 long_usage() {
 	cat <<TXT
-Parts of --long, all of them unless some are named:
-  races   the ring's and the threads' races, 1e8 messages
-  rows    rows at their full length: random groups by the 100,000 for the first twenty seeds, 1e7 submissions, 1e4 programs over USM,
-          orders and scopes for each architecture that NVRTC has
-  lives   1e4 clients that connect, work and leave, 1e4 that are killed
-  seeds   random groups of twenty seeds that no earlier run had
-  chaos   half an hour of everything at once
-  again   tests of real processes, ten times over, but for chaos
-  other   each test in the lane that leaves it out: plain, or under the address and undefined sanitizers (tests/lanes.cmake)
-  coverage  how many lines of the product the tests run, and the files and functions that they do not, in build/coverage.md
-  boot    the installed units under a systemd of their own: restarts, reloads and kills while a client works
-  exporter  sycld-exporter with a real Prometheus and a real browser; screenshots of the page stay in build/exporter
-  packages  Debian packages: built twice to the same bytes, lintian, installed, used, upgraded and purged on a copy of the root folder
-  machines  the tests that meet the machine: with one processor, with 16 and 64, with an old one's, with small caches, /tmp in memory and on disk
-  fuzz    five minutes of fuzzing for each target
-  tidy    static analysis of all paths
-What was run is told in build/long.md.
+Parts of --long (without any, all of them run):
+  races     race the ring and the library's threads with 1e8 messages
+  rows      test rows at full length: 100,000 random groups for each of the first twenty seeds, 1e7 submissions, 1e4 programs with USM, and
+            memory orders and scopes for each architecture that NVRTC supports
+  lives     run 1e4 clients that connect, work and end, and 1e4 that are killed
+  seeds     test random groups of twenty seeds that no earlier run had
+  chaos     for half an hour, kill clients, engines and the service at random, with devices that fail or are full
+  again     run the tests of real processes ten times, except chaos
+  other     run each test in the lane that leaves it out: plain, or under the address and undefined sanitizers (tests/lanes.cmake)
+  coverage  count the product's lines that the tests run, and list files and functions that no test runs, in build/coverage.md
+  boot      restart, reload and kill the installed units under a separate systemd while a client works
+  exporter  test sycld-exporter with Prometheus and a browser; screenshots of the page remain in build/exporter
+  packages  build the Debian packages twice to the same bytes, check them with lintian, then install, use, upgrade and purge them on a copy
+            of the root folder
+  machines  run tests that depend on the machine on imitated ones: with 1, 16 and 64 processors, an old processor, small caches, /tmp in
+            memory and on disk
+  fuzz      fuzz each target for five minutes
+  tidy      analyse all paths of the sources statically
+The results are written to build/long.md.
 TXT
 }
 
-# known_parts [PART...]: exits if one of them does not exist.
+# known_parts [PART...]: prints the usage and exits if one of the parts does not exist.
 known_parts() {
 	local part
 	for part in "$@"; do
@@ -46,7 +48,7 @@ known_parts() {
 	done
 }
 
-# suites PART FOLDER: prints rows for the page, about what `tests` has just run in this build.
+# suites PART FOLDER: adds rows to the page for the suites that `tests` has just run in this build.
 suites() {
 	local folder=$top/$2 files=() file
 	for file in "$folder"/tests/*.tap "$folder/junit.xml"; do
@@ -65,8 +67,8 @@ long_tests() {
 	suites "$part" "$folder"
 }
 
-# script NAME LOG COMMAND...: runs a test that is a script. If it cannot run, the line gives the
-# reason.
+# script NAME LOG COMMAND...: runs a test that is a script. If the script cannot run here, the line
+# gives the reason.
 script() {
 	local name=$1 log=$logs/$2.log start=$SECONDS status=0 result=ok why=
 	shift 2

@@ -144,7 +144,7 @@ static int side_begin(struct sides *sides, enum gpu_side side,
 		gpu_settle(side == GPU_SIDE_SERVICE ? sides->service : sides->both);
 	if (r == 0 || side != GPU_SIDE_MPS)
 		return r;
-	bench_complain("without MPS: %s", strerror(-r));
+	bench_complain("measured without MPS, which does not work: %s", strerror(-r));
 	compared->sides &= ~(1u << side);
 	return 0;
 }
@@ -202,8 +202,8 @@ void gpu_report(struct bench *bench, const struct gpu_compared *compared, int va
 		bench_skip(
 			bench, result.name,
 			missing & 1u << GPU_SIDE_MPS
-				? "MPS is not here, or does not work"
-				: "needs root, and a library that others can read: a second user");
+				? "MPS is not installed, or does not work"
+				: "this row runs a second user: it needs root and a library that others can read");
 		return;
 	}
 	const double *values = compared->values[side][value];

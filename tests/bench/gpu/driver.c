@@ -20,7 +20,7 @@ bool gpu_driver_good(const struct gpu_driver *driver, int result, const char *wh
 static bool missing(const char *what, bool tell)
 {
 	if (tell)
-		(void)fprintf(stderr, "no CUDA driver: %s\n", what);
+		(void)fprintf(stderr, "the CUDA driver cannot be loaded: %s\n", what);
 	return false;
 }
 

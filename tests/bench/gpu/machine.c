@@ -98,10 +98,10 @@ bool gpu_row_possible(struct bench *bench, const char *row, unsigned devices)
 {
 	char why[BENCH_NOTE_BYTES];
 	if (gpu_device_count() == 0)
-		(void)snprintf(why, sizeof(why), "no CUDA driver or no GPU here");
+		(void)snprintf(why, sizeof(why), "this machine has no CUDA driver or no GPU");
 	else if (gpu_device_count() < devices)
-		(void)snprintf(why, sizeof(why), "needs %u GPUs, and there are %u", devices,
-			       gpu_device_count());
+		(void)snprintf(why, sizeof(why), "this row needs %u GPUs, and there are %u",
+			       devices, gpu_device_count());
 	else if (service_device_count() < devices)
 		(void)snprintf(why, sizeof(why), "the service shows %u CUDA devices",
 			       service_device_count());
@@ -151,7 +151,7 @@ int gpu_service(bool users, struct private_service **service_out)
 void gpu_settle(const struct private_service *service)
 {
 	if (private_service_wait_standby(service, SECONDS_NS(SETTLE_SECONDS)) == 0)
-		bench_complain("no standby engine comes: measured without");
+		bench_complain("no standby engine became ready: measured without one");
 }
 
 double gpu_engine_number(const struct private_service *service, const char *group, const char *name)

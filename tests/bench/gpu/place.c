@@ -46,7 +46,8 @@ bool gpu_place_take(const char *text, struct gpu_place *place_out)
 	struct gpu_place place = {0};
 	unsigned uid;
 	if (sscanf(text, "%u %u %127s %511s", &place.device, &uid, place.with, own_library) != 4) {
-		(void)fprintf(stderr, "no place: '%s'\n", text);
+		(void)fprintf(stderr, "the argument is no device, user and libraries: '%s'\n",
+			      text);
 		return false;
 	}
 	place.uid = (uid_t)uid;

@@ -33,7 +33,7 @@ int bench_service_with(const char *configuration, bool everybody,
 	const char *options[] = {"--cache-dir", cache, everybody ? "--system" : NULL, NULL};
 	r = private_service_start(configuration, options, service_out);
 	if (r < 0)
-		bench_complain("no private service: %s", strerror(-r));
+		bench_complain("the private service did not start: %s", strerror(-r));
 	return r;
 }
 

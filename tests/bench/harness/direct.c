@@ -23,7 +23,7 @@ static bool load_opencl(struct direct *direct)
 {
 	direct->library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!direct->library) {
-		(void)fprintf(stderr, "no OpenCL: %s\n", dlerror());
+		(void)fprintf(stderr, "OpenCL cannot be loaded: %s\n", dlerror());
 		return false;
 	}
 #define DIRECT_LOAD(name)                                                                          \
@@ -45,7 +45,7 @@ static bool choose_device(struct direct *direct)
 		if (direct->cl.clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_CPU, 1, &direct->device,
 					      NULL) == CL_SUCCESS)
 			return true;
-	return good(CL_DEVICE_NOT_FOUND, "no processor among the OpenCL devices");
+	return good(CL_DEVICE_NOT_FOUND, "OpenCL has no CPU device");
 }
 
 static bool build_direct_kernel(struct direct *direct, const char *source, const char *kernel)

@@ -9,51 +9,54 @@
 #include <strings.h>
 
 static const struct bench_row rows[] = {
-	{"floor", "what one hand-over between two processes costs here", row_floor},
+	{"floor", "the cost of a hand-over between two processes on this machine", row_floor},
 	{"TC1", "submit and wait of an empty kernel", row_round_trip},
-	{"TC1.stages", "where the time of a command group goes", row_stages},
+	{"TC1.stages", "the time of each stage of a command group", row_stages},
 	{"TC2", "an in-order stream of 100,000 empty kernels", row_stream},
 	{"TC3", "the scheduler alone: ordering a command group", row_schedule},
 	{"sched", "a trace of thousands of clients through the dispatch gate, simulated",
 	 row_sched},
-	{"TC4", "what one submission costs the calling thread", row_submit},
+	{"TC4", "the cost of one submission for the calling thread", row_submit},
 	{"TC4.counters", "allocations, locks and system calls for each command", row_counters},
 	{"TC5", "a host accessor on 256 MiB that a kernel has written", row_host_accessor},
 	{"pages", "256 MiB of an application's own pages, to a processor and back", row_pages},
-	{"TR1", "a solver: kernels, and a read of 4 bytes an iteration", row_solver},
+	{"TR1", "a solver: kernels, and a read of 4 bytes in each iteration", row_solver},
 	{"TR2", "the same solver as a graph", row_solver_graph},
-	{"TR3", "requests to a block of a transformer, at once and after rests", row_requests},
-	{"TR4", "chains, graphs, writes and reads by their sizes", row_ladder},
+	{"TR3", "requests to a block of a transformer, one after the other and after pauses",
+	 row_requests},
+	{"TR4", "chains, graphs, writes and reads of several sizes", row_ladder},
 	{"TR5", "8 solvers at one time; on a GPU also 32", row_clients},
 	{"TR6", "on a GPU: a mix of latency, normal and best-effort clients", row_mix},
 	{"TR7", "programs of fourteen kinds, each alone", row_suite},
 	{"TR8", "the same, each by eight clients at one time", row_suite_clients},
-	{"TR9", "frames: in from the host, three kernels, out", row_frames},
+	{"TR9", "frames: a copy from the host, three kernels, a copy back", row_frames},
 	{"TR9.processes", "the same by processes that share buffers on the device",
 	 row_frames_shared},
-	{"TR10", "what a command group costs on a driver that takes no time", row_own_cost},
-	{"examples", "two dozen algorithms, beside one thread of the CPU", row_programs},
-	{"TC6", "start of a program to its first kernel's end", row_first_kernel},
+	{"TR10", "the cost of a command group with a driver that takes no time", row_own_cost},
+	{"examples", "two dozen algorithms, compared with one thread of the CPU", row_programs},
+	{"TC6", "from the start of a program to the end of its first kernel", row_first_kernel},
 	{"TC7", "an idle service and idle clients", row_idle},
 	{"TC8", "many clients, and clients that misbehave", row_scale},
 	{"TC13", "a chain of 100 small kernels, as a graph and one by one", row_graph},
 	{"TG1", "on a GPU: submit and wait of a small kernel", row_gpu_round_trip},
-	{"TG1.stages", "on a GPU: where the time of a command group goes", row_gpu_stages},
+	{"TG1.stages", "on a GPU: the time of each stage of a command group", row_gpu_stages},
 	{"TG2", "on a GPU: one in-order queue kept full", row_gpu_stream},
 	{"TG3", "on a GPU: eight client processes, small kernels", row_gpu_small},
 	{"TG4", "on a GPU: eight client processes, kernels of 20 us", row_gpu_spin},
-	{"TG5", "on a GPU: start of a program to its first kernel's end", row_gpu_first},
+	{"TG5", "on a GPU: from the start of a program to the end of its first kernel",
+	 row_gpu_first},
 	{"TG6", "on a GPU: device memory of one more client", row_gpu_memory},
 	{"TG7", "on a GPU: 256 MiB of an application's own pages, there and back", row_gpu_pages},
 	{"TG8", "on a GPU: 256 MiB of shared memory, there and back", row_gpu_arena},
 	{"TG9", "on a GPU: a short kernel of the latency class beside long ones",
 	 row_gpu_partition},
-	{"TG10", "on a GPU: requests that come by chance beside a training", row_gpu_mixed},
-	{"TG11", "on a GPU: what sessions get of it by their weights", row_gpu_shares},
-	{"TG12", "on a GPU: one tenant's fault and its bystander", row_gpu_fault},
+	{"TG10", "on a GPU: requests at random times beside a training", row_gpu_mixed},
+	{"TG11", "on a GPU: the time that sessions get by their weights", row_gpu_shares},
+	{"TG12", "on a GPU: a fault of one tenant, and what another tenant loses by it",
+	 row_gpu_fault},
 	{"TG12.runaway", "on a GPU: a kernel that runs past its deadline", row_gpu_runaway},
 	{"TG13", "on a GPU: a chain of 100 small kernels as one graph", row_gpu_graph},
-	{"TG14", "on two and on four GPUs: throughput against one", row_gpu_several},
+	{"TG14", "on two and on four GPUs: throughput compared with one", row_gpu_several},
 	{"TG15", "on a GPU: a working set larger than its memory", row_gpu_spill},
 };
 
@@ -77,23 +80,24 @@ enum {
 
 static const char usage_text[] =
 	"Usage: syclbench [ROW ...] [OPTIONS]\n"
-	"Measures a private service of this build beside what a user would otherwise do; without ROW, every row.\n"
-	"ROW \"programs\" stands for rows TR1 to TR10: real programs.\n"
+	"Starts a private service of this build, measures it, and measures what a user would do without it.\n"
+	"Each ROW is one measurement; without ROW all of them run. \"programs\" stands for TR1 to TR10.\n"
 	"\n"
-	"  --json            one object per line and result\n"
-	"  --runs N          of each comparison, 1 to 99 (7)\n"
-	"  --idle-seconds N  how long an idle service is watched, 1 to 3600 (21)\n"
-	"  --quick           tiny counts: shows that everything works; the figures mean nothing\n"
-	"  --curve FILE.png  TC3's curves as pictures: time, and memory in FILE-memory.png\n"
-	"  --pictures FOLDER distributions as pictures (PNG), one for each row that has samples; programs' ratios as bars\n"
-	"  --trace FILE      what sched replays, instead of its own traces (docs/traces.md has the format)\n"
-	"  --device D        what examples and the TR rows run on: cpu (the default) or gpu\n"
-	"  --size S          of the algorithms of examples: tiny, small (the default) or large\n"
-	"  --memory MIB      device memory that the service has in TG15, 1 to 16777216 (2048)\n"
-	"  --cuda-library L  the library that stands for NVIDIA's driver; with a double of it the figures mean nothing\n"
-	"  --cuda LINE       a line for [cuda] in sycld.conf of the GPU rows' services; may be given several times\n"
-	"  --list            the rows, and nothing else\n"
-	"  --help\n";
+	"  --json            print one JSON object per line and result\n"
+	"  --runs N          repeat each comparison N times, 1 to 99 (default 7)\n"
+	"  --idle-seconds N  observe an idle service for N seconds, 1 to 3600 (default 21)\n"
+	"  --quick           use tiny counts: this shows that everything works, but the figures mean nothing\n"
+	"  --curve FILE.png  draw the times of TC3 into FILE.png, and its memory into FILE-memory.png\n"
+	"  --pictures FOLDER draw a picture (PNG) of the distribution for each row that has samples, and a bar chart\n"
+	"                    of the programs' ratios\n"
+	"  --trace FILE      replay FILE in the row sched, not the built-in traces (format: docs/traces.md)\n"
+	"  --device D        run the row examples and the TR rows on cpu (default) or gpu\n"
+	"  --size S          use problems of this size in the row examples: tiny, small (default) or large\n"
+	"  --memory MIB      give the service so much device memory in TG15, 1 to 16777216 (default 2048)\n"
+	"  --cuda-library L  load L in place of NVIDIA's driver; with a double of it the figures mean nothing\n"
+	"  --cuda LINE       add LINE to [cuda] in sycld.conf for the services of the GPU rows; may be repeated\n"
+	"  --list            print the rows and exit\n"
+	"  --help            print this text and exit\n";
 
 static const struct option options[] = {
 	{"json", no_argument, NULL, OPT_JSON},
@@ -119,7 +123,7 @@ static bool number_parse(const char *text, unsigned most, unsigned *number_out)
 	errno = 0;
 	unsigned long number = strtoul(text, &end, 10);
 	if (errno || end == text || *end || number < 1 || number > most) {
-		bench_complain("a number from 1 to %u is wanted, not '%s'", most, text);
+		bench_complain("the value must be a number from 1 to %u, not '%s'", most, text);
 		return false;
 	}
 	*number_out = (unsigned)number;
@@ -134,7 +138,7 @@ static bool word_parse(const char *text, const char *const *words, const char **
 			*word_out = *words;
 			return true;
 		}
-	bench_complain("no such word: '%s' (--help)", text);
+	bench_complain("unknown value: '%s' (see --help)", text);
 	return false;
 }
 
@@ -182,7 +186,8 @@ static int take_option(int option, struct bench *bench)
 	case OPT_SETTING:
 		if (gpu_use_setting(optarg) == 0)
 			return -1;
-		bench_complain("--cuda has more than %d bytes", GPU_SETTINGS_BYTES - 2);
+		bench_complain("the lines of --cuda have more than %d bytes together",
+			       GPU_SETTINGS_BYTES - 2);
 		return 2;
 	case OPT_LIST:
 		list_rows();
@@ -208,7 +213,7 @@ static bool has_row(const char *id)
 	for (size_t i = 0; i < ROWS; i++)
 		if (is_named(&rows[i], id))
 			return true;
-	bench_complain("no such row: %s (--list shows them)", id);
+	bench_complain("unknown row: %s (--list prints all rows)", id);
 	return false;
 }
 

@@ -54,7 +54,7 @@ struct bench_samples *bench_samples_free(struct bench_samples *samples)
 static int picture_path(const struct bench *bench, const char *name, char *path_out, size_t size)
 {
 	if (mkdir(bench->pictures, 0777) < 0 && errno != EEXIST) {
-		bench_complain("%s cannot be made: %s", bench->pictures, strerror(errno));
+		bench_complain("cannot create %s: %s", bench->pictures, strerror(errno));
 		return -EIO;
 	}
 	int length = snprintf(path_out, size, "%s/%s.png", bench->pictures, name);
@@ -109,9 +109,10 @@ int bench_picture_bars(const struct bench *bench)
 	if (!bench->pictures || bar_count == 0)
 		return 0;
 	int r = picture_path(bench, "programs", path, sizeof(path));
-	if (r == 0 && !plot_write_bars("time of programs through the service by that without it",
-				       bars, bar_count, path)) {
-		bench_complain("%s cannot be written", path);
+	if (r == 0 &&
+	    !plot_write_bars("time of programs through the service relative to that without it",
+			     bars, bar_count, path)) {
+		bench_complain("cannot write %s", path);
 		r = -EIO;
 	}
 	return r;
@@ -146,7 +147,7 @@ static int write_picture(const struct bench *bench, const char *name, const stru
 	int r = picture_path(bench, name, path, sizeof(path));
 	if (r < 0 || plot_write(plot, path))
 		return r;
-	bench_complain("%s cannot be written", path);
+	bench_complain("cannot write %s", path);
 	return -EIO;
 }
 
@@ -161,7 +162,7 @@ int bench_picture(const struct bench *bench, const char *name, const char *title
 		return r;
 	plot->title = title;
 	plot->x_name = unit;
-	plot->y_name = "percent of the samples that are at most so large";
+	plot->y_name = "percent of the samples up to this value";
 	plot->smooth = true;
 	for (unsigned i = 0; i < count && r == 0; i++)
 		if (distributions[i].count > 0 && plot->curves < PLOT_CURVES_MAX)

@@ -154,8 +154,10 @@ static bool families_are_whole(void)
 		absent = absent && !strstr(f->prefix, ".counters");
 #endif
 		if (!whole && !absent)
-			(void)fprintf(stderr, "%s: %u figures and %u reasons of %u\n", f->prefix,
-				      f->figures, f->reasons, f->wanted);
+			(void)fprintf(
+				stderr,
+				"%s: %u figures and %u reasons for missing ones, expected %u in all\n",
+				f->prefix, f->figures, f->reasons, f->wanted);
 		good = good && (whole || absent);
 	}
 	return good;
@@ -175,7 +177,8 @@ static bool line_is_good(const char *text, unsigned number)
 		seen++;
 	}
 	if (!good)
-		(void)fprintf(stderr, "not as it should be (line %u): %s\n", number + 1, text);
+		(void)fprintf(stderr, "line %u has other contents than expected: %s\n", number + 1,
+			      text);
 	json_decref(line);
 	return good;
 }
@@ -225,13 +228,13 @@ static bool pictures_are_good(const char *folder, const char *const *names)
 	for (; *names; names++) {
 		(void)snprintf(path, sizeof(path), "%s/%s", folder, *names);
 		if (!is_picture(path)) {
-			(void)fprintf(stderr, "%s is no picture\n", path);
+			(void)fprintf(stderr, "%s is not a PNG picture\n", path);
 			good = false;
 		}
 		(void)remove(path);
 	}
 	if (remove(folder) < 0) {
-		(void)fprintf(stderr, "there is more than pictures in %s\n", folder);
+		(void)fprintf(stderr, "%s has files that are not pictures\n", folder);
 		good = false;
 	}
 	return good;
@@ -388,7 +391,8 @@ static bool double_line_is_good(const char *text, unsigned number)
 	/* syclbench prints only its own lines on standard output. Error messages of its processes
 	 * are in another file. */
 	if (!good)
-		(void)fprintf(stderr, "not as it should be (line %u): %s\n", number + 1, text);
+		(void)fprintf(stderr, "line %u has other contents than expected: %s\n", number + 1,
+			      text);
 	json_decref(line);
 	return good;
 }
@@ -407,7 +411,7 @@ static bool all_came(void)
 		if (wanted->needs_compiler && !has_compiler())
 			continue;
 		if (!wanted->seen)
-			(void)fprintf(stderr, "%s did not come\n", wanted->name);
+			(void)fprintf(stderr, "syclbench did not print %s\n", wanted->name);
 		good = good && wanted->seen;
 	}
 	return good;

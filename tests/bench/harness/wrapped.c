@@ -99,7 +99,7 @@ int bench_wrapped_start(size_t file_bytes, const char *file_variable, const char
 	if (r == 0)
 		r = private_service_start(NULL, options, &wrapped->service);
 	if (r < 0) {
-		bench_complain("no private service: %s", strerror(-r));
+		bench_complain("the private service did not start: %s", strerror(-r));
 		return r;
 	}
 	*wrapped_out = TAKE(wrapped);

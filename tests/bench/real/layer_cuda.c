@@ -65,7 +65,7 @@ static bool load_nvrtc(struct nvrtc *nvrtc)
 	if (!library)
 		library = dlopen("libnvrtc.so.12", RTLD_NOW | RTLD_LOCAL);
 	if (!library) {
-		(void)fprintf(stderr, "no compiler: %s\n", dlerror());
+		(void)fprintf(stderr, "the compiler cannot be loaded: %s\n", dlerror());
 		return false;
 	}
 	bool whole = true;

@@ -288,7 +288,7 @@ static void report_all(struct bench *bench, const struct mix *mix, const struct 
 		const bool is_mps = side == MPS;
 		char name[BENCH_NAME_BYTES];
 		if (!mix->is_there[side]) {
-			bench_skip(bench, "TR6.mps", "MPS is not here, or does not work");
+			bench_skip(bench, "TR6.mps", "MPS is not installed, or does not work");
 			continue;
 		}
 		(void)snprintf(name, sizeof(name), "TR6.latency.p99.%s", names[side]);
@@ -312,7 +312,7 @@ int row_mix(struct bench *bench)
 		for (int i = 0; i < CLIENTS_MAX; i++)
 			mix.agents[side][i] = (struct agent)AGENT_INIT;
 	if (strcmp(bench->device, "gpu") != 0) {
-		bench_skip(bench, "TR6", "a mix of classes is measured on a GPU (--device gpu)");
+		bench_skip(bench, "TR6", "this row needs a GPU (--device gpu)");
 		return 0;
 	}
 	if (!real_row_possible(bench, "TR6"))

@@ -151,8 +151,8 @@ static void report_rate(struct bench *bench, const struct lines *lines,
 		       frames_size_name(size), name_of);
 	if (!lines->sides[beside].is_there) {
 		bench_skip(bench, name,
-			   beside == BY_HAND_MPS ? "MPS is not here, or does not work"
-						 : "no memory is shared by hand here");
+			   beside == BY_HAND_MPS ? "MPS is not installed, or does not work"
+						 : "processes cannot share memory by hand here");
 		return;
 	}
 	bench_summarise(measured->all[SERVICE][size][MANY].rate,
@@ -203,7 +203,7 @@ static int run_processes(struct bench *bench, unsigned stages)
 int row_frames_shared(struct bench *bench)
 {
 	if (strcmp(bench->device, "gpu") != 0) {
-		bench_skip(bench, "TR9.processes", "only a GPU's memory is shared (--device gpu)");
+		bench_skip(bench, "TR9.processes", "this row needs a GPU (--device gpu)");
 		return 0;
 	}
 	if (!real_row_possible(bench, "TR9.processes"))

@@ -174,7 +174,8 @@ bool real_row_possible(struct bench *bench, const char *row)
 		return false;
 	if (has_compiler())
 		return true;
-	bench_skip(bench, row, "no compiler of CUDA sources here (libnvrtc.so.13 or .12)");
+	bench_skip(bench, row,
+		   "this machine has no compiler of CUDA sources (libnvrtc.so.13 or .12)");
 	return false;
 }
 

@@ -9,7 +9,8 @@
 
 int row_counters(struct bench *bench)
 {
-	bench_skip(bench, "TC4.counters", "what counts calls cannot be loaded before a sanitizer");
+	bench_skip(bench, "TC4.counters",
+		   "a build with a sanitizer cannot load the library that counts calls");
 	return 0;
 }
 
@@ -62,7 +63,7 @@ static int expect_word(struct subject *subject, const char *word)
 	char line[256] = "";
 	int r = child_expect(&subject->child, word, line, sizeof(line), SECONDS_NS(120));
 	if (r < 0)
-		bench_complain("counted_client said '%s' instead of '%s'", line, word);
+		bench_complain("counted_client printed '%s' instead of '%s'", line, word);
 	return r;
 }
 
@@ -181,7 +182,7 @@ static void report_counter(struct bench *bench, const struct variant *variant, c
 	(void)snprintf(name, sizeof(name), "TC4.counters.%s.%s.%s.%s", variant->backend,
 		       variant->mode, who, what);
 	if (!isfinite(value)) {
-		bench_skip(bench, name, "tracing the processes is not allowed here");
+		bench_skip(bench, name, "this system does not allow tracing of the processes");
 		return;
 	}
 	struct bench_result result = {.name = name,

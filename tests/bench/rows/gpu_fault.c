@@ -188,7 +188,7 @@ static int fault_and_again(struct fault_row *row, const struct scene *scene, str
 	r = agent_measure(guilty, FAULT_ASK, fault);
 	agent_end(guilty);
 	if (r == 0 && !(fault[FAULT_SEEN] > 0)) {
-		bench_complain("the fault was not noticed");
+		bench_complain("the fault was not reported");
 		r = -EIO;
 	}
 	if (r == 0)
@@ -374,7 +374,7 @@ int row_gpu_fault(struct bench *bench)
 	if (!gpu_users()) {
 		bench_skip(
 			bench, "TG12",
-			"needs root, and a library that others can read: the bystander is another user");
+			"this row runs a second user: it needs root and a library that others can read");
 		return 0;
 	}
 	int r = measure_fault(bench, &row);

@@ -187,7 +187,7 @@ static int measure_client_memory(struct bench *bench, struct gpu_compared *compa
 	if (gpu_users())
 		return report_other_user(bench, &row);
 	bench_skip(bench, "TG6.first_of_user",
-		   "needs root, and a library that others can read: a second user");
+		   "this row runs a second user: it needs root and a library that others can read");
 	return 0;
 }
 

@@ -436,7 +436,7 @@ int row_gpu_mixed(struct bench *bench)
 	for (unsigned i = 0; i < SIDES && r == 0; i++) {
 		static struct figures figures;
 		if (sides[i].is_mps && !has_mps) {
-			bench_skip(bench, sides[i].p99, "MPS is not here, or does not work");
+			bench_skip(bench, sides[i].p99, "MPS is not installed, or does not work");
 			continue;
 		}
 		r = measure_side(bench, &sides[i], &figures);

@@ -354,7 +354,7 @@ int row_gpu_partition(struct bench *bench)
 	for (size_t i = 0; i < SIDES; i++) {
 		struct figures figures = {.alone = {0}};
 		if (sides[i].side == GPU_SIDE_MPS && !mps_installed()) {
-			bench_skip(bench, sides[i].p99, "MPS is not here");
+			bench_skip(bench, sides[i].p99, "MPS is not installed");
 			continue;
 		}
 		int r = measure_side(bench, sides[i].side, &figures);

@@ -160,7 +160,7 @@ static int one_runaway(struct scene *scene, unsigned run)
 	r = agent_measure(&scene->guilty, ASK, guilty);
 	agent_end(&scene->guilty);
 	if (r == 0 && !(guilty[HAS_FAILED] > 0)) {
-		bench_complain("nobody stopped the kernel");
+		bench_complain("the kernel was not stopped");
 		r = -EIO;
 	}
 	if (r == 0)
@@ -225,7 +225,7 @@ static void report_runaway(struct bench *bench, const struct scene *scene)
 	else
 		bench_skip(
 			bench, lost.name,
-			"needs root, and a library that others can read: the bystander is another user");
+			"this row runs a second user: it needs root and a library that others can read");
 }
 
 int row_gpu_runaway(struct bench *bench)

@@ -503,7 +503,7 @@ static int measure_spill(struct bench *bench, struct spill_row *row)
 		r = measure_sweeps(bench, row);
 	/* Buffers that always fit into the device would show nothing. */
 	if (r == 0 && !(row->moved[IN_ORDER] > 0)) {
-		bench_complain("nothing had to be moved");
+		bench_complain("no memory had to be moved");
 		r = -EIO;
 	}
 	return r;

@@ -45,7 +45,7 @@ static int read_memory(struct child *client, double *bytes_out)
 	char line[256];
 	int r = child_expect(client, "memory ", line, sizeof(line), SECONDS_NS(60));
 	if (r < 0) {
-		bench_complain("an idle client did not answer: %s", line);
+		bench_complain("an idle client did not reply: %s", line);
 		return r;
 	}
 	*bytes_out = strtod(line + strlen("memory "), NULL);

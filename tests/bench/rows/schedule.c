@@ -188,7 +188,7 @@ static int draw_schedule(const struct bench *bench, const char *path, struct plo
 	}
 	if (plot_write(plot, path))
 		return 0;
-	bench_complain("%s cannot be written", path);
+	bench_complain("cannot write %s", path);
 	return -EIO;
 }
 

@@ -321,7 +321,7 @@ int row_gpu_stages(struct bench *bench)
 		return 0;
 	if (gpu_library()) {
 		bench_skip(bench, "TG1.stages",
-			   "these engines take the system's CUDA library only");
+			   "these engines load no other CUDA library than the system's");
 		return 0;
 	}
 	int r = run_variant(bench, &waited);

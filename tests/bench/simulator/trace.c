@@ -65,7 +65,7 @@ static int read_number(const struct reader *reader, struct fields *fields, const
 	errno = 0;
 	unsigned long long read = strtoull(text, &end, 10);
 	if (errno || text[0] < '0' || text[0] > '9' || *end || read < least || read > most)
-		return refuse(reader, "%s is to be a whole number from %llu to %llu, not '%s'", key,
+		return refuse(reader, "%s must be a whole number from %llu to %llu, not '%s'", key,
 			      (unsigned long long)least, (unsigned long long)most, text);
 	*value = read;
 	return 0;
@@ -98,7 +98,7 @@ static int microseconds(const struct reader *reader, struct fields *fields, cons
 			part += (uint64_t)(*end - '0') * unit;
 	}
 	if (!good || *end || whole * NS_PER_US + part < least_ns)
-		return refuse(reader, "%s is to be a time in microseconds, not '%s'", key, text);
+		return refuse(reader, "%s must be a time in microseconds, not '%s'", key, text);
 	*ns = whole * NS_PER_US + part;
 	return 0;
 }
@@ -108,7 +108,8 @@ static int nothing_else(const struct reader *reader, const struct fields *fields
 {
 	for (unsigned i = 0; i < fields->count; i++)
 		if (!fields->field[i].used)
-			return refuse(reader, "%s is not known here", fields->field[i].key);
+			return refuse(reader, "this line cannot have the key %s",
+				      fields->field[i].key);
 	return 0;
 }
 
@@ -123,8 +124,7 @@ static int read_class(const struct reader *reader, struct fields *fields,
 		*class = (enum fair_queue_class)i;
 		return 0;
 	}
-	return text ? refuse(reader, "class is to be latency, normal or best-effort, not '%s'",
-			     text)
+	return text ? refuse(reader, "class must be latency, normal or best-effort, not '%s'", text)
 		    : 0;
 }
 
@@ -159,13 +159,14 @@ static int new_kind(const struct reader *reader, const char *name, struct fields
 	size_t length = strlen(name);
 	if (length >= SIM_NAME_BYTES ||
 	    strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != length)
-		return refuse(reader,
-			      "a name is up to %d small letters, digits and signs '-', not '%s'",
-			      SIM_NAME_BYTES - 1, name);
+		return refuse(
+			reader,
+			"a name has at most %d lower-case letters, digits and hyphens, unlike '%s'",
+			SIM_NAME_BYTES - 1, name);
 	if (kind_named(reader, name))
-		return refuse(reader, "'%s' is there already", name);
+		return refuse(reader, "the name '%s' is used already", name);
 	if (trace->kind_count == SIM_KINDS_MAX)
-		return refuse(reader, "there are %d kinds at most", SIM_KINDS_MAX);
+		return refuse(reader, "there may be at most %d kinds", SIM_KINDS_MAX);
 	memcpy(kind->name, name, length + 1);
 	int result = read_class(reader, fields, &kind->class);
 	if (result == 0)
@@ -186,7 +187,7 @@ static int add_kind(struct reader *reader, struct sim_kind *kind)
 		trace->kind_room = room;
 	}
 	if (kind->count > SIM_CLIENTS_MAX - trace->client_count)
-		return refuse(reader, "there are %d clients at most", SIM_CLIENTS_MAX);
+		return refuse(reader, "there may be at most %d clients", SIM_CLIENTS_MAX);
 	kind->first_client = trace->client_count;
 	trace->client_count += kind->count;
 	uint32_t slot = slot_of(reader, kind->name);
@@ -217,7 +218,7 @@ static int read_manner(const struct reader *reader, struct fields *fields, struc
 	if (result < 0)
 		return result;
 	if ((kind->depth > 0) + (rate > 0) + (kind->every_ns > 0) != 1)
-		return refuse(reader, "one of depth, rate and every is to be given");
+		return refuse(reader, "the line must have exactly one of depth, rate and every");
 	kind->manner = kind->depth ? SIM_DEPTH : (rate ? SIM_RATE : SIM_EVERY);
 	if (rate > 0)
 		kind->every_ns = 1000000000u / rate;
@@ -251,7 +252,7 @@ static int read_clients(struct reader *reader, const char *name, struct fields *
 	if (result == 0)
 		result = nothing_else(reader, fields);
 	if (result == 0 && kind.takes_ns == 0)
-		result = refuse(reader, "takes is missing");
+		result = refuse(reader, "the key takes is missing");
 	return result < 0 ? result : add_kind(reader, &kind);
 }
 
@@ -259,9 +260,9 @@ static int add_group(const struct reader *reader, const struct sim_group *group)
 {
 	struct sim_trace *trace = reader->trace;
 	if (trace->group_count > 0 && group->at_ns < trace->groups[trace->group_count - 1].at_ns)
-		return refuse(reader, "it comes before the group of the line above");
+		return refuse(reader, "the group comes before the group of the line above");
 	if (trace->group_count == SIM_GROUPS_MAX)
-		return refuse(reader, "there are %d groups at most", SIM_GROUPS_MAX);
+		return refuse(reader, "there may be at most %d groups", SIM_GROUPS_MAX);
 	if (trace->group_count == trace->group_room) {
 		uint32_t room = trace->group_room ? 2 * trace->group_room : 1024;
 		struct sim_group *groups = realloc(trace->groups, room * sizeof(*groups));
@@ -281,7 +282,7 @@ static int read_group(const struct reader *reader, const char *name, struct fiel
 	const struct sim_kind *kind = kind_named(reader, name);
 	struct sim_group group = {.width = SIM_WIDTH};
 	if (!kind || kind->manner != SIM_RECORDED)
-		return refuse(reader, "there is no session '%s' above", name);
+		return refuse(reader, "no line above has a session '%s'", name);
 	group.kind = (uint32_t)(kind - trace->kinds);
 	bool timed = find_field(fields, "at") != NULL;
 	int result = microseconds(reader, fields, "at", 0, &group.at_ns);
@@ -299,7 +300,7 @@ static int read_group(const struct reader *reader, const char *name, struct fiel
 	if (result == 0)
 		result = nothing_else(reader, fields);
 	if (result == 0 && (group.takes_ns == 0 || !timed))
-		result = refuse(reader, "%s is missing", timed ? "takes" : "at");
+		result = refuse(reader, "the key %s is missing", timed ? "takes" : "at");
 	return result < 0 ? result : add_group(reader, &group);
 }
 
@@ -308,7 +309,7 @@ static int read_device(const struct reader *reader, struct fields *fields)
 {
 	struct sim_trace *trace = reader->trace;
 	if (trace->kind_count > 0)
-		return refuse(reader, "the device comes before sessions and clients");
+		return refuse(reader, "the device must come before sessions and clients");
 	int result = read_number(reader, fields, "memory", 1, UINT64_MAX / 2, &trace->memory_bytes);
 	if (result == 0)
 		result = microseconds(reader, fields, "notice", 0, &trace->notice_ns);
@@ -333,12 +334,12 @@ static int split(const struct reader *reader, char *line, char **what_out, char 
 			continue;
 		}
 		if (!sign || sign == word)
-			return refuse(reader, "KEY=VALUE is wanted, not '%s'", word);
+			return refuse(reader, "'%s' is not of the form KEY=VALUE", word);
 		*sign = '\0';
 		if (find_field(fields_out, word))
-			return refuse(reader, "%s is given twice", word);
+			return refuse(reader, "the key %s occurs twice", word);
 		if (fields_out->count == WORDS_MAX)
-			return refuse(reader, "too many words");
+			return refuse(reader, "the line has too many words");
 		fields_out->field[fields_out->count++] =
 			(struct field){.key = word, .value = sign + 1};
 	}
@@ -358,20 +359,20 @@ static int read_line(struct reader *reader, char *line)
 	if (!reader->headed) {
 		reader->headed = strcmp(what, "sycl-trace") == 0 && name &&
 				 strcmp(name, "1") == 0 && fields.count == 0;
-		return reader->headed ? 0
-				      : refuse(reader, "'sycl-trace 1' is to be the first line");
+		return reader->headed ? 0 : refuse(reader, "the first line must be 'sycl-trace 1'");
 	}
 	if (strcmp(what, "device") == 0 && !name)
 		return read_device(reader, &fields);
 	if (!name)
-		return refuse(reader, "'%s' is not known, or its name is missing", what);
+		return refuse(reader, "a line cannot begin with '%s', or its name is missing",
+			      what);
 	if (strcmp(what, "session") == 0)
 		return read_session(reader, name, &fields);
 	if (strcmp(what, "clients") == 0)
 		return read_clients(reader, name, &fields);
 	if (strcmp(what, "group") == 0)
 		return read_group(reader, name, &fields);
-	return refuse(reader, "'%s' is not known", what);
+	return refuse(reader, "a line cannot begin with '%s'", what);
 }
 
 static int read_all(struct reader *reader, FILE *file)
@@ -380,19 +381,19 @@ static int read_all(struct reader *reader, FILE *file)
 	while (fgets(line, sizeof(line), file)) {
 		reader->line++;
 		if (!strchr(line, '\n') && strlen(line) == sizeof(line) - 1)
-			return refuse(reader, "a line has %d bytes at most", LINE_BYTES - 2);
+			return refuse(reader, "a line may have at most %d bytes", LINE_BYTES - 2);
 		int result = read_line(reader, line);
 		if (result < 0)
 			return result;
 	}
 	if (ferror(file)) {
-		(void)snprintf(reader->error, SIM_ERROR_BYTES, "it cannot be read: %s",
+		(void)snprintf(reader->error, SIM_ERROR_BYTES, "the trace cannot be read: %s",
 			       strerror(errno));
 		return -EIO;
 	}
 	if (reader->trace->client_count > 0)
 		return 0;
-	(void)snprintf(reader->error, SIM_ERROR_BYTES, "nobody uses the device");
+	(void)snprintf(reader->error, SIM_ERROR_BYTES, "no session and no client uses the device");
 	return -EINVAL;
 }
 
@@ -424,7 +425,7 @@ int sim_trace_parse(const char *text, struct sim_trace *trace_out, char error[SI
 	CLEANUP(close_file) FILE *file = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
 	if (file)
 		return sim_trace_read(file, trace_out, error);
-	(void)snprintf(error, SIM_ERROR_BYTES, "it cannot be read: %s", strerror(errno));
+	(void)snprintf(error, SIM_ERROR_BYTES, "the trace cannot be read: %s", strerror(errno));
 	return -EINVAL;
 }
 

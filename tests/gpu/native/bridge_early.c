@@ -114,7 +114,7 @@ Test(gpu_bridge_early, K7_S8_where_no_event_opens_none_is_called_early)
 	bridge_begin(&test, 1);
 	if (!order_library()) {
 		bridge_end(&test);
-		cr_skip_test("only the double of the driver fails on order");
+		cr_skip_test("only the double of the driver can be made to fail");
 	}
 	const struct fake_cuda_control *control =
 		((fake_cuda_control_function *)native_symbol(FAKE_CUDA_CONTROL_SYMBOL))();

@@ -140,7 +140,7 @@ Test(gpu_bridge_graphs, M9_S8_a_launch_that_the_driver_refuses_fails_alone)
 	bridge_begin(&test, 0);
 	if (!order_library()) {
 		bridge_end(&test);
-		cr_skip_test("only the double of the driver fails on order");
+		cr_skip_test("only the double of the driver can be made to fail");
 	}
 	struct bridge_node node = {.test = &test, .way = CAPTURES};
 	sycl_event event = NULL, behind = NULL;

@@ -182,7 +182,7 @@ static void judge_neighbours(const struct pair *pairs, size_t count, double *err
 	for (size_t i = 0; i < count; i++)
 		errors[i] = fabs(pairs[i].reported - pairs[i].driver * (1.0 + drift));
 	double p99 = part(errors, count, 0.99);
-	printf("neighbours: %zu probes in %.0f s; host and GPU differ by %.3f ppm; error beside the driver's word: "
+	printf("neighbours: %zu probes in %.0f s; host and GPU differ by %.3f ppm; error compared with the driver's time: "
 	       "median "
 	       "%.0f ns, p99 %.0f ns, worst %.0f ns\n",
 	       count, driver / 1e9, drift * 1e6, part(errors, count, 0.5), p99,

@@ -20,7 +20,7 @@ Test(gpu_functions, a_driver_as_new_as_the_build_has_every_function)
 			     CUDA_VERSION);
 	unsigned count = 0;
 #define EXPECT(name, version)                                                                      \
-	cr_expect(library.name, "%s of version %d is not there", #name, version);                  \
+	cr_expect(library.name, "the driver has no %s of version %d", #name, version);             \
 	count++;
 	CUDA_FUNCTIONS(EXPECT, EXPECT)
 #undef EXPECT

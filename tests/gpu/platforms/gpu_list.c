@@ -61,19 +61,23 @@ int main(int argc, char **argv)
 	unsigned failed = 0;
 	for (int i = 1; i < argc; i += 2)
 		if (i + 1 >= argc || !take_argument(&arguments, argv[i], argv[i + 1])) {
-			(void)fprintf(stderr, "gpu_list: what is '%s'?\n", argv[i]);
+			(void)fprintf(stderr, "gpu_list: unknown argument, or no value: '%s'\n",
+				      argv[i]);
 			return 2;
 		}
 	if (!list_open(&list, arguments.endpoint, arguments.backend, arguments.platform,
 		       arguments.device)) {
-		(void)printf("no list: %s\n", list.text);
+		(void)printf("the list cannot run: %s\n", list.text);
 		int status = list.device ? 1 : 77;
 		list_close(&list);
 		return status;
 	}
 	if (arguments.writes_nowhere) {
 		int status = write_nowhere(&list);
-		(void)printf("%s\n", status ? list.text : "the kernel that wrote nowhere failed");
+		(void)printf(
+			"%s\n",
+			status ? list.text
+			       : "the kernel with an invalid address has failed, as it should");
 		list_close(&list);
 		return status;
 	}

@@ -88,7 +88,7 @@ static bool events_order_what_shares_nothing(struct list *list)
 		       list_good(list, sycl_event_get_status(before, &status),
 				 "sycl_event_get_status") &&
 		       list_holds(list, status == SYCL_COMMAND_COMPLETE,
-				  "what it depends on is not complete");
+				  "a group that it depends on is not complete");
 		if (before)
 			(void)sycl_event_release(before);
 		before = NULL;
@@ -213,8 +213,8 @@ static bool a_thousand_groups_on_two_queues(struct list *list)
 
 const struct list_entry list_groups[] = {
 	{"an in-order queue keeps order", an_in_order_queue_keeps_order},
-	{"what shares a buffer keeps order", what_shares_a_buffer_keeps_order},
-	{"events order what shares nothing", events_order_what_shares_nothing},
+	{"groups that share a buffer keep their order", what_shares_a_buffer_keeps_order},
+	{"events order groups that share nothing", events_order_what_shares_nothing},
 	{"fills and copies of parts", fills_and_copies_of_parts},
 	{"host and device by turns", host_and_device_by_turns},
 	{"borrowed memory gets the result", borrowed_memory_gets_the_result},

@@ -57,8 +57,8 @@ Test(gpu_platforms, A5_A6_one_platform_with_every_device)
 		cr_assert_eq(driver.uuid(wanted, i), 0);
 		MUST(sycl_device_get_info(platforms.devices[i], SYCL_DEVICE_INFO_UUID,
 					  sizeof(reported), reported, NULL));
-		cr_expect_eq(memcmp(reported, wanted, sizeof(reported)), 0, "device %d is another",
-			     i);
+		cr_expect_eq(memcmp(reported, wanted, sizeof(reported)), 0,
+			     "device %d differs from the driver's", i);
 	}
 	platforms_end(&platforms);
 }
@@ -385,7 +385,7 @@ static void expect_list(struct child *child)
 {
 	static char text[1 << 16];
 	ssize_t length = child_read_all(child, text, sizeof(text), SECONDS_NS(LIST_SECONDS));
-	cr_assert_geq(length, 0, "a list did not end");
+	cr_assert_geq(length, 0, "gpu_list did not end");
 	int status = child_wait(child, SECONDS_NS(LIST_SECONDS));
 	cr_expect_eq(status, 0, "status %d:\n%s", status, text);
 	child_end(child);

@@ -44,7 +44,7 @@ rm -f "$home.log" "$home.answer"
 
 failed=0
 [ -S "$home/.local/state/sycld/session.sock" ] || {
-	echo "no socket in the user's own folder"
+	echo "the user's own folder has no socket"
 	failed=1
 }
 as_user "$bin/saxpy" || failed=1

@@ -30,7 +30,7 @@ static int check_image(const struct backend_image *image, uint64_t *bytes_out,
 {
 	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size,
 			bytes_out) < 0) {
-		fake_fault(fault_out, STATUS_INVALID, "this is no description of an image");
+		fake_fault(fault_out, STATUS_INVALID, "the description of the image is invalid");
 		return -EINVAL;
 	}
 	for (uint32_t i = 0; i < image->dimensions; i++) {

@@ -125,7 +125,7 @@ int fake_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 	if (fake_entry_fails(FAKE_MEMORY_CREATE, device, fault_out))
 		return -ENOMEM;
 	if (export_kind != BACKEND_EXPORT_NONE && !can_export(device, export_kind))
-		return fake_refuse(device, "export memory so", fault_out);
+		return fake_refuse(device, "export memory in this form", fault_out);
 	CLEANUP(memory_cleanup) struct backend_memory *memory = new_memory(device, size_bytes);
 	if (!memory)
 		return out_of_memory(size_bytes, fault_out);
@@ -276,7 +276,7 @@ int fake_memory_import(struct backend_device *device, const struct backend_share
 	if (fake_entry_fails(FAKE_MEMORY_IMPORT, device, fault_out))
 		return -EIO;
 	if (!can_export(device, shared->kind))
-		return fake_refuse(device, "import memory so", fault_out);
+		return fake_refuse(device, "import memory in this form", fault_out);
 	CLEANUP(memory_cleanup) struct backend_memory *memory = new_memory(device, size_bytes);
 	if (!memory)
 		return out_of_memory(size_bytes, fault_out);

@@ -260,12 +260,12 @@ int fake_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3]
 	if (fake_entry_fails(FAKE_OCCUPANCY, kernel->device, fault_out))
 		return -EIO;
 	if (!fake_has(kernel->device, BACKEND_FEATURE_OCCUPANCY))
-		return fake_refuse(kernel->device, "tell of occupancy", fault_out);
+		return fake_refuse(kernel->device, "report occupancy", fault_out);
 	uint64_t items = local[0];
 	for (uint32_t i = 1; i < 3 && local[i]; i++)
 		items *= local[i];
 	if (items > 1024 || local_mem_bytes > (1u << 16)) {
-		fake_fault(fault_out, STATUS_ND_RANGE, "no such work-group fits");
+		fake_fault(fault_out, STATUS_ND_RANGE, "no work-group of this size fits");
 		return -EINVAL;
 	}
 	if (items > 0) {

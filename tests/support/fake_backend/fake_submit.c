@@ -120,7 +120,7 @@ int fake_command_check(struct backend_lane *lane, const struct backend_command *
 		if (command->launch.part.of &&
 		    (properties || command->launch.part.first >= command->launch.part.end ||
 		     command->launch.part.end > command->launch.part.of))
-			return fake_refuse(device, "launch such a part", fault_out);
+			return fake_refuse(device, "launch part of a range", fault_out);
 		if (properties && properties->cooperative &&
 		    !fake_has(device, BACKEND_FEATURE_COOPERATIVE))
 			return fake_refuse(device, "launch cooperatively", fault_out);
@@ -132,7 +132,7 @@ int fake_command_check(struct backend_lane *lane, const struct backend_command *
 	case BACKEND_COMMAND_COPY_PEER:
 		return fake_has(device, BACKEND_FEATURE_PEER)
 			       ? 0
-			       : fake_refuse(device, "copy from another", fault_out);
+			       : fake_refuse(device, "copy from another device", fault_out);
 	case BACKEND_COMMAND_EVENT_RECORD:
 	case BACKEND_COMMAND_EVENT_WAIT:
 		if (!backend_lane_computes(lane->kind))

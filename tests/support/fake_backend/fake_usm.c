@@ -68,7 +68,7 @@ int fake_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, ui
 	if (fake_entry_fails(FAKE_USM_ALLOC, device, fault_out))
 		return -ENOMEM;
 	if (!fake_has(device, BACKEND_FEATURE_USM))
-		return fake_refuse(device, "have USM", fault_out);
+		return fake_refuse(device, "support USM", fault_out);
 	if (size_bytes == 0 || alignment_bytes > ALIGNMENT_MAX ||
 	    (alignment_bytes & (alignment_bytes - 1)) != 0) {
 		fake_fault(fault_out, STATUS_INVALID, "USM of 0 bytes, or wrongly aligned");
@@ -152,7 +152,8 @@ void fake_usm_run_locked(struct backend_device *device, struct fake_command *com
 {
 	const struct backend_command *c = &command->command;
 	if (!is_good_locked(device, c)) {
-		fake_fault(&command->fault, STATUS_INVALID, "a command names what is no USM");
+		fake_fault(&command->fault, STATUS_INVALID,
+			   "a command names memory that is not USM");
 		return;
 	}
 	uint8_t *to = c->usm.destination;

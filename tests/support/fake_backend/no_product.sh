@@ -7,7 +7,7 @@ fakes() {
 test_engine=$1
 shift
 if [ "$(fakes "$test_engine")" -eq 0 ]; then
-	printf '%s: no symbol of the fake backend: this test would see none anywhere\n' "$test_engine"
+	printf '%s: no symbol of the fake backend: so this test cannot find one in a product\n' "$test_engine"
 	exit 1
 fi
 status=0

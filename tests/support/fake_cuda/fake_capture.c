@@ -19,7 +19,7 @@ bool fake_is_capturing(CUstream stream)
 
 void fake_capture_break(struct CUstream_st *stream)
 {
-	fake_misuse("stream %d is asked for, or made to do, what no capture takes", stream->number);
+	fake_misuse("stream %d gets a call that is not allowed while it captures", stream->number);
 	stream->capture_is_broken = true;
 }
 

@@ -481,7 +481,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 	LOCKED();
 	struct fake_device *at = device_at(device);
 	if (!at || !at->primary_references) {
-		fake_misuse("a primary context is released that nobody holds");
+		fake_misuse("a primary context is released that is not retained");
 		return CUDA_ERROR_INVALID_CONTEXT;
 	}
 	if (--at->primary_references)
@@ -498,7 +498,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice device)
 	ENTER(NEED_INIT);
 	LOCKED();
 	(void)device;
-	fake_misuse("a reset destroys what everybody in the process has");
+	fake_misuse("a reset destroys the context that the whole process uses");
 	return CUDA_ERROR_NOT_PERMITTED;
 }
 

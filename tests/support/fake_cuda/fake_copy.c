@@ -31,7 +31,7 @@ unsigned char *fake_copy_pin(CUdeviceptr address, size_t size, bool plain,
 		return (unsigned char *)address;
 	struct fake_range *range = fake_range_find(address, size);
 	if (!range || !range->live) {
-		fake_misuse("%zu bytes at 0x%llx are %s when their turn comes", size, address,
+		fake_misuse("%zu bytes at 0x%llx are %s when the copy runs", size, address,
 			    range ? "not allocated yet" : "gone");
 		fake_make_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
 		return NULL;

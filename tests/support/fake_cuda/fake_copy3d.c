@@ -174,7 +174,7 @@ void fake_copy3d_now(const CUDA_MEMCPY3D *copy)
 			  (copy->dstMemoryType == CU_MEMORYTYPE_HOST || !made.to.host);
 	}
 	if (!is_good) {
-		fake_misuse("a node copies what is gone");
+		fake_misuse("a node copies memory that was freed");
 		fake_make_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
 	}
 	fake_number_add("copies", 1);

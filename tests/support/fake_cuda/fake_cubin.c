@@ -144,7 +144,7 @@ static char *unpack(const unsigned char *bytes, size_t packed, size_t *bytes_out
 	char *text = decompress ? malloc(room) : NULL;
 
 	if (!text) {
-		fake_misuse("packed PTX and no libzstd.so.1");
+		fake_misuse("compressed PTX, but there is no libzstd.so.1");
 		return NULL;
 	}
 	size_t got = decompress(text, room - 1, bytes, packed);

@@ -87,7 +87,7 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned *groups,
 	struct range range;
 	memcpy(&range, input->_internal_padding, sizeof(range));
 	if (range.is_split) {
-		fake_misuse("what was split is split again");
+		fake_misuse("a resource that was split is split again");
 		return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
 	}
 	unsigned each = rounded(range.device, least), most = range.count / each;

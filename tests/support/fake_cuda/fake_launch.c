@@ -130,7 +130,8 @@ CUresult fake_launch_check(const struct fake_launch *launch)
 	if (result == CUDA_SUCCESS && launch->cooperative)
 		result = check_cooperative(launch);
 	if (result != CUDA_SUCCESS)
-		fake_misuse("%s: a launch that no device takes (%d)", function->name, (int)result);
+		fake_misuse("%s: a launch that no device can run (%d)", function->name,
+			    (int)result);
 	else if (!fake_kernel_find(function->name) && !function->code) { /* of a cubin */
 		fake_misuse("%s: no kernel of that name is registered", function->name);
 		(void)fprintf(stderr, "fake_cuda: no kernel named %s is registered\n",

@@ -575,7 +575,7 @@ static CUresult value_add(CUstream handle, CUdeviceptr address, uint64_t value, 
 	}
 	const struct fake_range *range = fake_range_find(address, wide ? 8 : 4);
 	if (!range || range->freed) {
-		fake_misuse("a word at 0x%llx, which the driver does not know", address);
+		fake_misuse("a word at 0x%llx, which is not memory of the driver", address);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	if (write && fake_stream_is_instant(stream)) {

@@ -288,7 +288,7 @@ CUresult cuMemExportToShareableHandle(void *shareable_out, CUmemGenericAllocatio
 	const struct fake_physical *physical = physical_of(handle);
 	if (!physical || flags || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
 	    !physical->exportable) {
-		fake_misuse("an export of what was not made for it");
+		fake_misuse("memory is exported that was not created for export");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	int file = dup(physical->file); /* without CLOEXEC, as the real driver does it */

@@ -16,57 +16,58 @@ TestSuite(sim, .timeout = 20);
 static const struct {
 	const char *text, *error;
 } bad[] = {
-	{"", "nobody uses the device"},
-	{"# only this\n", "nobody uses the device"},
-	{"clients a takes=1 depth=1\n", "line 1: 'sycl-trace 1' is to be the first line"},
-	{"sycl-trace 2\n", "line 1: 'sycl-trace 1' is to be the first line"},
-	{HEAD, "nobody uses the device"},
-	{HEAD "client a takes=1 depth=1\n", "line 2: 'client' is not known"},
+	{"", "no session and no client uses the device"},
+	{"# only this\n", "no session and no client uses the device"},
+	{"clients a takes=1 depth=1\n", "line 1: the first line must be 'sycl-trace 1'"},
+	{"sycl-trace 2\n", "line 1: the first line must be 'sycl-trace 1'"},
+	{HEAD, "no session and no client uses the device"},
+	{HEAD "client a takes=1 depth=1\n", "line 2: a line cannot begin with 'client'"},
 	{HEAD "clients takes=1 depth=1\n",
-	 "line 2: 'clients' is not known, or its name is missing"},
-	{HEAD "clients A takes=1 depth=1\n", "small letters"},
-	{HEAD "clients a-very-long-name-that-nobody-reads takes=1 depth=1\n", "small letters"},
-	{HEAD "clients a takes=1 depth=1 depht=2\n", "line 2: depht is not known here"},
-	{HEAD "clients a takes=1 depth=1 depth=2\n", "line 2: depth is given twice"},
+	 "line 2: a line cannot begin with 'clients', or its name is missing"},
+	{HEAD "clients A takes=1 depth=1\n", "lower-case letters"},
+	{HEAD "clients a-very-long-name-that-nobody-reads takes=1 depth=1\n", "lower-case letters"},
+	{HEAD "clients a takes=1 depth=1 depht=2\n", "line 2: this line cannot have the key depht"},
+	{HEAD "clients a takes=1 depth=1 depth=2\n", "line 2: the key depth occurs twice"},
 	{HEAD "clients a takes=1 depth=0\n",
-	 "line 2: depth is to be a whole number from 1 to 4096, not '0'"},
+	 "line 2: depth must be a whole number from 1 to 4096, not '0'"},
 	{HEAD "clients a takes=1 depth=-1\n", "not '-1'"},
 	{HEAD "clients a takes=1 depth=99999999999999999999\n", "whole number"},
 	{HEAD "clients a takes=1 depth=1 rate=5\n",
-	 "line 2: one of depth, rate and every is to be given"},
-	{HEAD "clients a takes=1\n", "line 2: one of depth, rate and every is to be given"},
-	{HEAD "clients a depth=1\n", "line 2: takes is missing"},
+	 "line 2: the line must have exactly one of depth, rate and every"},
+	{HEAD "clients a takes=1\n",
+	 "line 2: the line must have exactly one of depth, rate and every"},
+	{HEAD "clients a depth=1\n", "line 2: the key takes is missing"},
 	{HEAD "clients a depth=1 takes=0\n",
-	 "line 2: takes is to be a time in microseconds, not '0'"},
+	 "line 2: takes must be a time in microseconds, not '0'"},
 	{HEAD "clients a depth=1 takes=1.2345\n", "not '1.2345'"},
 	{HEAD "clients a depth=1 takes=.5\n", "not '.5'"},
 	{HEAD "clients a depth=1 takes=5.\n", "not '5.'"},
 	{HEAD "clients a depth=1 takes=5 class=first\n",
 	 "latency, normal or best-effort, not 'first'"},
-	{HEAD "clients a depth=1 takes=5 weight=1001\n", "weight is to be"},
-	{HEAD "clients a depth=1 takes=5 width=101\n", "width is to be"},
-	{HEAD "clients a depth=1 takes=5 =3\n", "line 2: KEY=VALUE is wanted, not '=3'"},
-	{HEAD "clients a depth=1 b takes=5\n", "line 2: KEY=VALUE is wanted, not 'b'"},
+	{HEAD "clients a depth=1 takes=5 weight=1001\n", "weight must be"},
+	{HEAD "clients a depth=1 takes=5 width=101\n", "width must be"},
+	{HEAD "clients a depth=1 takes=5 =3\n", "line 2: '=3' is not of the form KEY=VALUE"},
+	{HEAD "clients a depth=1 b takes=5\n", "line 2: 'b' is not of the form KEY=VALUE"},
 	{HEAD "clients a depth=1 takes=5 count=60000\nclients b depth=1 takes=5 count=60000\n",
-	 "line 3: there are 100000 clients"},
-	{HEAD "clients a depth=1 takes=5\nsession a\n", "line 3: 'a' is there already"},
-	{HEAD "session a depth=1\n", "line 2: depth is not known here"},
-	{HEAD "group a at=1 takes=1\n", "line 2: there is no session 'a' above"},
+	 "line 3: there may be at most 100000 clients"},
+	{HEAD "clients a depth=1 takes=5\nsession a\n", "line 3: the name 'a' is used already"},
+	{HEAD "session a depth=1\n", "line 2: this line cannot have the key depth"},
+	{HEAD "group a at=1 takes=1\n", "line 2: no line above has a session 'a'"},
 	{HEAD "clients a depth=1 takes=5\ngroup a at=1 takes=1\n",
-	 "line 3: there is no session 'a' above"},
-	{HEAD "session a\ngroup a takes=1\n", "line 3: at is missing"},
-	{HEAD "session a\ngroup a at=1\n", "line 3: takes is missing"},
+	 "line 3: no line above has a session 'a'"},
+	{HEAD "session a\ngroup a takes=1\n", "line 3: the key at is missing"},
+	{HEAD "session a\ngroup a at=1\n", "line 3: the key takes is missing"},
 	{HEAD "session a\ngroup a at=5 takes=1\ngroup a at=4.9 takes=1\n",
-	 "line 4: it comes before"},
-	{HEAD "session a\ngroup a at=5 takes=1 lane=32\n", "lane is to be"},
-	{HEAD "session a\ndevice memory=5\n", "line 3: the device comes before"},
+	 "line 4: the group comes before"},
+	{HEAD "session a\ngroup a at=5 takes=1 lane=32\n", "lane must be"},
+	{HEAD "session a\ndevice memory=5\n", "line 3: the device must come before"},
 	{HEAD "device memory=100\nsession a\ngroup a at=1 takes=1 memory=101\n",
-	 "line 4: memory is to be"},
-	{HEAD "device memory=0\n", "memory is to be"},
-	{HEAD "device length=0\n", "length is to be"},
+	 "line 4: memory must be"},
+	{HEAD "device memory=0\n", "memory must be"},
+	{HEAD "device length=0\n", "length must be"},
 };
 
-Test(sim, bad_traces_are_told_with_line_and_reason)
+Test(sim, errors_name_the_line_and_the_reason)
 {
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct sim_trace trace = {.kind_count = 77};
@@ -79,13 +80,13 @@ Test(sim, bad_traces_are_told_with_line_and_reason)
 	}
 }
 
-Test(sim, a_line_that_is_too_long_is_none)
+Test(sim, a_line_that_is_too_long_is_refused)
 {
 	char text[2000] = HEAD "clients a depth=1 takes=5", error[SIM_ERROR_BYTES];
 	struct sim_trace trace;
 	memset(text + strlen(text), ' ', 1500);
 	cr_expect(eq(int, sim_trace_parse(text, &trace, error), -EINVAL));
-	cr_expect(ne(ptr, strstr(error, "bytes at most"), NULL), "%s", error);
+	cr_expect(ne(ptr, strstr(error, "a line may have at most"), NULL), "%s", error);
 }
 
 static const char whole[] = HEAD
@@ -319,7 +320,7 @@ Test(sim, there_may_be_as_many_sessions_as_a_service_has)
 	free(text);
 	text = crowd(SIM_KINDS_MAX + 1);
 	cr_expect(eq(int, sim_trace_parse(text, &trace, error), -EINVAL));
-	cr_expect(ne(ptr, strstr(error, "there are 4096 kinds at most"), NULL), "%s", error);
+	cr_expect(ne(ptr, strstr(error, "there may be at most 4096 kinds"), NULL), "%s", error);
 	free(text);
 }
 

@@ -200,7 +200,7 @@ static int run_suite(struct bench *bench, struct told told)
 	if (!told.is_gpu)
 		told.plain = "processes";
 	if (r == 0 && !there)
-		bench_skip(bench, "TR8.mps", "MPS is not here, or does not work");
+		bench_skip(bench, "TR8.mps", "MPS is not installed, or does not work");
 	else if (r == 0)
 		r = report_all(bench, &told, pairs, programs);
 	free(pairs);
