@@ -203,8 +203,8 @@ static int cli_explain_failure(int r, const char *path, const struct peer *peer,
 		(void)snprintf(message_out, message_bytes, "the service at %s does not answer",
 			       path);
 	else
-		(void)snprintf(message_out, message_bytes, "asking the service at %s failed: %s",
-			       path, strerror(-r));
+		(void)snprintf(message_out, message_bytes,
+			       "the query to the service at %s failed: %s", path, strerror(-r));
 	return r;
 }
 

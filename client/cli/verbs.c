@@ -86,21 +86,21 @@ const struct verb verbs[] = {
 	 "A tenant is a user, with an engine. Root and the administrators' group see everything;\n"
 	 "others see their own sessions. The first line says what is wrong, if anything is.",
 	 QUESTION | FILTER, ASKS(request_status, show_status, json_status)},
-	{"devices", NULL, "the devices; starts your engine to look for them",
+	{"devices", NULL, "the devices; starts your engine to list them",
 	 "Also the backends that cannot be used, with the reason.", QUESTION | BIT(OPT_DEVICE),
 	 .timeout_ms = DISCOVERY_TIMEOUT_MS, .ask = request_devices, .show = show_devices,
 	 .json = json_devices},
 	{"sessions", NULL, "the connected programs, what they run and what they have used",
-	 "The number of a session is what orders take.", QUESTION | FILTER,
+	 "Orders take the number of a session.", QUESTION | FILTER,
 	 ASKS(request_sessions, show_sessions, json_sessions)},
 	{"show", "KIND ID", "everything about one session, device or user",
 	 "KIND is session, device or user; ID is a session's number, a device such as cuda:0, or a\n"
 	 "user's name or number.",
 	 QUESTION, .words = WORDS_CHOICE, .choice = "session device user",
 	 ASKS(request_status, show_one, json_one)},
-	{"top", NULL, "the present, again and again on the whole terminal",
+	{"top", NULL, "the current state on the whole terminal, updated again and again",
 	 "Keys: q ends, p pauses, s sorts by the next column, r turns the order, / filters by a\n"
-	 "word. With --json, an object in a line each time. --watch says how often.",
+	 "word. With --json, it prints an object in a line each time. --watch sets the interval.",
 	 QUESTION | FILTER, .words = WORDS_NONE},
 	{"accounts", NULL, "what was used, and how long commands waited",
 	 "Over all sessions and engines, and over restarts of the service.",
@@ -130,8 +130,8 @@ const struct verb verbs[] = {
 	 QUESTION, ASKS(request_limits, show_limits, json_limits)},
 	{"events", NULL, "follow faults, orders, engines and sessions as they come",
 	 "First the events that the service still has, then each new one, until interrupted; with\n"
-	 "--once the former alone. Root and the administrators' group see everything; others see\n"
-	 "what is about them. --json writes one object a line.",
+	 "--once only the former. Root and the administrators' group see everything; others see\n"
+	 "events about them. --json writes one object a line.",
 	 GENERAL | BIT(OPT_ONCE), .words = WORDS_NONE},
 	{"trace", "FILE", "record what all sessions send to a device",
 	 "The file is written at the end of the time, or at SIGINT. Only root and the\n"

@@ -21,7 +21,7 @@ static void print_help(void)
 		"Shows what a running sycld does: /metrics for Prometheus, / for browsers,\n"
 		"/status.json and /history.json. See sycld-exporter(8).\n\n"
 		"  --listen ADDRESS:PORT  where over TCP, or none; the default is 127.0.0.1:9477\n"
-		"  --unix PATH            also on this Unix socket, where each user sees his own\n"
+		"  --unix PATH            also on this Unix socket, which shows each user's own data\n"
 		"  --token-file FILE      the token of those who see everything over TCP; an\n"
 		"                         address beyond loopback needs one\n"
 		"  --observer-group NAME  members see everything on the Unix socket;\n"

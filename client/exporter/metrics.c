@@ -191,10 +191,10 @@ static const struct family of_uses[] = {
 	{"sycld_device_spilled_bytes", COUNTER, "bytes", "Device memory that was copied to the host because the device was full.", USE(spilled)},
 };
 static const struct family of_shares[] = {
-	{"sycld_share_min_ratio", GAUGE, "ratio", "The least part of the device's time that the user has when it wants it.", USE(least)},
+	{"sycld_share_min_ratio", GAUGE, "ratio", "The least part of the device's time that the user gets when it has work.", USE(least)},
 	{"sycld_share_max_ratio", GAUGE, "ratio", "The largest part of the device's time that the user may have.", USE(most)},
 	{"sycld_share_granted_ratio", GAUGE, "ratio", "The part of the device's time that the user has now.", USE(granted)},
-	{"sycld_share_wanted", GAUGE, NULL, "1 if something of the user's waits or runs on the device.", USE(wants)},
+	{"sycld_share_wanted", GAUGE, NULL, "1 if a command of the user waits or runs on the device.", USE(wants)},
 };
 /* clang-format on */
 

@@ -123,7 +123,7 @@ static const char *apply_option(int option, const char *value, struct options *o
 		options->version = true;
 		return NULL;
 	default:
-		return "that option is not known or lacks its value";
+		return "the option is unknown or has no value";
 	}
 }
 

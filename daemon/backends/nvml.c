@@ -110,7 +110,7 @@ int backend_sensors_read(const char *library, const uint8_t uuid[16],
 		return r;
 	write_uuid(uuid, text);
 	if (nvml.device_of_uuid(text, &device) != NVML_SUCCESS)
-		return refuse(reason_out, -ENODEV, "libnvidia-ml.so.1 does not know the device");
+		return refuse(reason_out, -ENODEV, "libnvidia-ml.so.1 does not find the device");
 	struct backend_sensors sensors = {
 		.temperature_celsius = read_clock(nvml.temperature, device, NVML_TEMPERATURE_GPU),
 		.power_milliwatts = read_power(nvml.power, device),

@@ -42,7 +42,7 @@ static sycl_result executable_graph_add_node(struct executable_graph *to, struct
 {
 	if (to->count == GRAPH_NODES_MAX)
 		return error_set(SYCL_ERROR_QUOTA,
-				 "a graph may have %u nodes, with those of its sub-graphs",
+				 "a graph may have at most %u nodes, with those of its sub-graphs",
 				 GRAPH_NODES_MAX);
 	if (to->count == to->capacity) {
 		uint32_t capacity = to->capacity ? to->capacity * 2 : 16;
@@ -68,7 +68,7 @@ static sycl_result append_edge(struct executable_graph *to, uint32_t before)
 {
 	if (to->edge_count == GRAPH_EDGES_MAX)
 		return error_set(SYCL_ERROR_QUOTA,
-				 "a graph may have %u edges, with those of its sub-graphs",
+				 "a graph may have at most %u edges, with those of its sub-graphs",
 				 GRAPH_EDGES_MAX);
 	if (to->edge_count == to->edge_capacity) {
 		uint32_t capacity = to->edge_capacity ? to->edge_capacity * 2 : 16;

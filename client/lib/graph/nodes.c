@@ -48,14 +48,16 @@ sycl_result graph_connect(struct graph *graph, uint32_t before, uint32_t after)
 				 "an edge between nodes %u and %u would make a cycle", before + 1,
 				 after + 1);
 	if (r == -EDQUOT)
-		return error_set(SYCL_ERROR_QUOTA, "a graph may have %u edges", GRAPH_EDGES_MAX);
+		return error_set(SYCL_ERROR_QUOTA, "a graph may have at most %u edges",
+				 GRAPH_EDGES_MAX);
 	return r < 0 ? error_no_memory() : SYCL_SUCCESS;
 }
 
 static sycl_result graph_make_room(struct graph *graph)
 {
 	if (graph->edges.count >= GRAPH_NODES_MAX)
-		return error_set(SYCL_ERROR_QUOTA, "a graph may have %u nodes", GRAPH_NODES_MAX);
+		return error_set(SYCL_ERROR_QUOTA, "a graph may have at most %u nodes",
+				 GRAPH_NODES_MAX);
 	if (graph->edges.count < graph->capacity)
 		return SYCL_SUCCESS;
 	uint32_t capacity = graph->capacity ? graph->capacity * 2 : 16;

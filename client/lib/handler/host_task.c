@@ -63,7 +63,7 @@ SYCL_API sycl_result sycl_host_task_get_pointer(sycl_host_task handle, uint32_t 
 	if (handler->on_device)
 		return error_set(
 			SYCL_ERROR_INVALID,
-			"this host task's data is on the device: ask for its native memory");
+			"this host task's data is on the device: request its native memory");
 	if (index >= handler->arguments.count ||
 	    handler_argument_at(handler, index)->kind != HANDLER_ARGUMENT_HOST)
 		return error_set(SYCL_ERROR_INVALID, "the host task has no host accessor %u",

@@ -188,7 +188,7 @@ SYCL_API sycl_result sycl_device_create_sub_devices(sycl_device handle,
 	*count_out = count;
 	if (count > SUB_DEVICES_MAX && capacity > 0)
 		return error_set(SYCL_ERROR_QUOTA,
-				 "this makes %u sub-devices; a session may have %u", count,
+				 "this makes %u sub-devices; a session may have at most %u", count,
 				 SUB_DEVICES_MAX);
 	if (count > capacity && capacity > 0)
 		return error_set(SYCL_ERROR_INVALID,

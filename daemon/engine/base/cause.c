@@ -10,7 +10,7 @@
 
 static struct sched_cause no_memory = {
 	.fault = {.status = STATUS_MEMORY_ALLOCATION,
-		  .text = "something failed, and there was no memory to say what"},
+		  .text = "a command failed, and there was no memory to record the reason"},
 };
 
 struct sched_cause *sched_cause_create(const struct backend_fault *fault)

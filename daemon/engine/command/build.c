@@ -77,7 +77,7 @@ static void keep_object(struct bundle *bundle, const struct build_result *result
 					"the engine has no memory for the object");
 		else
 			(void)fault_set(&fault, STATUS_QUOTA,
-					"the objects of a session may have %llu bytes",
+					"the objects of a session may have at most %llu bytes",
 					(unsigned long long)OBJECT_BYTES_MAX);
 		bundle_fail(bundle, &fault);
 		return;
@@ -180,7 +180,7 @@ static int take_source(struct session *session, const Sycl__V1__BundleBuild *mes
 	}
 	if (bytes > session->limits.source_bytes)
 		return fault_set(fault, STATUS_QUOTA,
-				 "a source may have %" PRIu64 " bytes, not %" PRIu64,
+				 "a source may have at most %" PRIu64 " bytes, not %" PRIu64,
 				 session->limits.source_bytes, bytes);
 	/* A client may change its arena meanwhile. So the source is copied: the hash and the build
 	 * must have the same bytes. */
@@ -258,11 +258,11 @@ int bundle_check_options(const struct session *session, const char *options,
 			 struct backend_fault *fault)
 {
 	if (strlen(options) > OPTIONS_BYTES_MAX)
-		return fault_set(fault, STATUS_INVALID, "build options may have %u bytes",
+		return fault_set(fault, STATUS_INVALID, "build options may have at most %u bytes",
 				 OPTIONS_BYTES_MAX);
 	if (session->builds_running >= session->limits.builds)
 		return fault_set(fault, STATUS_QUOTA,
-				 "a session may have %" PRIu64 " builds at one time",
+				 "a session may have at most %" PRIu64 " builds at one time",
 				 session->limits.builds);
 	return 0;
 }

@@ -58,7 +58,7 @@ int shared_event_admit(struct shared_event *event, struct backend_fault *fault)
 {
 	struct session *session = event->object.session;
 	if (session->shared_events >= SHARED_EVENTS_MAX)
-		return fault_set(fault, STATUS_QUOTA, "a session may have %u shared events",
+		return fault_set(fault, STATUS_QUOTA, "a session may have at most %u shared events",
 				 SHARED_EVENTS_MAX);
 	session->shared_events++;
 	event->is_counted = true;

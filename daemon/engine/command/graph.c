@@ -8,8 +8,7 @@ static int check_graphs_agreed(struct session *session)
 {
 	if (session->features & FEATURE_GRAPHS)
 		return 0;
-	return session_violation(session,
-				 "record %llu has to do with graphs, which were not agreed on",
+	return session_violation(session, "record %llu is about graphs, which were not agreed on",
 				 (unsigned long long)session->record);
 }
 
@@ -19,7 +18,7 @@ static int charge_graph(struct graph *graph, uint64_t bytes, struct backend_faul
 	struct session *session = graph->object.session;
 	if (bytes > GRAPH_BYTES_MAX - session->graph_bytes)
 		return fault_set(fault, STATUS_QUOTA,
-				 "a session's graphs may have %llu MiB together",
+				 "a session's graphs may have at most %llu MiB together",
 				 GRAPH_BYTES_MAX >> 20);
 	session->graph_bytes += bytes;
 	graph->charged_bytes += bytes;
@@ -61,7 +60,8 @@ int command_graph_create(struct session *session, const Sycl__V1__Command *comma
 	if (r < 0)
 		return r;
 	if (message->nodes > GRAPH_NODES_MAX)
-		return session_violation(session, "a graph of %u nodes, and %u are the most",
+		return session_violation(session,
+					 "a graph has %u nodes, but at most %u are allowed",
 					 message->nodes, GRAPH_NODES_MAX);
 	r = object_new(session, message->graph, OBJECT_GRAPH, 0, &graph);
 	if (r != 0)
@@ -89,8 +89,7 @@ static int check_host_task(struct session *session, const Sycl__V1__HostTask *ta
 		return session_violation(
 			session, "a graph's node is a native command, which was not agreed on");
 	if (task->early_event)
-		return session_violation(
-			session, "a graph's node names an event of its own to be early with");
+		return session_violation(session, "a graph's node names an early event");
 	return 0;
 }
 
@@ -149,14 +148,14 @@ static int check_condition_message(struct session *session, struct graph *graph,
 	if (condition->body_nodes == 0 || condition->body_nodes > end - graph->node_count - 1)
 		return session_violation(
 			session,
-			"a body of %u nodes, where the graph, or the body around it, has %u more",
+			"a body has %u nodes, but the graph or body that contains it has %u left",
 			condition->body_nodes, end - graph->node_count - 1);
 	if (depth >= GRAPH_DEPTH_MAX)
 		return session_violation(session,
-					 "bodies of conditions lie more than %u deep in each other",
+					 "bodies of conditions are nested more than %u deep",
 					 GRAPH_DEPTH_MAX);
 	if (graph->updatable)
-		return session_violation(session, "a graph with conditions is to be updatable");
+		return session_violation(session, "a graph with conditions cannot be updatable");
 	int r = context_device(session, graph->context->object.id, graph->device_index, &found,
 			       &fault);
 	if (r == 0 && !(found.facts->features & BACKEND_FEATURE_GRAPH_CONDITION))
@@ -189,7 +188,7 @@ static int count_requirements(struct graph *graph, const Sycl__V1__CommandGroup 
 	uint64_t count = (uint64_t)graph->requirement_count - before + group->n_requirements;
 	if (count > GRAPH_REQUIREMENTS_MAX) {
 		(void)fault_set(&fault, STATUS_QUOTA,
-				"the nodes of a graph may have %u requirements together",
+				"the nodes of a graph may have at most %u requirements together",
 				GRAPH_REQUIREMENTS_MAX);
 		object_fail(&graph->object, 0, &fault);
 		return 1;
@@ -249,8 +248,9 @@ static int take_node(struct session *session, const Sycl__V1__GraphNode *message
 	if (r != 0)
 		return r;
 	if (graph->node_count == graph->node_limit || graph->finished)
-		return session_violation(session, "a graph of %u nodes gets one more",
-					 graph->node_limit);
+		return session_violation(
+			session, "a node is added to a graph that has its %u nodes or is finished",
+			graph->node_limit);
 	r = check_node_message(session, message->group);
 	if (r == 0)
 		r = check_body_place(session, graph, message->group);
@@ -285,7 +285,7 @@ int command_graph_edges(struct session *session, const Sycl__V1__Command *comman
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (graph->finished)
-		return session_violation(session, "a finished graph gets edges");
+		return session_violation(session, "edges are added to a finished graph");
 	r = connect_node(session, graph, message->after, message->n_after);
 	return r < 0 ? r : 0;
 }
@@ -303,7 +303,8 @@ int command_graph_finish(struct session *session, const Sycl__V1__Command *comma
 	if (r != 0)
 		return r < 0 ? r : 0;
 	if (graph->finished || graph->node_count != graph->node_limit)
-		return session_violation(session, "a graph of %u nodes is finished with %u",
+		return session_violation(session,
+					 "a graph of %u nodes is finished again, or with %u nodes",
 					 graph->node_limit, graph->node_count);
 	graph_seal(graph);
 	if (graph->native_count > 0)

@@ -117,7 +117,7 @@ struct native_request *native_request_new(struct session *session, struct object
 	struct native_request *request = NULL;
 	if (session->natives_open >= NATIVE_QUESTIONS_MAX)
 		(void)fault_set(fault, STATUS_QUOTA,
-				"a session may have %u such requests at the same time",
+				"a session may have at most %u such requests at the same time",
 				NATIVE_QUESTIONS_MAX);
 	else if (!(request = calloc(1, sizeof(*request))))
 		(void)fault_set(fault, STATUS_MEMORY_ALLOCATION,
@@ -258,7 +258,7 @@ static int check_ready(const Sycl__V1__NativeGet *message, const struct object *
 	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL &&
 	    !((const struct kernel *)object)->ready)
 		return fault_set(fault, STATUS_KERNEL,
-				 "the kernel is not made yet: its answer comes first");
+				 "the kernel is not ready: the answer to its request comes first");
 	if (message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT &&
 	    !((const struct shared_event *)object)->share)
 		return fault_set(fault, STATUS_EVENT, "the event could not be made");

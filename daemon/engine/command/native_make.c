@@ -248,10 +248,11 @@ int command_native_make(struct session *session, const Sycl__V1__Command *comman
 	const Sycl__V1__NativeMake *message = command->native_make;
 	enum object_type type = object_id_type(message->object);
 	if (type >= OBJECT_TYPE_COUNT || !makers[type])
-		return session_violation(session,
-					 "%016" PRIx64
-					 " is the id of nothing that is made of native objects",
-					 message->object);
+		return session_violation(
+			session,
+			"%016" PRIx64
+			" is not the id of a kind of object that native objects can make",
+			message->object);
 	if (type == OBJECT_QUEUE && session_check_slot(session, message->slot) < 0)
 		return -EPROTO;
 	struct object *object;

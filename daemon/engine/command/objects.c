@@ -132,7 +132,7 @@ int device_admit(struct session *session, const struct scheduler_device *device,
 	if (sched_quota_allows(sched_account_device(session->work), device, size_bytes))
 		return 0;
 	return fault_set(fault, STATUS_QUOTA,
-			 "a session may have %" PRIu64
+			 "a session may have at most %" PRIu64
 			 " bytes on devices, all of this user's together %" PRIu64,
 			 session->limits.device_bytes,
 			 session->engine->options.limits.tenant_device_bytes);
@@ -145,7 +145,7 @@ int buffer_admit(struct session *session, uint64_t charged_bytes, uint64_t size_
 	const struct session_limits *limits = &session->limits;
 	if (!range_inside(session->usage.buffer_bytes, charged_bytes, limits->buffer_bytes))
 		return fault_set(fault, STATUS_QUOTA,
-				 "a session's buffers may have %" PRIu64 " bytes together",
+				 "a session's buffers may have at most %" PRIu64 " bytes together",
 				 limits->buffer_bytes);
 	*arena_out = NULL;
 	*host_out = NULL;
@@ -234,7 +234,7 @@ static int make_temporary(struct session *session, struct buffer *buffer,
 	const struct session_limits *limits = &session->limits;
 	if (!range_inside(session->usage.buffer_bytes, message->size_bytes, limits->buffer_bytes))
 		return fault_set(fault, STATUS_QUOTA,
-				 "a session's buffers may have %" PRIu64 " bytes together",
+				 "a session's buffers may have at most %" PRIu64 " bytes together",
 				 limits->buffer_bytes);
 	buffer->size_bytes = buffer->charged_bytes = message->size_bytes;
 	buffer->temporary = ++session->temporary_count;

@@ -37,12 +37,13 @@ int command_occupancy_query(struct session *session, const Sycl__V1__Command *co
 		return r;
 	if (r == 0 && !kernel->ready)
 		r = fault_set(&fault, STATUS_KERNEL,
-			      "kernel %s is not made yet: its answer comes first", kernel->name);
+			      "kernel %s is not ready: the answer to its request comes first",
+			      kernel->name);
 	if (r == 0)
 		r = read_local(message, local, &fault);
 	if (r == 0 && session->occupancy_open == OCCUPANCY_QUESTIONS_MAX)
 		r = fault_set(&fault, STATUS_QUOTA,
-			      "a session may have %u such requests at the same time",
+			      "a session may have at most %u such requests at the same time",
 			      OCCUPANCY_QUESTIONS_MAX);
 	struct occupancy_request *request = r == 0 ? malloc(sizeof(*request)) : NULL;
 	if (r == 0 && (!request || sched_kernel_occupancy(kernel->sched, local,

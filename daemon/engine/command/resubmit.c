@@ -12,16 +12,16 @@ static int check_agreed(struct session *session)
 {
 	if (session->features & FEATURE_RESUBMIT)
 		return 0;
-	return session_violation(session,
-				 "record %llu has to do with shapes, which were not agreed on",
+	return session_violation(session, "record %llu is about shapes, which were not agreed on",
 				 (unsigned long long)session->record);
 }
 
 static int check_number(struct session *session, uint32_t number)
 {
 	if (number == 0 || number > SHAPES_MAX)
-		return session_violation(session, "%u is no shape: they go from 1 to %u", number,
-					 SHAPES_MAX);
+		return session_violation(
+			session, "%u is not the number of a shape: numbers are from 1 to %u",
+			number, SHAPES_MAX);
 	return 0;
 }
 

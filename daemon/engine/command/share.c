@@ -48,7 +48,7 @@ int share_admit(struct session *session, uint64_t size_bytes, uint64_t *charged_
 				 "a buffer of 0 bytes has no memory to share");
 	if (session->shared_buffers >= SHARED_BUFFERS_MAX)
 		return fault_set(fault, STATUS_QUOTA,
-				 "a session may have %u buffers that are shared",
+				 "a session may have at most %u buffers that are shared",
 				 SHARED_BUFFERS_MAX);
 	uint64_t granules =
 		size_bytes / SHARE_GRANULE_BYTES + (size_bytes % SHARE_GRANULE_BYTES != 0);

@@ -102,7 +102,8 @@ static uint32_t room_of(const struct session *session)
 
 static int sub_device_quota_fault(struct backend_fault *fault)
 {
-	return fault_set(fault, STATUS_QUOTA, "a session may have %u sub-devices", SUB_DEVICES_MAX);
+	return fault_set(fault, STATUS_QUOTA, "a session may have at most %u sub-devices",
+			 SUB_DEVICES_MAX);
 }
 
 /* 0, or 1 with a fault. More in *count_out than there are ids for: none was made. */

@@ -121,7 +121,8 @@ static int usm_check_numbers(const struct session *session, const Sycl__V1__UsmA
 				 USM_ALIGNMENT_MAX, alignment);
 	if (!range_inside(session->usage.buffer_bytes, message->size_bytes, limits->buffer_bytes))
 		return fault_set(fault, STATUS_QUOTA,
-				 "a session's buffers and USM may have %" PRIu64 " bytes together",
+				 "a session's buffers and USM may have at most %" PRIu64
+				 " bytes together",
 				 limits->buffer_bytes);
 	return 0;
 }

@@ -32,7 +32,7 @@ static int check_node_limits(const struct graph_launch *launch, struct backend_f
 			(unsigned long long)session->groups_open, graph->node_count + 1);
 	if (graph->host_count > HOST_TASKS_MAX - session->host_tasks_open)
 		return fault_set(fault, STATUS_QUOTA,
-				 "a session may have %u host tasks that are not over",
+				 "a session may have at most %u host tasks that are not over",
 				 HOST_TASKS_MAX);
 	return 0;
 }

@@ -39,7 +39,7 @@ static int charge_temporary(struct graph *graph, struct backend_fault *fault)
 	struct session *session = graph->object.session;
 	if (session->graph_bytes > GRAPH_BYTES_MAX - TEMPORARY_BYTES)
 		return fault_set(fault, STATUS_QUOTA,
-				 "a session's graphs may have %llu MiB together",
+				 "a session's graphs may have at most %llu MiB together",
 				 GRAPH_BYTES_MAX >> 20);
 	session->graph_bytes += TEMPORARY_BYTES;
 	graph->charged_bytes += TEMPORARY_BYTES;

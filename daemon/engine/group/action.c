@@ -12,7 +12,7 @@ static int refuse_graph_condition(struct session *session, const struct queue *q
 	(void)group;
 	(void)request;
 	(void)fault;
-	return session_violation(session, "an IF or WHILE node in no graph");
+	return session_violation(session, "an IF or WHILE node outside of a graph");
 }
 
 /* The function for each kind of action. */

@@ -214,7 +214,8 @@ int group_check_requirements(struct session *session, const Sycl__V1__CommandGro
 			     struct task_request *request, struct backend_fault *fault)
 {
 	if (message->n_requirements > REQUIREMENTS_MAX)
-		return fault_set(fault, STATUS_QUOTA, "a command group may have %u requirements",
+		return fault_set(fault, STATUS_QUOTA,
+				 "a command group may have at most %u requirements",
 				 REQUIREMENTS_MAX);
 	session->engine->stamp++;
 	for (uint32_t i = 0; i < message->n_requirements; i++) {
@@ -251,7 +252,7 @@ static int check_event(struct session *session, const struct queue *queue, uint6
 					      : NULL;
 	if (!object && object_id_type(id) == OBJECT_QUEUE &&
 	    object_id_index(id) >= session->objects.limit)
-		return fault_set(fault, STATUS_QUOTA, "a session may have %u objects",
+		return fault_set(fault, STATUS_QUOTA, "a session may have at most %u objects",
 				 session->objects.limit);
 	if (!object && object_id_type(id) == OBJECT_QUEUE &&
 	    object_table_gone(&session->objects, id)) {

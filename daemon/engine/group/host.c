@@ -82,7 +82,7 @@ int group_check_host_task(struct session *session, const struct queue *queue,
 		return r;
 	if (session->host_tasks_open >= HOST_TASKS_MAX)
 		return fault_set(fault, STATUS_QUOTA,
-				 "a session may have %u host tasks that are not over",
+				 "a session may have at most %u host tasks that are not over",
 				 HOST_TASKS_MAX);
 	request->action = TASK_HOST;
 	request->on_device = message->on_device;

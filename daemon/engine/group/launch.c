@@ -423,7 +423,8 @@ int group_check_launch(struct session *session, const struct queue *queue,
 		return r;
 	if (!kernel->ready)
 		return fault_set(fault, STATUS_KERNEL,
-				 "kernel %s is not made yet: its answer comes first", kernel->name);
+				 "kernel %s is not ready: the answer to its request comes first",
+				 kernel->name);
 	if (kernel->bundle->context != queue->context ||
 	    kernel->bundle->device_index != queue->device_index)
 		return fault_set(fault, STATUS_INVALID,

@@ -167,8 +167,7 @@ static int parse_arguments(int count, char **values, struct arguments *arguments
 	while ((option = getopt_long(count, values, "", options, NULL)) != -1) {
 		if (engine_apply_option(arguments, option, optarg) < 0) {
 			if (optarg)
-				(void)fprintf(stderr, "sycl-engine: not a good value: %s\n",
-					      optarg);
+				(void)fprintf(stderr, "sycl-engine: invalid value: %s\n", optarg);
 			return -EINVAL;
 		}
 	}

@@ -38,8 +38,8 @@ static int check_arena_create(const struct session *session, const Sycl__V1__Are
 {
 	const struct session_limits *limits = &session->limits;
 	if (message->arena >= limits->arenas)
-		return fault_set(fault, STATUS_QUOTA, "a session may have %" PRIu64 " arenas",
-				 limits->arenas);
+		return fault_set(fault, STATUS_QUOTA,
+				 "a session may have at most %" PRIu64 " arenas", limits->arenas);
 	if (session->arenas[message->arena])
 		return fault_set(fault, STATUS_INVALID, "arena %u is in use", message->arena);
 	if (message->size_bytes == 0 || !range_aligned(message->size_bytes, ARENA_ALIGNMENT_BYTES))
@@ -51,14 +51,15 @@ static int check_arena_create(const struct session *session, const Sycl__V1__Are
 				 message->address);
 	if (!range_inside(session->usage.arena_bytes, message->size_bytes, limits->arena_bytes))
 		return fault_set(fault, STATUS_QUOTA,
-				 "a session's arenas may have %" PRIu64 " bytes together",
+				 "a session's arenas may have at most %" PRIu64 " bytes together",
 				 limits->arena_bytes);
 	if (!range_inside(session->engine->arena_bytes, message->size_bytes,
 			  session->engine->options.limits.tenant_arena_bytes))
-		return fault_set(fault, STATUS_QUOTA,
-				 "the arenas of all of this user's sessions may have %" PRIu64
-				 " bytes together",
-				 session->engine->options.limits.tenant_arena_bytes);
+		return fault_set(
+			fault, STATUS_QUOTA,
+			"the arenas of all of this user's sessions may have at most %" PRIu64
+			" bytes together",
+			session->engine->options.limits.tenant_arena_bytes);
 	return 0;
 }
 
@@ -108,7 +109,8 @@ int command_arena_create(struct session *session, const Sycl__V1__Command *comma
 		int r = create_arena(session, message, &arena);
 		if (r == -EEXIST)
 			(void)fault_set(&fault, STATUS_INVALID,
-					"something is at %#" PRIx64 " already", message->address);
+					"other memory is at %#" PRIx64 " already",
+					message->address);
 		else if (r < 0)
 			(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION,
 					"an arena could not be made: %s", strerror(-r));

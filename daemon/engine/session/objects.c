@@ -6,7 +6,7 @@
 
 static int object_quota_fault(const struct session *session, struct backend_fault *fault)
 {
-	return fault_set(fault, STATUS_QUOTA, "a session may have %u objects",
+	return fault_set(fault, STATUS_QUOTA, "a session may have at most %u objects",
 			 session->objects.limit);
 }
 

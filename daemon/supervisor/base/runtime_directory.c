@@ -103,10 +103,10 @@ static const char *directory_refusal_text(int error)
 {
 	switch (error) {
 	case -EPERM:
-		return "it, or what it lies in, belongs to another user or is writable for others";
+		return "the folder, or one above it, belongs to another user or is writable for others";
 	case -ENOTDIR:
 	case -ELOOP:
-		return "it is a symbolic link or no folder";
+		return "the path is a symbolic link or not a folder";
 	default:
 		return strerror(-error);
 	}

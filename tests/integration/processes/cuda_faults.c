@@ -120,7 +120,7 @@ Test(processes_cuda_faults, F12_I11_each_way_of_the_driver_is_told_with_its_numb
 		{214, "ECC"},
 		{220, "NVLink"},
 		{226, "contain"},
-		{700, "not its own"},
+		{700, "outside of its allocations"},
 		{702, "watchdog"},
 		{710, "assertion"},
 		{714, "stack"},

@@ -116,8 +116,7 @@ Test(processes_cuda_missing, A4_a_gpu_that_nobody_may_use_is_listed_with_its_own
 
 /* A GPU that seems to work and cannot be opened: groups on its queue fail with the reason. */
 static const struct reason not_opened[] = {
-	{"fail cuDevicePrimaryCtxRetain 1 46 1000",
-	 "its compute mode is exclusive and another process has it"},
+	{"fail cuDevicePrimaryCtxRetain 1 46 1000", "exclusive while another process uses it"},
 	{"fail cuDevicePrimaryCtxRetain 1 214 1000", "ECC could not correct"},
 	{"fail cuDevicePrimaryCtxRetain 1 2 1000", "out of memory"},
 	{"fail cuDevicePrimaryCtxRetain 1 808 1000", "the MPS server has all the clients it takes"},

@@ -479,7 +479,7 @@ Test(processes_orders_limits, arenas_are_limited_together_and_sessions_are)
 	/* Its present arenas stay and are sufficient for this; a new one is refused. */
 	cr_expect_eq(fill_one_buffer(&one, small_bytes), 0, "%s", last_words);
 	TOLD(fill_one_buffer(&two, 64 * large_bytes), SYCL_ERROR_QUOTA,
-	     "the arenas of all of this user's sessions may have 1 bytes together");
+	     "the arenas of all of this user's sessions may have at most 1 bytes together");
 	LIMIT(service, "tenant_arena_bytes=default", "--uid", user());
 	cr_expect_eq(fill_one_buffer(&two, 64 * large_bytes), 0, "%s", last_words);
 	ORDER(service, "limit", "sessions_per_tenant=2", "--uid", user());
@@ -520,7 +520,7 @@ Test(processes_orders_limits, a_configuration_read_again_holds_for_sessions_that
 	configure(service, "[service]\nstandby = no\n[limits]\nbuffer_bytes = 64K\n");
 	cr_expect(wait_until(large_is_refused, &client, SOON));
 	TOLD(fill_one_buffer(&client, large_bytes), SYCL_ERROR_QUOTA,
-	     "a session's buffers may have 65536 bytes together");
+	     "a session's buffers may have at most 65536 bytes together");
 	configure(service, "[service]\nstandby = no\n");
 	cr_expect(wait_until(large_is_done, &client, SOON));
 	client_close(&client);

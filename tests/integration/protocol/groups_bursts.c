@@ -208,7 +208,7 @@ Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 		{.group = 1, .words = "came where"},
 		{.group = -1, .words = "came where"},
 		{.shape = 1, .words = "is not defined"},
-		{.shape = 1000, .words = "is no shape"},
+		{.shape = 1000, .words = "is not the number of a shape"},
 		{.generation = 1, .words = "is not defined"},
 		{.rest = 4, .words = "does not fit shape"},
 		{.flags = 4, .words = "does not fit shape"},

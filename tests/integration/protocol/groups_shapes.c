@@ -326,10 +326,10 @@ Test(groups, records_that_are_wrong_close_the_session, .timeout = 60)
 		int32_t group;
 		const char *words;
 	} wrong[] = {
-		{.shape = -1, .words = "0 is no shape"},
+		{.shape = -1, .words = "0 is not the number of a shape"},
 		{.shape = 1, .words = "shape 2 of generation 7 is not defined"},
-		{.shape = SHAPES_MAX, .words = "129 is no shape"},
-		{.shape = -2, .words = "is no shape"},
+		{.shape = SHAPES_MAX, .words = "129 is not the number of a shape"},
+		{.shape = -2, .words = "is not the number of a shape"},
 		{.generation = 1, .words = "generation 8 is not defined"},
 		{.generation = -7, .words = "generation 0 is not defined"},
 		{.rest = 1, .words = "does not fit shape 1"},
@@ -389,7 +389,7 @@ Test(groups, definitions_that_are_no_shape_close_the_session)
 			build.arguments[1].bytes = (ProtobufCBinaryData){sizeof(bytes), bytes};
 		} else {
 			shape = SHAPES_MAX + 1;
-			words = "129 is no shape";
+			words = "129 is not the number of a shape";
 		}
 		(void)define(&build, shape, GENERATION);
 		groups_expect_closed(words);

@@ -524,7 +524,7 @@ Test(hostile, S8_K7_a_node_that_names_an_early_event_closes_the_session)
 	start_sharing_session(NODES | FEATURE_NATIVE_EARLY, 0);
 	make_event(0);
 	send_node(shared_id(), early_id());
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "names an event of its own");
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "names an early event");
 }
 
 /* The launch of a graph provides the slots of its host tasks, and no other property of them. */

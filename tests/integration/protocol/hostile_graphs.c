@@ -77,7 +77,7 @@ Test(hostile, L1_more_nodes_than_were_announced_close_the_session)
 	hostile_graph_create(hostile_graph_id(0), 1);
 	hostile_graph_empty(hostile_graph_id(0), NULL, 0);
 	hostile_graph_empty(hostile_graph_id(0), NULL, 0);
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "gets one more");
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "is added to a graph");
 }
 
 Test(hostile, L1_a_graph_that_lacks_nodes_cannot_be_finished)
@@ -86,14 +86,14 @@ Test(hostile, L1_a_graph_that_lacks_nodes_cannot_be_finished)
 	hostile_graph_create(hostile_graph_id(0), 2);
 	hostile_graph_empty(hostile_graph_id(0), NULL, 0);
 	hostile_graph_finish(hostile_graph_id(0));
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "is finished with 1");
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "is finished again, or with 1");
 }
 
 Test(hostile, L1_a_graph_of_too_many_nodes_closes_the_session)
 {
 	hostile_graphs_start();
 	hostile_graph_create(hostile_graph_id(0), GRAPH_NODES_MAX + 1);
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "are the most");
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "are allowed");
 }
 
 Test(hostile, L1_an_unfinished_graph_cannot_be_launched)

@@ -33,7 +33,7 @@ Test(sensors, of_a_device_that_the_library_does_not_know_are_missing)
 	struct backend_sensors sensors;
 	char reason[SENSORS_REASON_BYTES] = "";
 	cr_expect(eq(int, backend_sensors_read(FAKE_NVML, other, &sensors, reason), -ENODEV));
-	cr_expect(eq(str, reason, "libnvidia-ml.so.1 does not know the device"));
+	cr_expect(eq(str, reason, "libnvidia-ml.so.1 does not find the device"));
 }
 
 Test(sensors, without_the_library_have_a_reason)

@@ -44,7 +44,7 @@ int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes,
 			 struct backend_memory **memory_out, struct backend_fault *fault_out)
 {
 	if (graph->executable)
-		return no_such_memory(fault_out, "a finished graph gets no more memory");
+		return no_such_memory(fault_out, "a finished graph cannot get more memory");
 	if (graph->has_conditions)
 		return no_such_memory(fault_out,
 				      "a graph with conditions has no memory of its own");
@@ -52,7 +52,7 @@ int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes,
 		return no_such_memory(fault_out,
 				      "this driver's graphs have no memory of their own");
 	if (graph->temporary_count == CUDA_GRAPH_TEMPORARIES)
-		return no_such_memory(fault_out, "a graph has so many memories, and no more");
+		return no_such_memory(fault_out, "the graph has as many memories as it may have");
 	if (size_bytes == 0 || size_bytes > graph->device->memory->total_bytes)
 		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
 					"a memory of %llu bytes", (unsigned long long)size_bytes);

@@ -119,7 +119,8 @@ int cuda_graph_add_native(struct backend_graph *graph, const struct backend_comm
 		error = cuda_check(device,
 				   cu->cuGraphAddChildGraphNode(node_out, graph->graph, after,
 								after_count, inner),
-				   fault_out, "what a native command has made cannot be a node");
+				   fault_out,
+				   "the graph that a native command has made cannot be a node");
 	(void)cu->cuGraphDestroy(inner);
 	return error;
 }

@@ -21,7 +21,7 @@ static int update_kernel(struct backend_graph *graph, const struct cuda_graph_no
 	    memcmp(node->cluster, plan->launch.cluster, sizeof(node->cluster)) != 0)
 		return refuse_update(
 			fault_out,
-			"a node stays as cooperative as it was, and its clusters as large");
+			"an update cannot make a node cooperative or not, or change its clusters");
 	CUresult result =
 		cu->cuGraphExecKernelNodeSetParams(graph->executable, node->node, &kernel);
 	if (result != CUDA_SUCCESS)
@@ -123,7 +123,7 @@ int cuda_graph_update(struct backend_graph *graph, uint32_t index,
 	}
 	if (command->kind != node->kind ||
 	    (command->kind == BACKEND_COMMAND_LAUNCH && command->launch.kernel != node->kernel))
-		return refuse_update(fault_out, "a node keeps its kind and its kernel");
+		return refuse_update(fault_out, "an update cannot change a node's kind or kernel");
 	if (node->form == CUDA_FORM_CHILD)
 		return refuse_update(fault_out,
 				     "a graph in a graph, or a native command, cannot be changed");
@@ -135,14 +135,16 @@ int cuda_graph_update(struct backend_graph *graph, uint32_t index,
 	uint64_t uses = 0;
 	int error = cuda_graph_uses(graph, command, &uses, fault_out);
 	if (error == 0 && uses != node->uses)
-		error = refuse_update(fault_out,
-				      "a node keeps the memories of the graph that it names");
+		error = refuse_update(
+			fault_out,
+			"an update cannot change which memories of the graph a node uses");
 	if (error == 0)
 		error = cuda_enter(graph->device, fault_out);
 	if (error == 0)
 		error = cuda_plan_make(graph->device, command, &plan, fault_out);
 	if (error == 0 && plan.form != node->form)
-		error = refuse_update(fault_out, "a node without bytes stays so");
+		error = refuse_update(fault_out,
+				      "an update cannot change whether a node has bytes");
 	if (error == 0)
 		error = cuda_graph_note(graph, command, fault_out);
 	if (error == 0)

@@ -61,7 +61,7 @@ static int cuda_check_image(const struct backend_device *device, const struct ba
 	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size,
 			bytes_out) < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"this is no description of an image");
+					"the description of the image is invalid");
 	if (image->is_layered && limits[2] == 0)
 		return cuda_fault_words(fault_out, -ENOTSUP, STATUS_FEATURE_NOT_SUPPORTED,
 					"this device has no layered images");

@@ -363,8 +363,9 @@ static int cuda_fill_usm(struct backend_lane *lane, const struct backend_command
 		    lane->device,
 		    cuda_usm_find(lane->device, command->usm.destination, command->usm.size_bytes),
 		    command->usm.destination, command->usm.size_bytes))
-		return not_usm(fault_out,
-			       "a fill of what is no USM, or with a pattern that is too long");
+		return not_usm(
+			fault_out,
+			"a fill of memory that is not USM, or with a pattern that is too long");
 	return cuda_check(lane->device,
 			  cuda_fill(&lane->device->backend->library, lane->stream,
 				    (uintptr_t)command->usm.destination, command->usm.size_bytes,

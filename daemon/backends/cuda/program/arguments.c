@@ -103,7 +103,7 @@ static int put_argument(const struct cuda_layout *layout, uint32_t index,
 	case BACKEND_ARGUMENT_SAMPLER:
 		return wrong_argument(
 			fault_out, index,
-			"is a sampler alone, which CUDA has not: give it with the image");
+			"is a separate sampler, which CUDA does not support: set it together with the image");
 	default:
 		return wrong_argument(fault_out, index, "is not set");
 	}

@@ -53,7 +53,7 @@ int opencl_image_size(const struct backend_image *image, uint64_t *bytes_out,
 	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size,
 			bytes_out) == 0)
 		return 0;
-	opencl_fault_words(fault_out, STATUS_INVALID, "this is no description of an image");
+	opencl_fault_words(fault_out, STATUS_INVALID, "the description of the image is invalid");
 	return -EINVAL;
 }
 

@@ -28,7 +28,7 @@ static void make_unavailable(struct sched_backend *backend, const struct backend
 	backend->handle = NULL;
 	char *reason = NULL;
 	if (asprintf(&reason, "%s",
-		     fault->text[0] ? fault->text : "its library or driver is not here") < 0)
+		     fault->text[0] ? fault->text : "its library or driver is not installed") < 0)
 		reason = NULL;
 	backend->unavailable = (struct backend_platform_facts){
 		.kind = backend->ops->kind,

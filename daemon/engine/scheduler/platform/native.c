@@ -97,7 +97,7 @@ int scheduler_native_describe(struct scheduler *scheduler, enum backend_kind kin
 		*facts_out = facts;
 		return 0;
 	}
-	return worker_native_refuse(fault_out, "this backend is not here");
+	return worker_native_refuse(fault_out, "this machine does not have this backend");
 }
 
 int scheduler_device_open_native(struct scheduler *scheduler, uint32_t index,
