@@ -184,6 +184,12 @@ static void account_file_restore_row(struct supervisor *supervisor, const Sycl__
 		account_sums_add(&to->sums, &sums);
 }
 
+static int account_groups_compare(const void *left, const void *right)
+{
+	const struct account_group *a = left, *b = right;
+	return (a->session > b->session) - (a->session < b->session);
+}
+
 static void account_file_restore(struct supervisor *supervisor, const Sycl__V1__KeptAccounts *kept)
 {
 	struct account_groups *groups = &supervisor->account_file->groups;
@@ -197,6 +203,9 @@ static void account_file_restore(struct supervisor *supervisor, const Sycl__V1__
 		text_copy_printable(group->cgroup, sizeof(group->cgroup),
 				    kept->sessions[i]->cgroup);
 	}
+	if (groups->groups)
+		qsort(groups->groups, groups->count, sizeof(*groups->groups),
+		      account_groups_compare);
 }
 
 /* -EBADMSG: the file is damaged, or of another release. */
@@ -242,9 +251,13 @@ int account_file_load(struct supervisor *supervisor)
 void account_file_recall(struct supervisor *supervisor, uint64_t session, struct peer *peer)
 {
 	const struct account_groups *groups = &supervisor->account_file->groups;
-	for (uint32_t i = 0; i < groups->count; i++)
-		if (groups->groups[i].session == session)
-			memcpy(peer->cgroup, groups->groups[i].cgroup, sizeof(peer->cgroup));
+	const struct account_group wanted = {.session = session};
+	const struct account_group *found =
+		groups->count == 0 ? NULL
+				   : bsearch(&wanted, groups->groups, groups->count,
+					     sizeof(*groups->groups), account_groups_compare);
+	if (found)
+		memcpy(peer->cgroup, found->cgroup, sizeof(peer->cgroup));
 }
 
 void account_file_forget(struct supervisor *supervisor)

@@ -19,7 +19,7 @@ struct account_group {
 
 struct account_groups {
 	uint32_t count;
-	struct account_group *groups; /* allocated */
+	struct account_group *groups; /* allocated, in the order of their sessions */
 };
 
 /* The supervisor's part. */

@@ -269,6 +269,12 @@ static void kept_orders_restore_user(struct supervisor *supervisor, unsigned lon
 		uid, uid);
 }
 
+static int kept_pauses_compare(const void *left, const void *right)
+{
+	const struct kept_pause *a = left, *b = right;
+	return (a->session > b->session) - (a->session < b->session);
+}
+
 /* Without memory it is not known who paused them. */
 static void kept_orders_restore_pauses(struct supervisor *supervisor,
 				       const Sycl__V1__KeptOrders *kept)
@@ -278,6 +284,10 @@ static void kept_orders_restore_pauses(struct supervisor *supervisor,
 	for (size_t i = 0; supervisor->pauses && i < count; i++)
 		supervisor->pauses[supervisor->pause_count++] = (struct kept_pause){
 			kept->pauses[i]->session, origin_kept(kept->pauses[i]->by)};
+	/* An engine may return with thousands of sessions, and each is looked up here. */
+	if (supervisor->pauses)
+		qsort(supervisor->pauses, supervisor->pause_count, sizeof(*supervisor->pauses),
+		      kept_pauses_compare);
 }
 
 static void kept_orders_restore(struct supervisor *supervisor, const Sycl__V1__KeptOrders *kept)
@@ -347,10 +357,16 @@ void orders_file_recall(struct engine *engine)
 {
 	const struct supervisor *supervisor = engine->tenant->supervisor;
 	struct session *session;
-	TAILQ_FOREACH (session, &engine->sessions, link)
-		for (uint32_t i = 0; i < supervisor->pause_count; i++)
-			if (supervisor->pauses[i].session == session->id)
-				session->paused_by = supervisor->pauses[i].by;
+	if (supervisor->pause_count == 0)
+		return;
+	TAILQ_FOREACH (session, &engine->sessions, link) {
+		const struct kept_pause wanted = {.session = session->id};
+		const struct kept_pause *found =
+			bsearch(&wanted, supervisor->pauses, supervisor->pause_count,
+				sizeof(*supervisor->pauses), kept_pauses_compare);
+		if (found)
+			session->paused_by = found->by;
+	}
 }
 
 void orders_file_forget(struct supervisor *supervisor)

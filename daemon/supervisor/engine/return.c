@@ -20,7 +20,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VERSION_BYTES = 32, WHY_BYTES = 128, SESSIONS_MAX = 4096, RETURNS_MAX = 16 };
+enum {
+	VERSION_BYTES = 32,
+	WHY_BYTES = 128,
+	RETURNS_MAX = 16,
+	/*
+	 * Most sessions of a tenant with which an engine may return. It is above what any limit of
+	 * sessions permits. The tenant's own limit is not used: it may have been lowered while the
+	 * sessions were open, and its section of the configuration is not known yet.
+	 */
+	SESSIONS_MAX = 4096,
+};
 
 struct engine *engine_return_find(struct supervisor *supervisor, pid_t pid)
 {
@@ -129,12 +139,22 @@ static bool return_receive_first(struct engine *engine, const Sycl__V1__EngineRe
 	return true;
 }
 
+/* Sessions of other tenants are not searched: the proof is for one uid. */
+static bool tenant_has_session(const struct tenant *tenant, uint64_t id)
+{
+	struct engine *engine;
+	TAILQ_FOREACH (engine, &tenant->engines, link)
+		if (engine_session(engine, id))
+			return true;
+	return false;
+}
+
 /* True if a service wrote this hand-off for this engine's user, and the session is new here. */
 static bool hand_off_is_genuine(struct engine *engine, const Sycl__V1__SessionHandOff *hand_off)
 {
 	const struct supervisor *supervisor = engine->tenant->supervisor;
 	if (!hand_off || hand_off->uid != engine->tenant->uid || hand_off->session == 0 ||
-	    engine_session(engine, hand_off->session))
+	    tenant_has_session(engine->tenant, hand_off->session))
 		return false;
 	const struct session_claim claim = {hand_off->session, hand_off->since_ns, hand_off->uid,
 					    hand_off->gid, hand_off->pid};
@@ -144,7 +164,7 @@ static bool hand_off_is_genuine(struct engine *engine, const Sycl__V1__SessionHa
 static bool return_receive_session(struct engine *engine, const Sycl__V1__ReturnedSession *returned)
 {
 	const Sycl__V1__SessionHandOff *hand_off = returned->hand_off;
-	if (engine->sessions_count >= SESSIONS_MAX || !hand_off_is_genuine(engine, hand_off))
+	if (!hand_off_is_genuine(engine, hand_off))
 		return false;
 	struct peer peer = {
 		.pid = (pid_t)hand_off->pid,
@@ -202,11 +222,16 @@ void engine_return_receive(struct engine *engine, const Sycl__V1__EngineReturn *
 {
 	if (!engine->return_begun && !return_receive_first(engine, message, fds))
 		return;
-	for (size_t i = 0; i < message->n_sessions; i++)
+	for (size_t i = 0; i < message->n_sessions; i++) {
+		if (engine->tenant->session_count >= SESSIONS_MAX) {
+			return_refuse(engine, "its user has more sessions than a user can have");
+			return;
+		}
 		if (!return_receive_session(engine, message->sessions[i])) {
 			return_refuse(engine, "it names a session that it does not have");
 			return;
 		}
+	}
 	if (!message->more)
 		return_finish(engine);
 	else if (message->n_sessions == 0)

@@ -22,6 +22,14 @@ if(TARGET unit_hand_on)
   target_include_directories(unit_hand_on PRIVATE ${supervisor_folder})
 endif()
 
+# Which sessions return with an engine; the rest of the engine's files is invented.
+sycl_test(unit_return SOURCES ${CMAKE_CURRENT_LIST_DIR}/return.c ${supervisor_folder}/engine/return.c
+  ${supervisor_folder}/service/session.c ${supervisor_folder}/base/session_proof.c ${supervisor_folder}/base/foreign_socket.c
+  ${supervisor_folder}/base/text.c LIBS sycl_shared sycl_proto PkgConfig::uv)
+if(TARGET unit_return)
+  target_include_directories(unit_return PRIVATE ${supervisor_folder})
+endif()
+
 # The order of look-ups, with an invented user database.
 sycl_test(unit_lookup_order SOURCES ${CMAKE_CURRENT_LIST_DIR}/lookup_order.c ${supervisor_folder}/base/user_lookup.c
   LIBS sycl_shared PkgConfig::uv Threads::Threads)

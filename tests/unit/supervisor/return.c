@@ -1,0 +1,229 @@
+/* Which sessions a service accepts from an engine that returns. The rest of the engine's files is
+ * invented. */
+#include "engine/return.h"
+
+#include "account/claims.h"
+#include "account/file.h"
+#include "base/foreign_socket.h"
+#include "base/log.h"
+#include "base/session_proof.h"
+#include "engine/control.h"
+#include "engine/end.h"
+#include "engine/engine.h"
+#include "engine/log.h"
+#include "engine/sessions.h"
+#include "engine/succession.h"
+#include "service/supervisor.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENGINES = 2, MANY = 4096, PART = 512, USER = 1000 };
+
+static struct supervisor supervisor;
+static struct succession succession = {.secret = {1, 2, 3, 4}};
+static struct tenant tenant = {.supervisor = &supervisor, .uid = USER};
+static struct engine *engines[ENGINES];
+static char refused[128]; /* why the last engine was refused; "": none was */
+
+struct session *engine_session(struct engine *engine, uint64_t id)
+{
+	struct session *session;
+	LIST_FOREACH (session, &engine->places[id % ENGINE_PLACES], same_place)
+		if (session->id == id)
+			return session;
+	return NULL;
+}
+
+void engine_session_returned(struct engine *engine, struct session *session)
+{
+	TAILQ_INSERT_TAIL(&engine->sessions, session, link);
+	LIST_INSERT_HEAD(&engine->places[session->id % ENGINE_PLACES], session, same_place);
+	engine->sessions_count++;
+	engine->tenant->session_count++;
+}
+
+void account_file_recall(struct supervisor *of, uint64_t session, struct peer *peer)
+{
+	(void)of;
+	(void)session;
+	(void)peer;
+}
+
+int engine_send_taken(struct engine *engine, const char *why, int log)
+{
+	(void)engine;
+	(void)log;
+	(void)snprintf(refused, sizeof(refused), "%s", why ? why : "");
+	return 0;
+}
+
+int engine_send_greeting(struct engine *engine, bool wants_page)
+{
+	(void)engine;
+	(void)wants_page;
+	return 0;
+}
+
+int engine_attach(struct engine *engine, int control)
+{
+	engine->control = control;
+	return 0;
+}
+
+void engine_detach(struct engine *engine)
+{
+	engine->control = -1;
+}
+
+void engine_release_waiting(struct engine *engine)
+{
+	(void)engine;
+}
+
+void engine_refuse_new_sessions(struct engine *engine)
+{
+	(void)engine;
+}
+
+void engine_became_ready(struct engine *engine, struct memory_region *flight)
+{
+	(void)flight;
+	engine->state = ENGINE_READY;
+}
+
+int engine_log_pair(int *ours_out, int *theirs_out)
+{
+	(void)ours_out;
+	(void)theirs_out;
+	return -1;
+}
+
+void engine_log_follow(struct engine *engine, int log)
+{
+	(void)engine;
+	(void)log;
+}
+
+void log_write(enum log_level level, const char *topic, const char *format, ...)
+{
+	(void)level;
+	(void)topic;
+	(void)format;
+}
+
+static void on_returned(struct engine *engine)
+{
+	(void)engine;
+}
+
+static const struct service_observer observer = {.returned = on_returned};
+
+static void open_return(void)
+{
+	supervisor.succession = &succession;
+	supervisor.observer = &observer;
+	TAILQ_INIT(&supervisor.tenants);
+	TAILQ_INSERT_TAIL(&supervisor.tenants, &tenant, link);
+	TAILQ_INIT(&tenant.engines);
+	for (int i = 0; i < ENGINES; i++) {
+		engines[i] = calloc(1, sizeof(*engines[i]));
+		cr_assert(ne(ptr, engines[i], NULL));
+		*engines[i] = (struct engine){.tenant = &tenant,
+					      .state = ENGINE_RETURNING,
+					      .return_begun = true, /* its token was right */
+					      .pid = 100 + i,
+					      .pidfd = -1,
+					      .control = -1};
+		TAILQ_INIT(&engines[i]->sessions);
+		TAILQ_INSERT_TAIL(&tenant.engines, engines[i], link);
+	}
+}
+
+static void close_return(void)
+{
+	for (int i = 0; i < ENGINES; i++) {
+		struct session *session;
+		while ((session = TAILQ_FIRST(&engines[i]->sessions))) {
+			TAILQ_REMOVE(&engines[i]->sessions, session, link);
+			(void)session_free(session);
+		}
+		free(engines[i]);
+	}
+}
+
+TestSuite(engine_return, .init = open_return, .fini = close_return, .timeout = 60);
+
+/* The engine returns with these sessions, whose proofs are right. */
+static void come_back(struct engine *engine, uint64_t first, size_t count, bool more)
+{
+	static Sycl__V1__ReturnedSession rows[PART], *list[PART];
+	static Sycl__V1__SessionHandOff hand_offs[PART];
+	Sycl__V1__EngineReturn message = SYCL__V1__ENGINE_RETURN__INIT;
+	cr_assert(le(sz, count, (size_t)PART));
+	for (size_t i = 0; i < count; i++) {
+		const struct session_claim claim = {first + i, 1, USER, USER, 4711};
+		sycl__v1__session_hand_off__init(&hand_offs[i]);
+		hand_offs[i].session = claim.session;
+		hand_offs[i].since_ns = claim.since_ns;
+		hand_offs[i].uid = claim.uid;
+		hand_offs[i].gid = claim.gid;
+		hand_offs[i].pid = claim.pid;
+		hand_offs[i].proof = session_proof(succession.secret, &claim);
+		sycl__v1__returned_session__init(&rows[i]);
+		rows[i].hand_off = &hand_offs[i];
+		rows[i].open = true;
+		list[i] = &rows[i];
+	}
+	message.sessions = list;
+	message.n_sessions = count;
+	message.more = more;
+	engine_return_receive(engine, &message, NULL);
+}
+
+static void expect_refusal(const struct engine *engine, const char *why)
+{
+	cr_expect(engine->is_refused);
+	cr_expect(eq(str, refused, (char *)(uintptr_t)why));
+}
+
+Test(engine_return, a_session_returns_once)
+{
+	come_back(engines[0], 1, 3, false);
+	cr_expect(eq(int, engines[0]->state, ENGINE_READY));
+	cr_expect(eq(uint, tenant.session_count, 3u));
+}
+
+Test(engine_return, a_session_that_another_engine_has_is_refused)
+{
+	come_back(engines[0], 1, 3, false);
+	come_back(engines[1], 3, 1, false);
+	expect_refusal(engines[1], "it names a session that it does not have");
+	cr_expect(eq(uint, tenant.session_count, 3u));
+}
+
+/* A proof is valid for ever, also that of a session that was closed. */
+Test(engine_return, all_engines_of_a_user_return_with_no_more_sessions_than_a_user_can_have)
+{
+	for (uint64_t i = 0; i < MANY; i += PART)
+		come_back(engines[0], 1 + i, PART, i + PART < MANY);
+	cr_expect(eq(int, engines[0]->state, ENGINE_READY));
+	cr_expect(eq(uint, tenant.session_count, (unsigned)MANY));
+	come_back(engines[1], 1 + MANY, 1, false);
+	expect_refusal(engines[1], "its user has more sessions than a user can have");
+	cr_expect(eq(uint, tenant.session_count, (unsigned)MANY));
+}
+
+/* Its limit may have been lowered while they were open. */
+Test(engine_return, sessions_above_the_present_limit_return)
+{
+	tenant.orders.sessions_most = 2;
+	come_back(engines[0], 1, 3, false);
+	cr_expect(eq(int, engines[0]->state, ENGINE_READY));
+	cr_expect(eq(uint, tenant.session_count, 3u));
+}
