@@ -190,15 +190,19 @@ void standby_failed(struct supervisor *supervisor, const char *why)
 void standby_misadopted(struct tenant *tenant, int wait_status)
 {
 	if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != EXIT_NOT_FOR) {
+		static const char why[] = "the standby did not become an engine";
 		/*
-		 * The process runs as that user by then, who may have stopped or killed it. So the
-		 * standby pauses once for this user, and other users have one again. This also
-		 * covers a driver that was slow once.
+		 * The process runs as that user by then, who may have stopped or killed it, and may
+		 * have many uids. So the standby pauses for this user, and is not counted as
+		 * failed. This also covers a driver that was slow once.
 		 */
-		if (tenant->uid != geteuid())
-			tenant->no_standby_until_ns =
-				clock_now_ns() + FAILED_PAUSE_MS * MILLISECOND_NS;
-		standby_failed(tenant->supervisor, "the standby did not become an engine");
+		if (tenant->uid == geteuid()) {
+			standby_failed(tenant->supervisor, why);
+			return;
+		}
+		log_warning("standby", "%s", why);
+		tenant->no_standby_until_ns = clock_now_ns() + FAILED_PAUSE_MS * MILLISECOND_NS;
+		standby_review(tenant->supervisor);
 		return;
 	}
 	/* Logged once for each such user. Otherwise a user without access to a GPU could take each

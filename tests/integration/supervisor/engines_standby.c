@@ -204,6 +204,30 @@ Test(engines, M10_a_user_can_spoil_one_standby_and_not_those_of_others)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+/* A user may have subordinate uids, and each of them counts as another user. */
+Test(engines, M10_several_users_in_a_row_that_spoil_a_standby_stop_it_for_nobody_else)
+{
+	enum { FIRST_UID = 4242, UIDS = 4 };
+	if (geteuid() != 0)
+		cr_skip_test("several users need root");
+	start_engines_with("unwilling", "");
+	int holder = -1, sockets[UIDS];
+	CLEANUP(free_pointer) char *facts = client_open(&service, &holder);
+	cr_assert(ne(ptr, facts, NULL));
+	engine_open_device(holder);
+	for (int i = 0; i < UIDS; i++) {
+		(void)standby_pid();
+		CLEANUP(free_pointer) char *theirs = open_as(FIRST_UID + (uid_t)i, &sockets[i]);
+		cr_assert(ne(ptr, theirs, NULL), "user %d", i);
+	}
+	(void)standby_pid();
+	cr_assert(eq(uint, service_log_count(&service, "engine: adopted pid"), (unsigned)UIDS));
+	for (int i = 0; i < UIDS; i++)
+		close_fd(&sockets[i]);
+	close_fd(&holder);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 Test(engines, a_standby_that_dies_at_once_is_not_started_for_ever)
 {
 	start_engines_with("unable", "");
