@@ -34,6 +34,7 @@ struct arguments {
 	bool change_user; /* the user will be another one than the engine's own */
 	int control_fd;
 	uint32_t uid, gid;
+	const char *scratch_directory; /* standby_settings.scratch_directory */
 	struct engine_options engine;
 	const char *backend_options[BACKEND_OPTIONS_MAX + 1]; /* "BACKEND:NAME=VALUE" */
 	unsigned backend_option_count;
@@ -112,6 +113,9 @@ static int engine_apply_option(struct arguments *arguments, int option, const ch
 	case 'd':
 		arguments->engine.cache_directory = value;
 		return 0;
+	case 't':
+		arguments->scratch_directory = value;
+		return 0;
 	case 'h':
 		arguments->engine.spills = true;
 		return 0;
@@ -148,6 +152,7 @@ static int parse_arguments(int count, char **values, struct arguments *arguments
 		{"uid", required_argument, NULL, 'u'},
 		{"gid", required_argument, NULL, 'g'},
 		{"cache-dir", required_argument, NULL, 'd'},
+		{"scratch-dir", required_argument, NULL, 't'},
 		{"limit", required_argument, NULL, 'l'},
 		{"warm", required_argument, NULL, 'w'},
 		{"build-helper", no_argument, NULL, 'b'},
@@ -298,6 +303,7 @@ static int stand_by(struct arguments *arguments)
 		.change_user = arguments->change_user,
 		.backend_options = arguments->backend_options,
 		.cache_directory = arguments->engine.cache_directory,
+		.scratch_directory = arguments->scratch_directory,
 	};
 	int r = engine_privileges_standby(arguments->change_user);
 	if (r == 0)

@@ -243,9 +243,9 @@ static int lead_nowhere(void)
 	return null < 0 || dup3(null, CACHE_FD, O_CLOEXEC) < 0 ? -errno : 0;
 }
 
-static int hold_cache_fd(void)
+static int hold_cache_fd(const char *parent)
 {
-	if (private_folder_make(NULL, "sycld-standby", &early_cache) < 0)
+	if (private_folder_make(parent, "sycld-standby", &early_cache) < 0)
 		return lead_nowhere();
 	CLEANUP(close_fd)
 	int fd = open(early_cache.path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -266,7 +266,7 @@ int standby_wait(const struct standby_settings *settings, struct standby_adoptio
 	struct standby standby = {.settings = settings};
 	int r = build_service_fork_gated(run_gate_order, builds_out);
 	if (r == 0 && settings->change_user)
-		r = hold_cache_fd();
+		r = hold_cache_fd(settings->scratch_directory);
 	if (r == 0)
 		r = engine_signals_block();
 	if (r == 0)

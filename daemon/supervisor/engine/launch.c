@@ -69,5 +69,9 @@ int engine_launch_standby(struct supervisor *supervisor, struct engine_process *
 		engine_cache_directory(supervisor, geteuid(), getegid(), cache, sizeof(cache));
 	struct engine_launch how = engine_make_launch(supervisor, has_cache ? cache : NULL);
 	how.standby = true;
+	/* Not the folder for temporary files: every engine's user can fill that with names, and the
+	 * standby reads all of them. */
+	if (supervisor->privileged)
+		how.scratch_directory = supervisor->directory.path;
 	return engine_process_start(&how, process_out);
 }

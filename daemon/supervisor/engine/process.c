@@ -214,6 +214,8 @@ static int make_arguments(const struct engine_launch *launch, struct strings *ar
 		r = arguments_add_number(arguments, "--gid", launch->gid);
 	if (r == 0 && launch->cache_directory)
 		r = arguments_add_pair(arguments, "--cache-dir", launch->cache_directory);
+	if (r == 0 && launch->scratch_directory)
+		r = arguments_add_pair(arguments, "--scratch-dir", launch->scratch_directory);
 	if (r == 0 && launch->warm_devices)
 		r = strings_add(arguments, "--warm=%llx", (unsigned long long)launch->warm_devices);
 	if (r == 0 && launch->configuration->spill)

@@ -10,6 +10,9 @@
 struct engine_launch {
 	const char *program;
 	const char *cache_directory; /* NULL: none */
+	/* A folder in which a standby without a user may make its own; NULL: the one for temporary
+	 * files. */
+	const char *scratch_directory;
 	/* Bit n: the engine opens its device n at once. The set is a claim of an earlier engine. */
 	uint64_t warm_devices;
 	/* The engine serves the user of this service: its HOME is that user's HOME. */
