@@ -99,6 +99,14 @@ static uint64_t engine_start_limit_ms(const struct engine *engine)
 	return engine->adopted && ms > ADOPTION_MS ? ADOPTION_MS : ms;
 }
 
+static void engine_join_groups(const struct engine *engine)
+{
+	const struct supervisor *supervisor = engine->tenant->supervisor;
+	const struct engine_groups_process process = {engine->pid, engine->pidfd, engine->is_child};
+	engine_groups_take(supervisor->groups, &supervisor->configuration, engine->tenant->uid,
+			   &process);
+}
+
 static void engine_join_tenant(struct engine *engine)
 {
 	engine_watch_exit(engine);
@@ -132,8 +140,7 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 		engine_drop(engine);
 		return r;
 	}
-	engine_groups_take(supervisor->groups, &supervisor->configuration, tenant->uid,
-			   engine->pid);
+	engine_join_groups(engine);
 	engine_watch_control(engine, UV_READABLE);
 	engine_set_deadline(engine, engine_start_limit_ms(engine));
 	engine_join_tenant(engine);
@@ -208,9 +215,7 @@ void engine_became_ready(struct engine *engine, struct memory_region *flight)
 		return;
 	engine->state = ENGINE_READY;
 	/* Called again for the build helper, which may not have existed the first time. */
-	engine_groups_take(engine->tenant->supervisor->groups,
-			   &engine->tenant->supervisor->configuration, engine->tenant->uid,
-			   engine->pid);
+	engine_join_groups(engine);
 	engine->tenant->start_failures = 0;
 	(void)uv_timer_stop(&engine->deadline);
 	log_debug("engine", "pid %ld is ready after %llu ms", (long)engine->pid,

@@ -2,6 +2,7 @@
 
 #include "cleanup.h"
 #include "base/log.h"
+#include "poll_now.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +16,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { NAME_BYTES = 128, VALUE_BYTES = 64, LINE_BYTES = 2 * PATH_MAX };
+enum {
+	NAME_BYTES = 128,
+	VALUE_BYTES = 64,
+	LINE_BYTES = 2 * PATH_MAX,
+	CHILDREN_MAX = 16, /* of an engine that is taken; it has one, the build helper */
+};
 
 /* Charged memory up to which a group is removed. It is small, because a user may leave as much each
  * time. */
@@ -282,34 +288,62 @@ static void group_take_children(int base, const char *group, pid_t pid)
 	name_format(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)pid, (long)pid);
 	CLEANUP(group_file_close) FILE *file = fopen(path, "re");
 	long child;
-	while (file &&
-	       fscanf(file, "%ld", &child) == 1) { // NOLINT(cert-err34-c): the kernel's own numbers
+	for (int i = 0; file && i < CHILDREN_MAX; i++) {
+		// NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers
+		if (fscanf(file, "%ld", &child) != 1)
+			return;
 		name_format(number, sizeof(number), "%ld", child);
 		(void)group_file_write(base, group, number);
 	}
 }
 
-void engine_groups_take(const struct engine_groups *groups,
-			const struct configuration *configuration, uid_t uid, pid_t pid)
+static bool group_process_has_ended(const struct engine_groups_process *process)
 {
-	char path[NAME_BYTES], number[32];
+	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};
+	return poll_now(&ended, 1) != 0;
+}
+
+/*
+ * The kernel takes a number. When an engine that is no child has ended, another process may have
+ * its number. If that may have happened meanwhile, the process is moved again: all that is in an
+ * engine's group ends with the engine. -ESRCH: the engine has ended.
+ */
+static int group_take_process(int base, const char *group,
+			      const struct engine_groups_process *process)
+{
+	char number[32];
+	name_format(number, sizeof(number), "%ld", (long)process->pid);
+	if (group_process_has_ended(process))
+		return -ESRCH;
+	int r = group_file_write(base, group, number);
+	if (r < 0 || process->is_child || !group_process_has_ended(process))
+		return r;
+	(void)group_file_write(base, SERVICE_GROUP "/cgroup.procs", number);
+	return -ESRCH;
+}
+
+void engine_groups_take(const struct engine_groups *groups,
+			const struct configuration *configuration, uid_t uid,
+			const struct engine_groups_process *process)
+{
+	char path[NAME_BYTES];
+	long pid = (long)process->pid;
 	if (groups->base < 0)
 		return;
 	name_format(path, sizeof(path), USER_PREFIX "%lu", (unsigned long)uid);
 	(void)mkdirat(groups->base, path, 0755);
 	group_set_limits(groups, configuration, uid);
 	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld", (unsigned long)uid,
-		    (long)pid);
+		    pid);
 	(void)mkdirat(groups->base, path, 0755);
 	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.procs",
-		    (unsigned long)uid, (long)pid);
-	name_format(number, sizeof(number), "%ld", (long)pid);
-	int r = group_file_write(groups->base, path, number);
+		    (unsigned long)uid, pid);
+	int r = group_take_process(groups->base, path, process);
 	if (r < 0)
-		log_warning("engine", "pid %ld of uid %lu has no control group: %s", (long)pid,
+		log_warning("engine", "pid %ld of uid %lu has no control group: %s", pid,
 			    (unsigned long)uid, strerror(-r));
-	else
-		group_take_children(groups->base, path, pid);
+	else if (process->is_child)
+		group_take_children(groups->base, path, process->pid);
 }
 
 void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid)

@@ -40,10 +40,22 @@ void engine_groups_close(struct engine_groups *groups);
  * If the service has no limits, or does not serve many users, there are no defaults. */
 void engine_groups_set_defaults(struct engine_groups *groups, bool serves_many);
 
-/* Puts an engine into its group, with the processes that it has started, before it runs its
- * tenant's code. From then on the configured limits apply to all of the user's engines. */
+/* An engine's process. */
+struct engine_groups_process {
+	pid_t pid;
+	int pidfd;     /* borrowed */
+	bool is_child; /* a child of this process, so no other process gets its number */
+};
+
+/*
+ * Puts an engine into its group. From then on the configured limits apply to all of the user's
+ * engines. A child that does not yet run its tenant's code is put there with the processes that it
+ * has started. Another engine's processes stay where they are: they are in the group of the engine,
+ * and the engine could have chosen their numbers.
+ */
 void engine_groups_take(const struct engine_groups *groups,
-			const struct configuration *configuration, uid_t uid, pid_t pid);
+			const struct configuration *configuration, uid_t uid,
+			const struct engine_groups_process *process);
 
 /* Ends all processes in the engine's group. */
 void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid);

@@ -10,7 +10,7 @@ endif()
 sycl_test(unit_engine_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_groups.c ${supervisor_folder}/engine/groups.c LIBS sycl_shared)
 if(TARGET unit_engine_groups)
   target_include_directories(unit_engine_groups PRIVATE ${supervisor_folder})
-  target_link_options(unit_engine_groups PRIVATE -Wl,--wrap=unlinkat)
+  target_link_options(unit_engine_groups PRIVATE -Wl,--wrap=unlinkat,--wrap=poll)
 endif()
 
 # Which sessions an engine gets and when; the rest of the engine's files is invented.

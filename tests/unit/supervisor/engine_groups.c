@@ -12,10 +12,13 @@
 #include <criterion/new/assert.h>
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { USER = 1000, ENGINE = 4711, PATH_BYTES = 128 };
@@ -31,6 +34,7 @@ static bool is_removed; /* the removal of the user's folder was requested */
 /* The linker replaces the C library's function by it. */
 int __real_unlinkat(int folder, const char *path, int flags);
 int __wrap_unlinkat(int folder, const char *path, int flags);
+int __wrap_poll(struct pollfd *descriptors, nfds_t count, int timeout_ms);
 
 int __wrap_unlinkat(int folder, const char *path, int flags)
 {
@@ -89,6 +93,12 @@ static void clear(void)
 
 TestSuite(engine_groups, .init = make_group_folders, .fini = clear, .timeout = 20);
 
+static void take_engine(const struct configuration *configuration)
+{
+	const struct engine_groups_process process = {ENGINE, -1, true};
+	engine_groups_take(&groups, configuration, USER, &process);
+}
+
 static void expect_text(const char *path, const char *wanted)
 {
 	char text[64] = "";
@@ -102,7 +112,7 @@ Test(engine_groups, a_user_has_the_limits_that_are_configured)
 {
 	const struct configuration configuration = {
 		.user_processes = 300, .user_memory_bytes = 1u << 30, .user_cpu_weight = 50};
-	engine_groups_take(&groups, &configuration, USER, ENGINE);
+	take_engine(&configuration);
 	expect_text("uid-1000/pids.max", "300");
 	expect_text("uid-1000/memory.max", "1073741824");
 	expect_text("uid-1000/memory.oom.group", "1");
@@ -115,12 +125,103 @@ Test(engine_groups, a_user_has_the_limits_that_are_configured)
 Test(engine_groups, without_limits_an_engine_has_a_group_all_the_same)
 {
 	const struct configuration configuration = {.user_processes = 0};
-	engine_groups_take(&groups, &configuration, USER, ENGINE);
+	take_engine(&configuration);
 	expect_text("uid-1000/pids.max", "max");
 	expect_text("uid-1000/memory.max", "max");
 	expect_text("uid-1000/memory.oom.group", "0");
 	expect_text("uid-1000/cpu.weight", "100");
 	expect_text("uid-1000/engine-4711/cgroup.procs", "4711");
+}
+
+static unsigned polls, ended_from; /* the process has ended from this poll on; 0: it has not */
+
+int __wrap_poll(struct pollfd *descriptors, nfds_t count, int timeout_ms)
+{
+	(void)descriptors;
+	(void)count;
+	(void)timeout_ms;
+	return ended_from && ++polls >= ended_from;
+}
+
+static void take_returned_engine(unsigned poll)
+{
+	const struct configuration configuration = {.user_processes = 0};
+	const struct engine_groups_process process = {ENGINE, -1, false};
+	ended_from = poll;
+	engine_groups_take(&groups, &configuration, USER, &process);
+}
+
+/* Then another process may have its number. */
+Test(engine_groups, an_engine_that_has_ended_is_not_put_into_a_group)
+{
+	take_returned_engine(1);
+	expect_text("uid-1000/engine-4711/cgroup.procs", "");
+	cr_expect(eq(uint, warnings, 1));
+}
+
+/* All that is in an engine's group ends with it. */
+Test(engine_groups, what_may_have_the_number_of_an_ended_engine_does_not_stay_in_its_group)
+{
+	cr_assert(zero(int, mkdirat(groups.base, "service", 0755)));
+	make_file("service", "cgroup.procs");
+	take_returned_engine(2);
+	expect_text("service/cgroup.procs", "4711");
+	cr_expect(eq(uint, warnings, 1));
+	(void)unlinkat(groups.base, "service/cgroup.procs", 0);
+	(void)unlinkat(groups.base, "service", AT_REMOVEDIR);
+}
+
+enum { CHILDREN = 20, NUMBERS_BYTES = 1024 };
+
+/* Lets this process be an engine with children. Returns the size of all numbers that were written
+ * to its group, whose file is a pipe: a plain file has only the last. Outputs: the sizes of the
+ * number of the engine, and of all numbers. */
+static size_t count_taken_bytes(bool is_child, size_t *own_bytes_out, size_t *all_bytes_out)
+{
+	const struct configuration configuration = {.user_processes = 0};
+	const struct engine_groups_process process = {getpid(), -1, is_child};
+	char path[PATH_BYTES], text[NUMBERS_BYTES];
+	pid_t children[CHILDREN];
+	*own_bytes_out = (size_t)snprintf(text, sizeof(text), "%ld", (long)getpid());
+	*all_bytes_out = *own_bytes_out;
+	(void)snprintf(path, sizeof(path), "uid-1000/engine-%ld", (long)getpid());
+	cr_assert(zero(int, mkdirat(groups.base, path, 0755)));
+	(void)snprintf(path, sizeof(path), "uid-1000/engine-%ld/cgroup.procs", (long)getpid());
+	cr_assert(zero(int, mkfifoat(groups.base, path, 0600)));
+	CLEANUP(close_fd) int pipe = openat(groups.base, path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	cr_assert(ge(int, pipe, 0));
+	for (int i = 0; i < CHILDREN; i++) {
+		children[i] = fork();
+		if (children[i] == 0)
+			for (;;)
+				(void)pause();
+	}
+	engine_groups_take(&groups, &configuration, USER, &process);
+	for (int i = 0; i < CHILDREN; i++) {
+		*all_bytes_out += (size_t)snprintf(text, sizeof(text), "%ld", (long)children[i]);
+		(void)kill(children[i], SIGKILL);
+		(void)waitpid(children[i], NULL, 0);
+	}
+	ssize_t count = read(pipe, text, sizeof(text));
+	(void)unlinkat(groups.base, path, 0);
+	(void)snprintf(path, sizeof(path), "uid-1000/engine-%ld", (long)getpid());
+	(void)unlinkat(groups.base, path, AT_REMOVEDIR);
+	cr_assert(gt(long, count, 0));
+	return (size_t)count;
+}
+
+Test(engine_groups, an_engine_is_taken_with_few_children)
+{
+	size_t own = 0, all = 0, taken = count_taken_bytes(true, &own, &all);
+	cr_expect(gt(sz, taken, own), "no child is taken");
+	cr_expect(lt(sz, taken, all));
+}
+
+/* It runs its tenant's code, which may have chosen the numbers. */
+Test(engine_groups, an_engine_that_returns_is_taken_without_its_children)
+{
+	size_t own = 0, all = 0, taken = count_taken_bytes(false, &own, &all);
+	cr_expect(eq(sz, taken, own));
 }
 
 Test(engine_groups, an_engine_is_ended_with_all_that_is_in_its_group)
@@ -206,7 +307,7 @@ Test(engine_groups, the_next_engine_is_bound_by_a_group_that_stayed)
 	const struct configuration configuration = {.user_memory_bytes = 1u << 30};
 	write_text("uid-1000/memory.current", "209715200\n");
 	cr_assert(not(is_removed_by_tidy()));
-	engine_groups_take(&groups, &configuration, USER, ENGINE);
+	take_engine(&configuration);
 	expect_text("uid-1000/memory.max", "1073741824");
 	expect_text("uid-1000/memory.current", "209715200\n");
 }
@@ -235,10 +336,10 @@ Test(engine_groups, a_user_has_a_quarter_of_the_service_s_processes)
 	const struct configuration none = {.user_processes = 0};
 	cr_expect(eq(u64, default_processes("max\n"), 0u));
 	cr_expect(eq(u64, default_processes("400000\n"), 100000u));
-	engine_groups_take(&groups, &none, USER, ENGINE);
+	take_engine(&none);
 	expect_text("uid-1000/pids.max", "100000");
 	const struct configuration some = {.user_processes = 300};
-	engine_groups_take(&groups, &some, USER, ENGINE);
+	take_engine(&some);
 	/* A shorter text leaves the rest of a plain file unchanged. */
 	expect_text("uid-1000/pids.max", "300000");
 }
@@ -271,11 +372,11 @@ Test(engine_groups, a_user_leaves_a_quarter_of_the_service_s_memory_to_others)
 	const struct configuration none = {.user_processes = 0};
 	cr_expect(eq(u64, default_memory("max\n"), 0u));
 	cr_expect(eq(u64, default_memory("8589934592\n"), 6442450944u));
-	engine_groups_take(&groups, &none, USER, ENGINE);
+	take_engine(&none);
 	expect_text("uid-1000/memory.max", "6442450944");
 	expect_text("uid-1000/memory.oom.group", "1");
 	const struct configuration some = {.user_memory_bytes = 9663676416};
-	engine_groups_take(&groups, &some, USER, ENGINE);
+	take_engine(&some);
 	expect_text("uid-1000/memory.max", "9663676416");
 	engine_groups_set_defaults(&groups, false);
 	cr_expect(eq(u64, groups.memory_bytes, 0u));
