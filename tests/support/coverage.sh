@@ -7,9 +7,10 @@
 # The labels of the tests that count: those that run the sources in many ways. Others (races, second runs) run the same lines again.
 coverage_labels=${SYCLD_COVERAGE_LABELS:-unit|wire|fuzz|conformance|integration}
 
-# Many threads, and processes that run at the same time, add to the counters. Nothing is optimized away.
+# Many threads, and processes that run at the same time, add to the counters. Nothing but the clock of unit_cuda_clock is optimised. It builds
+# what those tests need, and no benchmark.
 compile_coverage() {
-	compile build/check-coverage -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -g1 --coverage -fprofile-update=atomic"
+	compile_lane build/check-coverage "$coverage_labels" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O0 -g1 --coverage -fprofile-update=atomic"
 }
 
 # coverage_of FOLDER: makes a page with a line for each folder of sources, then a list of what no test runs. A source that no process has

@@ -37,6 +37,7 @@ test_of two second "$folder/two/tests/second" 'unit;address'
 test_of two third "$folder/two/tests/third" 'race'
 equal 'programs of plain' "$(lane_targets "$folder/one" plain | grep -v /all | tr '\n' ' ')" 'first '
 equal 'programs of address' "$(lane_targets "$folder/two" address | grep -v /all | tr '\n' ' ')" 'second '
+equal 'programs of two labels' "$(lane_targets "$folder/one" 'plain|address' | grep -v /all | tr '\n' ' ')" 'first second '
 equal 'targets of races' "$(lane_targets "$folder/two" race | tr '\n' ' ')" 'third '
 
 ran one first first_again script
