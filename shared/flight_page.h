@@ -33,7 +33,7 @@ enum flight_fault_known {
 	/* A device failed for good (M10, F12), or a command on it passed its deadline. The text
 	 * distinguishes the two. */
 	FLIGHT_FAULT_DEVICE = 1,
-	/* An assertion failed in the engine's code or in a library. No entry is the cause. */
+	/* An assertion failed, or a filter could not be set. No entry is the cause. */
 	FLIGHT_FAULT_ABORTED = 2,
 	/* The engine is about to be ABORTED: the text must not be read yet. */
 	FLIGHT_FAULT_WRITING = 3,

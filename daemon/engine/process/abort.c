@@ -23,9 +23,12 @@ void engine_abort_record_in(struct flight_page *page)
 	atomic_store(&flight, page);
 }
 
-static void record_abort(struct flight_page *page, const char *words)
+void engine_abort_record(const char *words)
 {
+	struct flight_page *page = atomic_load(&flight);
 	uint32_t unknown = 0;
+	if (!page)
+		return;
 	/* Two threads may fail at one time; a failed device was reported before. */
 	if (!atomic_compare_exchange_strong(&page->fault.known, &unknown, FLIGHT_FAULT_WRITING))
 		return;
@@ -46,9 +49,7 @@ void __assert_fail(const char *assertion, const char *file, unsigned line, const
 	const char *slash = strrchr(file, '/');
 	(void)snprintf(words, sizeof(words), "%s:%u: %s: Assertion `%s' failed.",
 		       slash ? slash + 1 : file, line, function ? function : "?", assertion);
-	struct flight_page *page = atomic_load(&flight);
-	if (page)
-		record_abort(page, words);
+	engine_abort_record(words);
 	(void)dprintf(STDERR_FILENO, "%s\n", words);
 	abort();
 }
@@ -63,11 +64,8 @@ __attribute__((noreturn, visibility("default"))) void abort(void);
 
 void abort(void)
 {
-	struct flight_page *page = atomic_load(&flight);
 	aborter *next = atomic_load(&next_abort);
-	if (page)
-		record_abort(page,
-			     "a library has called abort(); its message is in the service's log");
+	engine_abort_record("a library has called abort(); its message is in the service's log");
 	if (next)
 		next();
 	(void)signal(SIGABRT, SIG_DFL);

@@ -11,4 +11,8 @@ struct flight_page;
 /* An abort is recorded in that page from now on. The page stays until the process ends. */
 void engine_abort_record_in(struct flight_page *page);
 
+/* This process is about to end itself for that reason, which is in `words`, not in a command that
+ * runs. Nothing happens if another reason was recorded, or there is no page. Any thread. */
+void engine_abort_record(const char *words);
+
 #endif

@@ -209,15 +209,28 @@ static int program_install(struct program *program, unsigned long flags)
 	long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_TSYNC,
 			 &whole);
 	if (r < 0)
-		return errno == EINVAL ? -ENOSYS : -errno;
+		return -errno;
 	return r > 0 ? -ESRCH : 0; /* a thread has a filter of its own */
 }
+
+/* A kernel with filters reads the program, and there is none. */
+static bool kernel_has_filters(void)
+{
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, NULL) < 0 &&
+	       errno == EFAULT;
+}
+
+static bool is_filtered; /* written before any code of the user runs */
 
 int engine_filter_install(void)
 {
 	struct program program = {.length = 0};
 	program_make(&program);
-	return program_install(&program, 0);
+	int r = program_install(&program, 0);
+	if ((r == -EINVAL || r == -ENOSYS) && !kernel_has_filters())
+		return -ENOSYS;
+	is_filtered = r == 0;
+	return r;
 }
 
 /* A driver that forks is an honest one: what is hostile calls the kernel. */
@@ -234,12 +247,19 @@ static void log_fork(void)
 int engine_filter_forbid_processes(void)
 {
 	struct program program = {.length = 0};
+	/* Later errors are never taken for a kernel without filters: code in this process may have
+	 * caused them. */
+	if (!is_filtered)
+		return -ENOSYS;
 	program_make_processes(&program);
 	int r = program_install(&program, SECCOMP_FILTER_FLAG_LOG);
-	if (r == -ENOSYS) /* before Linux 4.14 */
+	if (r == -EINVAL) /* before Linux 4.14 */
 		r = program_install(&program, 0);
+	if (r == -ENOSYS)
+		r = -EINVAL;
+	/* Without memory for it only the sentence in the log is missing. */
 	if (r == 0)
-		r = -pthread_atfork(log_fork, NULL, NULL);
+		(void)pthread_atfork(log_fork, NULL, NULL);
 	return r;
 }
 #else

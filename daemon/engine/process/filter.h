@@ -11,7 +11,7 @@
  * clone. After the build helper was forked. Needs no_new_privs (engine_privileges_limit) or root's
  * rights. 0; -ENOSYS: this kernel or this kind of processor has no such filters, and nothing has
  * changed; -ESRCH: a thread has a filter of its own, and nothing has changed; else a negative
- * errno.
+ * errno. Main thread, before others run code of a user.
  */
 int engine_filter_install(void);
 
@@ -19,7 +19,8 @@ int engine_filter_install(void);
  * After engine_filter_install, once: fork, vfork, clone without CLONE_THREAD, execve and execveat
  * fail with EPERM, too. Where the first call of the C library's fork is refused, standard error
  * gets a sentence that names the setting. The kernel's log gets each refusal, where the kernel logs
- * those. Errors as above, and -ENOMEM.
+ * those. 0; -ENOSYS only where engine_filter_install has returned it; -ESRCH and other errors as
+ * above: the process can still start others, and must end.
  */
 int engine_filter_forbid_processes(void);
 

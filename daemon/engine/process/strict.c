@@ -1,5 +1,6 @@
 #include "process/strict.h"
 
+#include "process/abort.h"
 #include "process/engine.h"
 #include "process/filter.h"
 #include "session/engine_state.h"
@@ -8,38 +9,53 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The list is made once, so it cannot grow after the filter was set. */
-static bool needs_processes(struct scheduler *scheduler)
+enum { WORDS_BYTES = 160 };
+
+/* The list is made once, so it cannot grow after the filter was set. 0 or a negative errno. */
+static int needs_processes(struct scheduler *scheduler, bool *needs_out)
 {
 	const struct scheduler_platform_info *platforms;
 	const struct scheduler_device_info *devices;
 	uint32_t platform_count, count;
-	if (scheduler_discover(scheduler, &platforms, &platform_count, &devices, &count) < 0)
-		return true;
+	bool needs = false;
+	int r = scheduler_discover(scheduler, &platforms, &platform_count, &devices, &count);
+	if (r < 0)
+		return r;
 	for (uint32_t i = 0; i < count; i++)
-		if (!devices[i].is_hidden && devices[i].facts->available &&
-		    !devices[i].facts->needs_no_processes)
-			return true;
-	return false;
+		needs |= !devices[i].is_hidden && devices[i].facts->available &&
+			 !devices[i].facts->needs_no_processes;
+	*needs_out = needs;
+	return 0;
+}
+
+/* At once, before code in this process does more. Clients read the cause in the flight page. */
+_Noreturn static void end_permissive(const char *cause)
+{
+	char words[WORDS_BYTES];
+	(void)snprintf(words, sizeof(words), "cannot forbid processes: %s", cause);
+	engine_abort_record(words);
+	(void)dprintf(STDERR_FILENO, "sycl-engine: %s; the engine ends\n", words);
+	_exit(1);
 }
 
 void strict_devices_opened(struct engine *engine)
 {
 	static bool is_decided;
+	bool needs = false;
 	if (is_decided)
 		return;
 	is_decided = true;
-	if (engine->options.filter_is_basic || needs_processes(engine->scheduler))
+	if (engine->options.filter_is_basic)
 		return;
-	int r = engine_filter_forbid_processes();
-	if (r == -ESRCH) {
-		/* No driver does that. The engine ends at once, before that thread does more. */
-		(void)dprintf(STDERR_FILENO,
-			      "sycl-engine: cannot forbid processes: a thread has set a filter of "
-			      "system calls of its own; the engine ends\n");
-		_exit(1);
-	}
-	if (r < 0 && r != -ENOSYS) /* reported when the engine started */
-		(void)dprintf(STDERR_FILENO, "sycl-engine: cannot forbid processes: %s\n",
-			      strerror(-r));
+	int r = needs_processes(engine->scheduler, &needs);
+	if (r < 0)
+		end_permissive("its devices cannot be listed");
+	if (needs)
+		return;
+	r = engine_filter_forbid_processes();
+	/* No driver sets filters. -ENOSYS: this engine has no filter; reported when it started. */
+	if (r == -ESRCH)
+		end_permissive("a thread has set a filter of system calls of its own");
+	if (r < 0 && r != -ENOSYS)
+		end_permissive(strerror(-r));
 }

@@ -7,8 +7,9 @@ struct engine;
 /*
  * The first devices are open: drivers have made what they need. If no device that sessions may use
  * needs processes, and the operator has not excluded it, the filter of system calls becomes
- * stricter (engine_filter_forbid_processes). If a thread has a filter of its own, which would make
- * it an exception, the process ends. Another failure is reported on standard error, and the engine
+ * stricter (engine_filter_forbid_processes). If that fails, also because a thread has a filter of
+ * its own and would stay an exception, the process ends; standard error and the flight page get the
+ * cause. Only where the kernel has no such filters, which was reported when the engine started, it
  * goes on. Front thread.
  */
 void strict_devices_opened(struct engine *engine);

@@ -22,7 +22,7 @@ struct blamed {
 
 struct blame {
 	uint64_t count; /* command groups in flight when the engine died */
-	bool aborted;   /* `fault` is the text of a failed assertion */
+	bool aborted;   /* `fault` is why it ended itself, as a failed assertion: no command */
 	/* The engine ended itself for the reason `fault`: its device failed, or a command exceeded
 	 * its deadline. */
 	bool gave_up;
@@ -127,15 +127,18 @@ static void death_describe_status(const struct engine *engine, int status, char 
 }
 
 /*
- * Returns the last line of the engine's standard error if it ended itself by abort(), else "". No
- * command is blamed then. A tenant that forges such a line hides only its own commands, because no
- * others run in its engine.
+ * Returns why the engine ended itself, if it did so by abort(), or with a failure after it had
+ * written down the reason; else "". No command is blamed then. A tenant that forges such a reason
+ * hides only its own commands, because no others run in its engine.
  */
 static const char *death_own_words(const struct engine *engine, int wait_status,
 				   const struct blame *blame)
 {
-	if (!engine->is_child || engine->kill_reason[0] || !WIFSIGNALED(wait_status) ||
-	    WTERMSIG(wait_status) != SIGABRT)
+	if (!engine->is_child || engine->kill_reason[0])
+		return "";
+	if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) != 0 && blame->aborted)
+		return blame->fault;
+	if (!WIFSIGNALED(wait_status) || WTERMSIG(wait_status) != SIGABRT)
 		return "";
 	const char *said = engine_log_assertion(engine->log);
 	return *said || !blame->aborted ? said : blame->fault;

@@ -280,3 +280,12 @@ Test(engines, one_that_the_c_library_aborts_has_its_words_in_the_reason)
 			"after the line: free(): invalid pointer; offender: ");
 	cr_assert(eq(int, service_stop(&service), 0));
 }
+
+/* As an engine that cannot forbid processes. */
+Test(engines, one_that_ends_itself_for_a_reason_blames_no_command)
+{
+	start_engines_with("double", "");
+	crash_and_check("give up", "aborted by itself: it cannot be safe", "it cannot be safe");
+	cr_assert(zero(uint, service_log_count(&service, "doomed_kernel")));
+	cr_assert(eq(int, service_stop(&service), 0));
+}

@@ -2,6 +2,7 @@
  * because filters cannot be removed. The scheduler is invented. */
 #include "process/strict.h"
 
+#include "process/abort.h"
 #include "process/engine.h"
 #include "process/filter.h"
 #include "session/engine_state.h"
@@ -15,6 +16,9 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -29,6 +33,8 @@ static char error_text[TEXT_BYTES];
 
 TestSuite(engine_strict, .timeout = 20);
 
+static int discover_error;
+
 /* One device like CUDA's. */
 int scheduler_discover(struct scheduler *scheduler,
 		       const struct scheduler_platform_info **platforms_out,
@@ -39,11 +45,19 @@ int scheduler_discover(struct scheduler *scheduler,
 							  .needs_no_processes = true};
 	static const struct scheduler_device_info device = {.facts = &facts};
 	(void)scheduler;
+	if (discover_error)
+		return discover_error;
 	*platforms_out = NULL;
 	*platform_count_out = 0;
 	*devices_out = &device;
 	*device_count_out = 1;
 	return 0;
+}
+
+/* What the flight page gets. */
+void engine_abort_record(const char *words)
+{
+	(void)dprintf(STDERR_FILENO, "page: %s\n", words);
 }
 
 static void install_first(void)
@@ -76,6 +90,7 @@ static int in_child(int (*child)(void))
 	(void)close(pipes[1]);
 	while ((count = read(pipes[0], error_text + used, (size_t)(TEXT_BYTES - 1 - used))) > 0)
 		used += count;
+	error_text[used] = '\0';
 	(void)close(pipes[0]);
 	cr_assert(eq(int, waitpid(pid, &status, 0), pid));
 	cr_assert(WIFEXITED(status), "ended by signal %d", WTERMSIG(status));
@@ -124,7 +139,85 @@ static int beside_a_filtered_thread(void)
 Test(engine_strict, an_engine_ends_if_a_thread_has_a_filter_of_its_own)
 {
 	cr_expect(eq(int, in_child(beside_a_filtered_thread), ENDED));
-	cr_expect(strstr(error_text, "a thread has set a filter") != NULL, "%s", error_text);
+	cr_expect(strstr(error_text, "page: cannot forbid processes: a thread has set a filter"),
+		  "%s", error_text);
+	cr_expect(strstr(error_text, "sycl-engine: cannot forbid processes: a thread"), "%s",
+		  error_text);
+}
+
+/* All threads' calls of seccomp fail with this error from now on. */
+static void answer_seccomp(int error)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog whole = {.len = sizeof(code) / sizeof(*code), .filter = code};
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &whole) != 0)
+		_exit(NO_FILTER);
+}
+
+static int refusal;
+
+static int with_a_refused_filter(void)
+{
+	install_first();
+	answer_seccomp(refusal);
+	return open_devices();
+}
+
+/* EINVAL and ENOSYS are also the answers of a kernel without filters. */
+Test(engine_strict, an_engine_ends_if_the_filter_is_refused)
+{
+	static const int errors[] = {EINVAL, ENOSYS, ENOMEM, EACCES};
+	for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+		refusal = errors[i];
+		cr_expect(eq(int, in_child(with_a_refused_filter), ENDED), "%s",
+			  strerror(errors[i]));
+		cr_expect(strstr(error_text, "page: cannot forbid processes: "), "%s: \"%s\"",
+			  strerror(errors[i]), error_text);
+	}
+}
+
+Test(engine_strict, an_engine_ends_if_its_devices_cannot_be_listed)
+{
+	discover_error = -ENOMEM;
+	cr_expect(eq(int, in_child(honest), ENDED));
+	cr_expect(strstr(error_text, "page: cannot forbid processes: its devices"), "%s",
+		  error_text);
+}
+
+/* The kernel answers as one without filters, from the start on. */
+static int on_an_old_kernel(void)
+{
+	answer_seccomp(refusal);
+	return engine_filter_install() == -ENOSYS ? open_devices() : NO_FILTER;
+}
+
+Test(engine_strict, it_goes_on_where_the_kernel_has_no_filters)
+{
+	static const int errors[] = {EINVAL, ENOSYS};
+	for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
+		refusal = errors[i];
+		cr_expect(eq(int, in_child(on_an_old_kernel), MAY_FORK));
+		cr_expect(eq(str, error_text, ""));
+	}
+}
+
+/* The kernel has filters, and does not accept this one. */
+static int with_a_bad_start(void)
+{
+	answer_seccomp(refusal);
+	return engine_filter_install() == -refusal ? ENDED : MAY_FORK;
+}
+
+Test(engine_strict, the_first_filter_is_needed_where_the_kernel_has_filters)
+{
+	refusal = ENOMEM;
+	cr_expect(eq(int, in_child(with_a_bad_start), ENDED));
 }
 
 Test(engine_strict, it_goes_on_where_the_operator_leaves_processes_to_drivers)
