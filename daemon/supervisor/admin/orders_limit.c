@@ -136,7 +136,9 @@ static void engine_review_devices(struct engine *engine)
 	log_info("engine",
 		 "pid %ld of uid %lu takes no new sessions: the devices of this user have changed",
 		 (long)engine->pid, (unsigned long)engine->tenant->uid);
+	engine->is_retired = true;
 	engine_refuse_new_sessions(engine);
+	engine->tenant->supervisor->observer->engines_changed(engine->tenant->supervisor);
 	engine_check_idle(engine);
 }
 
@@ -152,7 +154,9 @@ void orders_engine_returned(struct engine *engine)
 	orders_file_recall(engine);
 	if (!tenant->is_identified && !tenant->lookup)
 		tenant_identify_again(tenant);
-	engine_review_devices(engine);
+	/* Otherwise they are compared when the user's settings are known. */
+	if (tenant_settings_are_known(tenant))
+		engine_review_devices(engine);
 }
 
 void orders_tenant_identified(struct tenant *tenant)

@@ -199,7 +199,7 @@ static void return_finish(struct engine *engine)
 		return;
 	}
 	foreign_socket_refuse_descriptors(engine->control);
-	if (!tenant->current && !engine->is_older &&
+	if (!tenant->current && !engine->is_older && !engine->is_retired &&
 	    !tenant->supervisor->configuration.engine_per_session)
 		tenant->current = engine;
 	log_info("engine", "pid %ld of uid %lu is back; sessions: %u", (long)engine->pid,

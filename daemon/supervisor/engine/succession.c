@@ -42,6 +42,13 @@ static bool engine_is_kept(const struct engine *engine)
 	       (engine->state == ENGINE_READY || engine->state == ENGINE_RETURNING);
 }
 
+static uint32_t state_devices(const struct engine *engine)
+{
+	if (!engine->devices_known)
+		return SERVICE_STATE_DEVICES_UNKNOWN;
+	return engine->allowed.given ? SERVICE_STATE_DEVICES_LISTED : SERVICE_STATE_DEVICES_ALL;
+}
+
 static void state_keep_engine(const struct engine *engine, struct service_state_engine *entry)
 {
 	*entry = (struct service_state_engine){
@@ -52,7 +59,11 @@ static void state_keep_engine(const struct engine *engine, struct service_state_
 		.since_unix_seconds = engine->since_unix_seconds,
 		.current = engine->tenant->current == engine,
 		.refused = engine->is_refused,
+		.retired = engine->is_retired,
+		.devices = state_devices(engine),
 	};
+	if (entry->devices == SERVICE_STATE_DEVICES_LISTED)
+		entry->listed = engine->allowed.set;
 	memcpy(entry->token, engine->token, sizeof(entry->token));
 }
 
@@ -207,6 +218,21 @@ static int kept_process_open(const struct service_state_engine *entry)
 	return r < 0 ? r : take_fd(&pidfd);
 }
 
+static void engine_recall(struct engine *engine, const struct service_state_engine *entry)
+{
+	engine->has_token = true;
+	memcpy(engine->token, entry->token, sizeof(engine->token));
+	engine->start_ticks = entry->start_ticks;
+	uint64_t now_ns = clock_now_ns();
+	engine->since_ns = entry->since_ns < now_ns ? entry->since_ns : now_ns;
+	engine->since_unix_seconds = entry->since_unix_seconds;
+	engine->is_retired = entry->retired;
+	engine->devices_known = entry->devices == SERVICE_STATE_DEVICES_ALL ||
+				entry->devices == SERVICE_STATE_DEVICES_LISTED;
+	engine->allowed.given = entry->devices == SERVICE_STATE_DEVICES_LISTED;
+	engine->allowed.set = entry->listed;
+}
+
 static void succession_expect_engine(struct supervisor *supervisor,
 				     const struct service_state_engine *entry)
 {
@@ -228,12 +254,7 @@ static void succession_expect_engine(struct supervisor *supervisor,
 		return;
 	}
 	(void)take_fd(&pidfd);
-	engine->has_token = true;
-	memcpy(engine->token, entry->token, sizeof(engine->token));
-	engine->start_ticks = entry->start_ticks;
-	uint64_t now_ns = clock_now_ns();
-	engine->since_ns = entry->since_ns < now_ns ? entry->since_ns : now_ns;
-	engine->since_unix_seconds = entry->since_unix_seconds;
+	engine_recall(engine, entry);
 	/* Requests the configured share of the user, whose engine has returned. */
 	(void)tenant_identify(tenant, &refusal);
 	if (entry->refused) {
@@ -241,7 +262,8 @@ static void succession_expect_engine(struct supervisor *supervisor,
 		engine_release_waiting(engine);
 		return;
 	}
-	if (entry->current && !tenant->current && !supervisor->configuration.engine_per_session)
+	if (entry->current && !entry->retired && !tenant->current &&
+	    !supervisor->configuration.engine_per_session)
 		tenant->current = engine;
 	log_info("engine", "pid %lu of uid %lu goes on: waiting for it", (unsigned long)entry->pid,
 		 (unsigned long)entry->uid);

@@ -77,6 +77,8 @@ struct engine {
 	bool return_begun;
 	/* The engine is of another release: it keeps its sessions and gets no new ones. */
 	bool is_older;
+	/* The devices of its tenant have changed: it keeps its sessions and gets no new ones. */
+	bool is_retired;
 	unsigned returns_lost;
 	char kill_reason[ENGINE_REASON_BYTES]; /* reason for SIGKILL; "": it was not sent */
 	/* Reason of an ordered end, before SIGKILL; "": none was ordered. */
@@ -99,7 +101,8 @@ struct engine {
 	/* The limits that the engine was started with, or received last. 0: its own default.
 	 * UINT64_MAX: unknown, because an earlier service or configuration started it. */
 	uint64_t limits_sent[CONFIGURATION_LIMITS];
-	/* The devices that the engine was started with. */
+	/* The devices that the engine was started with. Not known if its service kept a state of
+	 * format 1. */
 	bool devices_known;
 	struct configuration_devices allowed;
 

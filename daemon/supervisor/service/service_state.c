@@ -12,7 +12,7 @@
 #define STATE_NAME     "engines"
 #define STATE_BAD_NAME "engines.bad"
 #define STATE_MAGIC    0x6574617473637973ull /* "sycstate" */
-#define STATE_FORMAT   1u
+#define STATE_FORMAT   2u
 
 /* The head of the file; engines follow, then accounts. In this machine's byte order, because the
  * file never leaves the machine. */
@@ -32,9 +32,15 @@ struct head {
 
 static_assert(sizeof(struct head) == 56, "part of the layout");
 
-static size_t state_size(uint32_t engines, uint32_t accounts)
+/* Format 1 has the first members of each engine. */
+static size_t engine_size(uint32_t format)
 {
-	return sizeof(struct head) + engines * sizeof(struct service_state_engine) +
+	return format == 1 ? SERVICE_STATE_ENGINE_1_BYTES : sizeof(struct service_state_engine);
+}
+
+static size_t state_size(uint32_t format, uint32_t engines, uint32_t accounts)
+{
+	return sizeof(struct head) + engines * engine_size(format) +
 	       accounts * sizeof(struct service_state_account);
 }
 
@@ -52,11 +58,11 @@ static int state_check(uint8_t *bytes, size_t size, struct head *head_out)
 	uint64_t checksum = head.checksum;
 	if (head.magic != STATE_MAGIC)
 		return -EBADMSG;
-	if (head.format != STATE_FORMAT)
+	if (head.format == 0 || head.format > STATE_FORMAT)
 		return -EPROTONOSUPPORT;
 	if (head.engine_count > SERVICE_STATE_ENTRIES_MAX ||
 	    head.account_count > SERVICE_STATE_ENTRIES_MAX ||
-	    size != state_size(head.engine_count, head.account_count))
+	    size != state_size(head.format, head.engine_count, head.account_count))
 		return -EBADMSG;
 	memset(bytes + offsetof(struct head, checksum), 0, sizeof(checksum));
 	if (kept_file_checksum(bytes, size) != checksum)
@@ -65,12 +71,13 @@ static int state_check(uint8_t *bytes, size_t size, struct head *head_out)
 	return 0;
 }
 
-/* Copies `count` entries; allocates some memory for an empty array, too. */
-static void *entries_copy(const uint8_t *bytes, uint32_t count, size_t each)
+/* Copies `count` entries of `kept` bytes into larger ones, whose rest is 0. Allocates some memory
+ * for an empty array, too. */
+static void *entries_copy(const uint8_t *bytes, uint32_t count, size_t kept, size_t each)
 {
-	void *entries = calloc(count + 1u, each);
-	if (entries)
-		memcpy(entries, bytes, count * each);
+	uint8_t *entries = calloc(count + 1u, each);
+	for (uint32_t i = 0; entries && i < count; i++)
+		memcpy(entries + i * each, bytes + i * kept, kept);
 	return entries;
 }
 
@@ -79,9 +86,10 @@ int service_state_load(int folder, struct service_state *state_out)
 	CLEANUP(free_pointer) uint8_t *bytes = NULL;
 	size_t size = 0;
 	struct head head = {.magic = 0};
-	int r = kept_file_read(folder, STATE_NAME, sizeof(head),
-			       state_size(SERVICE_STATE_ENTRIES_MAX, SERVICE_STATE_ENTRIES_MAX),
-			       &bytes, &size);
+	int r = kept_file_read(
+		folder, STATE_NAME, sizeof(head),
+		state_size(STATE_FORMAT, SERVICE_STATE_ENTRIES_MAX, SERVICE_STATE_ENTRIES_MAX),
+		&bytes, &size);
 	if (r < 0 || !bytes)
 		return r < 0 ? r : -EBADMSG;
 	r = state_check(bytes, size, &head);
@@ -93,10 +101,11 @@ int service_state_load(int folder, struct service_state *state_out)
 		.account_count = head.account_count,
 	};
 	memcpy(state.secret, head.secret, sizeof(state.secret));
-	state.engines =
-		entries_copy(bytes + state_size(0, 0), head.engine_count, sizeof(*state.engines));
-	state.accounts = entries_copy(bytes + state_size(head.engine_count, 0), head.account_count,
-				      sizeof(*state.accounts));
+	state.engines = entries_copy(bytes + state_size(head.format, 0, 0), head.engine_count,
+				     engine_size(head.format), sizeof(*state.engines));
+	state.accounts =
+		entries_copy(bytes + state_size(head.format, head.engine_count, 0),
+			     head.account_count, sizeof(*state.accounts), sizeof(*state.accounts));
 	if (!state.engines || !state.accounts) {
 		service_state_fini(&state);
 		return -ENOMEM;
@@ -107,7 +116,7 @@ int service_state_load(int folder, struct service_state *state_out)
 
 int service_state_save(int folder, const struct service_state *state)
 {
-	size_t size = state_size(state->engine_count, state->account_count);
+	size_t size = state_size(STATE_FORMAT, state->engine_count, state->account_count);
 	CLEANUP(free_pointer) uint8_t *bytes = malloc(size);
 	if (!bytes)
 		return -ENOMEM;
@@ -121,10 +130,10 @@ int service_state_save(int folder, const struct service_state *state)
 	memcpy(head.secret, state->secret, sizeof(head.secret));
 	memcpy(bytes, &head, sizeof(head));
 	if (state->engine_count)
-		memcpy(bytes + state_size(0, 0), state->engines,
+		memcpy(bytes + state_size(STATE_FORMAT, 0, 0), state->engines,
 		       state->engine_count * sizeof(*state->engines));
 	if (state->account_count)
-		memcpy(bytes + state_size(state->engine_count, 0), state->accounts,
+		memcpy(bytes + state_size(STATE_FORMAT, state->engine_count, 0), state->accounts,
 		       state->account_count * sizeof(*state->accounts));
 	head.checksum = kept_file_checksum(bytes, size);
 	memcpy(bytes, &head, sizeof(head));

@@ -7,10 +7,12 @@
 #ifndef SYCLD_SUPERVISOR_SERVICE_STATE_H
 #define SYCLD_SUPERVISOR_SERVICE_STATE_H
 
+#include "base/device_set.h"
 #include "base/session_proof.h"
 #include "protocol_limits.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { SERVICE_STATE_ENTRIES_MAX = 8192 };
@@ -27,9 +29,23 @@ struct service_state_engine {
 	uint32_t current; /* 1: it takes its tenant's new sessions */
 	/* 1: it was refused and continues by itself; kept here so that it can be ended. */
 	uint32_t refused;
+	/* From here on members of format 2; 0 if the file has format 1. */
+	uint32_t retired; /* 1: it gets no new session any more */
+	uint32_t devices; /* an enum service_state_devices: what it was started with */
+	struct device_set listed;
 };
 
-static_assert(sizeof(struct service_state_engine) == 56, "part of the layout");
+enum service_state_devices {
+	SERVICE_STATE_DEVICES_UNKNOWN = 0,
+	SERVICE_STATE_DEVICES_ALL = 1,
+	SERVICE_STATE_DEVICES_LISTED = 2, /* only `listed` */
+};
+
+enum { SERVICE_STATE_ENGINE_1_BYTES = 56 }; /* an engine in format 1 */
+
+static_assert(offsetof(struct service_state_engine, retired) == SERVICE_STATE_ENGINE_1_BYTES,
+	      "part of the layout");
+static_assert(sizeof(struct service_state_engine) == 128, "part of the layout");
 
 /* The use of devices by a tenant's ended sessions. */
 struct service_state_account {
@@ -56,11 +72,13 @@ struct service_state {
 /*
  * Reads the file. 0, or a negative errno. -ENOENT: there is none. -EPERM: another user owns it or
  * may use it. -EBADMSG: it is no such file, or damaged. -EPROTONOSUPPORT: it is of a release with
- * another format. Other errors: it could not be read, and may be intact. Does not block.
+ * a format that is neither 1 nor 2. Other errors: it could not be read, and may be intact. Does not
+ * block.
  */
 int service_state_load(int folder, struct service_state *state_out);
 
-/* Replaces the file. 0 or a negative errno; on failure the previous file still exists. */
+/* Replaces the file, in format 2. 0 or a negative errno; on failure the previous file still exists.
+ */
 int service_state_save(int folder, const struct service_state *state);
 
 /* Renames a file that cannot be used, so that an operator can examine it. 0 or a negative errno. */

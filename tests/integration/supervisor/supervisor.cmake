@@ -18,6 +18,7 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   sycl_test(supervisor_groups SOURCES supervisor/groups.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_succession SOURCES supervisor/succession.c LIBS supervisor_harness TIMEOUT 300
     LABELS integration)
+  sycl_test(supervisor_retired SOURCES supervisor/retired.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_orders SOURCES supervisor/orders.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_settings SOURCES supervisor/settings.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_events SOURCES supervisor/events.c LIBS supervisor_harness TIMEOUT 120 LABELS integration)

@@ -6,6 +6,13 @@ if(TARGET unit_accounts)
   target_include_directories(unit_accounts PRIVATE ${supervisor_folder})
 endif()
 
+# The file for the next service.
+sycl_test(unit_service_state SOURCES ${CMAKE_CURRENT_LIST_DIR}/service_state.c ${supervisor_folder}/service/service_state.c
+  ${supervisor_folder}/base/kept_file.c LIBS sycl_shared)
+if(TARGET unit_service_state)
+  target_include_directories(unit_service_state PRIVATE ${supervisor_folder})
+endif()
+
 # This program has its own log_write.
 sycl_test(unit_engine_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_groups.c ${supervisor_folder}/engine/groups.c LIBS sycl_shared)
 if(TARGET unit_engine_groups)
