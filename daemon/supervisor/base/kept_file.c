@@ -42,8 +42,10 @@ int kept_file_read(int folder, const char *name, size_t least, size_t most, uint
 		return -ENOMEM;
 	size_t have = 0;
 	ssize_t count = 1;
-	while (have < size && (count = read(fd, bytes + have, size - have)) > 0)
-		have += (size_t)count;
+	/* A file system in user space may report a signal, of an engine that ends, as an error. */
+	while (have < size &&
+	       ((count = read(fd, bytes + have, size - have)) > 0 || (count < 0 && errno == EINTR)))
+		have += count > 0 ? (size_t)count : 0;
 	if (have < size) {
 		int r = count < 0 ? -errno : -EBADMSG;
 		free(bytes);
@@ -63,9 +65,9 @@ static int kept_file_write_new(int folder, const char *name, const uint8_t *byte
 		return -errno;
 	for (size_t done = 0; done < size;) {
 		ssize_t count = write(fd, bytes + done, size - done);
-		if (count < 0)
+		if (count < 0 && errno != EINTR)
 			return -errno;
-		done += (size_t)count;
+		done += count > 0 ? (size_t)count : 0;
 	}
 	return 0;
 }

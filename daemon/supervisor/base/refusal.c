@@ -4,6 +4,7 @@
 #include "packet.h"
 #include "session.pb-c.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -25,10 +26,11 @@ void refuse_client(int socket, enum sycl_status code, const char *text)
 	 * peer's queue. So the socket is shut down, then the unread data is dropped. */
 	(void)shutdown(socket, SHUT_RDWR);
 	char byte;
+	ssize_t count = 1;
 	foreign_socket_begin();
-	for (int i = 0; i < UNREAD_MAX; i++)
-		if (foreign_socket_receive(socket, &byte, sizeof(byte)) <= 0)
-			break;
+	/* A signal arrived, or descriptors were sent along and dropped: there may be more data. */
+	for (int i = 0; i < UNREAD_MAX && (count > 0 || count == -EINTR || count == -EPROTO); i++)
+		count = foreign_socket_receive(socket, &byte, sizeof(byte));
 	foreign_socket_close(&socket);
 	foreign_socket_end();
 }

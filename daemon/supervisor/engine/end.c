@@ -251,7 +251,8 @@ void engine_kill(struct engine *engine, const char *reason)
 	if (engine->control_poll)
 		(void)uv_poll_stop(engine->control_poll);
 	engine->control_events = 0;
-	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0)
+	/* An engine of an earlier service may have ended and been reaped. */
+	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
 		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid,
 			  strerror(errno));
 	engine_groups_kill(engine->tenant->supervisor->groups, engine->tenant->uid, engine->pid);

@@ -1,6 +1,7 @@
 /* Descriptors that a user leaves in a socket must not make the service wait. Here one is a TCP
  * socket whose last close would wait for an hour. */
 #include "base/foreign_socket.h"
+#include "base/refusal.h"
 
 #include "cleanup.h"
 #include "packet_socket.h"
@@ -86,6 +87,21 @@ Test(foreign_socket, packets_are_received_without_opening_what_came_with_them)
 	cr_assert(eq(int, packet_socket_send(pair[1], "x", 1, NULL, 0, 0), 0));
 	cr_assert(eq(int, (int)packet_socket_receive(pair[0], &byte, 1, NULL, MSG_DONTWAIT), 1));
 	close_fd(&pair[0]);
+	close_fd(&pair[1]);
+	close_fd(&peer);
+}
+
+/* If a datagram remained unread, the client would get ECONNRESET instead. */
+Test(foreign_socket, a_client_that_sends_descriptors_gets_the_reason_of_a_refusal)
+{
+	int pair[2], peer;
+	char bytes[1024];
+	prepare_lingering_pair(pair, &peer);
+	cr_assert(eq(int, packet_socket_send(pair[1], "x", 1, NULL, 0, 0), 0));
+	refuse_client(pair[0], STATUS_QUOTA, "the service is full");
+	ssize_t count = recv(pair[1], bytes, sizeof(bytes), 0);
+	cr_assert(gt(long, (long)count, 0), "%s", strerror(errno));
+	cr_expect(ne(ptr, memmem(bytes, (size_t)count, "the service is full", 19), NULL));
 	close_fd(&pair[1]);
 	close_fd(&peer);
 }

@@ -90,7 +90,8 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   endif()
 
   sycl_test(supervisor_foreign_socket SOURCES supervisor/foreign_socket.c
-    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/foreign_socket.c LIBS sycl_shared TIMEOUT 60)
+    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/foreign_socket.c
+    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/refusal.c LIBS sycl_shared sycl_proto TIMEOUT 60)
   if(TARGET supervisor_foreign_socket)
     target_include_directories(supervisor_foreign_socket PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
   endif()

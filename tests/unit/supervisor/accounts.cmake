@@ -6,11 +6,12 @@ if(TARGET unit_accounts)
   target_include_directories(unit_accounts PRIVATE ${supervisor_folder})
 endif()
 
-# The file for the next service.
+# The file for the next service. Reads and writes can be interrupted.
 sycl_test(unit_service_state SOURCES ${CMAKE_CURRENT_LIST_DIR}/service_state.c ${supervisor_folder}/service/service_state.c
   ${supervisor_folder}/base/kept_file.c LIBS sycl_shared)
 if(TARGET unit_service_state)
   target_include_directories(unit_service_state PRIVATE ${supervisor_folder})
+  target_link_options(unit_service_state PRIVATE -Wl,--wrap=read,--wrap=write)
 endif()
 
 # This program has its own log_write.

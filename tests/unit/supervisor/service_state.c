@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,7 +23,35 @@ enum {
 	AT_ACCOUNT_COUNT = 52,
 	HEAD_BYTES = 56,
 	FILE_BYTES = 1024,
+	PIECE = 100, /* most bytes of one call */
 };
+
+static unsigned interruptions; /* calls that will fail as if a signal had arrived */
+
+ssize_t __wrap_read(int fd, void *buffer, size_t size);
+ssize_t __real_read(int fd, void *buffer, size_t size);
+ssize_t __wrap_write(int fd, const void *buffer, size_t size);
+ssize_t __real_write(int fd, const void *buffer, size_t size);
+
+static bool is_interrupted(void)
+{
+	if (interruptions == 0)
+		return false;
+	interruptions--;
+	errno = EINTR;
+	return true;
+}
+
+/* Each is short. */
+ssize_t __wrap_read(int fd, void *buffer, size_t size)
+{
+	return is_interrupted() ? -1 : __real_read(fd, buffer, size < PIECE ? size : PIECE);
+}
+
+ssize_t __wrap_write(int fd, const void *buffer, size_t size)
+{
+	return is_interrupted() ? -1 : __real_write(fd, buffer, size < PIECE ? size : PIECE);
+}
 
 static char folder_path[] = "/tmp/sycld-state-XXXXXX";
 static int folder = -1;
@@ -64,6 +93,21 @@ Test(service_state, what_was_kept_of_engines_is_read_again)
 	cr_expect(eq(u64, read.sessions_before, 11));
 	cr_expect(zero(int, memcmp(read.engines, engines, sizeof(engines))));
 	cr_expect(zero(int, memcmp(read.accounts, &account, sizeof(account))));
+	service_state_fini(&read);
+}
+
+Test(service_state, a_signal_is_not_taken_for_an_error)
+{
+	struct service_state_account accounts[4] = {{.uid = 9}};
+	struct service_state state = {.account_count = 4, .accounts = accounts};
+	struct service_state read = {.engines = NULL};
+	interruptions = 2;
+	cr_assert(zero(int, service_state_save(folder, &state)));
+	cr_assert(zero(u32, interruptions));
+	interruptions = 2;
+	cr_assert(zero(int, service_state_load(folder, &read)));
+	cr_assert(zero(u32, interruptions));
+	cr_expect(zero(int, memcmp(read.accounts, accounts, sizeof(accounts))));
 	service_state_fini(&read);
 }
 
