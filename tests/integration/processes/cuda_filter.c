@@ -89,6 +89,27 @@ Test(processes_cuda_filter, the_operator_can_leave_processes_to_drivers, .fini =
 	end();
 }
 
+/* The kernel's answer looks like the one of a kernel without filters. The filter is set in a turn
+ * after the device was opened, so some orders may succeed. */
+Test(processes_cuda_filter, an_engine_whose_filter_is_refused_ends_and_its_client_gets_the_cause,
+     .fini = teardown_filter)
+{
+	char line[LINE_BYTES] = "";
+	const char *const none[] = {NULL};
+	fake_service_start(&fake, "refuse_filters\n", ONLY_GPUS, false);
+	worker_start_with(&worker, NULL, fake.service->endpoint, "fault", none);
+	for (unsigned i = 0; !strstr(line, "cannot forbid processes: Invalid argument"); i++) {
+		cr_assert_lt(i, 1000, "it goes on without the filter");
+		cr_assert_eq(child_read_line(&worker, line, sizeof(line), SOON), 1);
+		bool is_good = strncmp(line, "ready", 5) == 0 || strncmp(line, "ok", 2) == 0;
+		cr_assert(is_good || strstr(line, "cannot forbid processes"), "%s", line);
+		if (is_good)
+			cr_assert_eq(child_say(&worker, "work 1"), 0);
+	}
+	fault_worker_finish(&worker);
+	fake_service_end(&fake);
+}
+
 /* PoCL needs to start its linker. */
 Test(processes_cuda_filter, an_engine_with_a_cpu_device_can_start_processes,
      .fini = teardown_filter)

@@ -6,6 +6,7 @@
 #include "fake.h"
 
 #include "fake_memory_file.h"
+#include "fake_processes.h"
 #include "fake_socket.h"
 
 #include <dlfcn.h>
@@ -49,6 +50,8 @@ static int command_locked(const char *line)
 	const char *rest = line + used;
 	if (strcmp(verb, "set") == 0)
 		return set_command(rest);
+	if (strcmp(verb, "refuse_filters") == 0)
+		return fake_processes_refuse_filters();
 	int error = fake_fault_command(verb, rest);
 	if (error == -ENOENT)
 		error = fake_device_command(verb, rest);

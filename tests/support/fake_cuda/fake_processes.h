@@ -5,4 +5,8 @@
 
 int fake_processes_try(const char *what);
 
+/* From now on no thread of this process can set a filter of system calls: that fails with EINVAL,
+ * as in a kernel without filters. 0 or a negative errno. */
+int fake_processes_refuse_filters(void);
+
 #endif
