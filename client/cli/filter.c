@@ -141,3 +141,35 @@ void filter_apply(const struct filter *filter, Sycl__V1__AdminReply *reply)
 	if (filter->of_device)
 		filter_devices(filter, reply);
 }
+
+/* True if the user has a limit of that name that replaces the one of all users. */
+static bool has_own_limit(const Sycl__V1__AdminReply *reply, size_t count, uint32_t uid,
+			  const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (reply->limits[i]->of_user && reply->limits[i]->uid == uid &&
+		    reply->limits[i]->session == 0 && strcmp(reply->limits[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+void filter_limits(const struct filter *filter, Sycl__V1__AdminReply *reply)
+{
+	size_t all = reply->n_limits, count = 0;
+	/* The user's own limits first: they are not overwritten while those of all are compared. */
+	for (size_t i = 0; i < all; i++) {
+		Sycl__V1__LimitFacts *limit = reply->limits[i];
+		if (!limit->of_user || limit->uid != filter->uid)
+			continue;
+		reply->limits[i] = reply->limits[count];
+		reply->limits[count++] = limit;
+	}
+	size_t own = count;
+	for (size_t i = own; i < all; i++) {
+		Sycl__V1__LimitFacts *limit = reply->limits[i];
+		if (!limit->of_user && limit->session == 0 &&
+		    !has_own_limit(reply, own, filter->uid, limit->name))
+			reply->limits[count++] = limit;
+	}
+	reply->n_limits = count;
+}

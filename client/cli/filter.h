@@ -29,6 +29,10 @@ bool filter_read(const struct filter_words *words, struct filter *filter_out,
  * it is freed as one block. */
 void filter_apply(const struct filter *filter, Sycl__V1__AdminReply *reply);
 
+/* Leaves the limits that apply to the filter's user: the user's own, and those of all users that
+ * nothing of the user's replaces. Of one user only. */
+void filter_limits(const struct filter *filter, Sycl__V1__AdminReply *reply);
+
 /* Reads "cuda:0". False: the text has another form. */
 bool device_word_read(const char *text, Sycl__V1__Backend *backend_out, uint32_t *index_out);
 

@@ -324,6 +324,29 @@ static int run_other(const struct arguments *arguments)
 	return r == 0 ? STATUS_OK : (r == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED);
 }
 
+/* Adds the limits of the shown user to the answer, which then points into `limits_out`. An answer
+ * without limits is shown, too: the service may end between both requests. */
+static void add_limits(const struct arguments *arguments, Sycl__V1__AdminReply *reply,
+		       struct answer *limits_out)
+{
+	char message[MESSAGE_BYTES];
+	const struct verb *verb = find_verb("limits");
+	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
+	request.protocol = PROTOCOL_VERSION;
+	verb->ask(&request);
+	if (service_request(arguments->runtime_directory, &request, verb->timeout_ms, limits_out,
+			    message, sizeof(message)) < 0)
+		return;
+	filter_limits(&cli_filter, limits_out->reply);
+	reply->limits = limits_out->reply->limits;
+	reply->n_limits = limits_out->reply->n_limits;
+}
+
+static bool wants_limits(const struct arguments *arguments)
+{
+	return verb_is(arguments->verb, "show") && cli_filter.of_user && !arguments->json;
+}
+
 static int run_once(const struct arguments *arguments)
 {
 	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
@@ -333,7 +356,7 @@ static int run_once(const struct arguments *arguments)
 	if (own_version)
 		(void)printf("syclctl %s\n", SYCLD_VERSION);
 
-	struct answer answer;
+	struct answer answer, limits = {.reply = NULL};
 	char message[MESSAGE_BYTES];
 	int r = service_request(arguments->runtime_directory, &request, arguments->verb->timeout_ms,
 				&answer, message, sizeof(message));
@@ -343,9 +366,12 @@ static int run_once(const struct arguments *arguments)
 		return r == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED;
 	}
 	filter_apply(&cli_filter, answer.reply);
+	if (wants_limits(arguments))
+		add_limits(arguments, answer.reply, &limits);
 	bool shown = arguments->json ? arguments->verb->json(answer.reply)
 				     : arguments->verb->show(answer.reply);
 	answer_free(&answer);
+	answer_free(&limits);
 	/* `show` has named the missing thing itself. */
 	if (!shown && verb_is(arguments->verb, "show") && !arguments->json)
 		return STATUS_FAILED;

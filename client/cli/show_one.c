@@ -1,6 +1,7 @@
 /*
- * Prints each member of the JSON form of one session, device or user on a line, so that none is
- * missing. Tables of its sessions and shares follow.
+ * The present of one session, device or user comes first: its sessions, and why each of them does
+ * not run. Use and limits follow. At the end each member of the JSON form has a line, so that none
+ * is missing.
  */
 #include "filter.h"
 #include "json.h"
@@ -100,40 +101,101 @@ static bool shows(const char *kind)
 	return strcmp(cli_shown_kind, kind) == 0;
 }
 
-/* Shows the shares, and the sessions of the user or device. */
-static bool show_around(const Sycl__V1__AdminReply *reply)
+/* `is_first`: no empty line comes before it. */
+static void print_heading(const char *text, bool is_first)
 {
-	bool shown = show_shares(reply, colours_wanted());
-	if (shows("session") || reply->n_sessions == 0)
-		return shown;
-	(void)puts("\nSessions");
-	return show_session_table(reply, colours_wanted()) && shown;
+	if (!is_first)
+		(void)putchar('\n');
+	print_coloured(text, COLOUR_BOLD, colours_wanted());
+	(void)putchar('\n');
 }
 
-static bool print_kind(json_t *status)
+static bool is_known(const Sycl__V1__AdminReply *reply)
 {
 	if (shows("session"))
-		return print_list(status, "sessions");
-	if (shows("device")) {
-		bool found = print_list(status, "devices");
-		return print_list(status, "devices_now") || found;
+		return reply->n_sessions > 0;
+	if (shows("device"))
+		return reply->n_devices + reply->n_present > 0;
+	return reply->n_engines + reply->n_accounts + reply->n_sessions > 0;
+}
+
+static bool show_one_sessions(const Sycl__V1__AdminReply *reply)
+{
+	bool shown = true;
+	if (!shows("session"))
+		print_heading("Sessions", shows("user"));
+	if (reply->service && reply->service->drained)
+		(void)puts("  no new session is accepted until 'syclctl resume --all'");
+	if (reply->n_sessions == 0)
+		(void)puts("  none");
+	else
+		shown = show_session_table(reply, colours_wanted());
+	show_reasons(reply);
+	return shown;
+}
+
+/* Shows what holds now. A device's own figures come before its sessions. */
+static bool show_now(const Sycl__V1__AdminReply *reply)
+{
+	bool shown = true;
+	if (shows("device") && reply->n_devices > 0)
+		shown = show_device_table(reply, colours_wanted());
+	shown = show_one_sessions(reply) && shown;
+	if (shows("user") && reply->n_engines > 0) {
+		print_heading("Engines", false);
+		shown = show_engine_table(reply, colours_wanted()) && shown;
 	}
-	bool found = print_list(status, "tenants");
-	if (found)
-		(void)puts("\nUsed so far");
-	return print_list(status, "accounts") || found;
+	return show_shares(reply, colours_wanted()) && shown;
+}
+
+static bool show_used(const Sycl__V1__AdminReply *reply)
+{
+	bool shown = true;
+	if (!shows("user"))
+		return true;
+	if (reply->n_accounts > 0) {
+		print_heading("Used so far", false);
+		shown = show_account_table(reply, colours_wanted());
+	}
+	if (reply->n_limits > 0) {
+		print_heading("Limits", false);
+		shown = show_limits(reply) && shown;
+	}
+	return shown;
+}
+
+static void print_details(json_t *status)
+{
+	print_heading("Details", false);
+	if (shows("session")) {
+		(void)print_list(status, "sessions");
+		return;
+	}
+	if (shows("device")) {
+		if (print_list(status, "devices_now"))
+			(void)putchar('\n');
+		(void)print_list(status, "devices");
+		return;
+	}
+	if (print_list(status, "tenants"))
+		(void)putchar('\n');
+	(void)print_list(status, "accounts");
 }
 
 bool show_one(const Sycl__V1__AdminReply *reply)
 {
+	if (!is_known(reply)) {
+		(void)fprintf(stderr, "syclctl: the service has no such %s\n", cli_shown_kind);
+		return false;
+	}
 	json_t *status = json_of_status(reply);
 	if (!status)
 		return false;
-	bool found = print_kind(status);
+	bool shown = show_now(reply);
+	shown = show_used(reply) && shown;
+	print_details(status);
 	json_decref(status);
-	if (!found)
-		(void)fprintf(stderr, "syclctl: the service has no such %s\n", cli_shown_kind);
-	return found && show_around(reply);
+	return shown;
 }
 
 bool json_one(const Sycl__V1__AdminReply *reply)

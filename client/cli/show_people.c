@@ -123,7 +123,7 @@ static void claim_cells(struct table *table, const Sycl__V1__EngineFacts *engine
 	table_cell(table, COLOUR_NONE, "%llu", (unsigned long long)engine->build_cache_hits);
 }
 
-static bool engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
+bool show_engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
 		{"USER", COLUMN_TEXT},
@@ -209,7 +209,7 @@ bool show_shares(const Sycl__V1__AdminReply *reply, bool coloured)
 }
 
 /* Shows sums over all past and present engines and sessions. */
-static bool account_table(const Sycl__V1__AdminReply *reply, bool coloured)
+bool show_account_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const Sycl__V1__Usage none = SYCL__V1__USAGE__INIT;
 	static const struct column columns[] = {
@@ -257,12 +257,12 @@ bool show_status(const Sycl__V1__AdminReply *reply)
 	show_unavailable(reply);
 	if (reply->n_engines) {
 		heading("Tenants", coloured);
-		printed = engine_table(reply, coloured) && printed;
+		printed = show_engine_table(reply, coloured) && printed;
 	}
 	printed = show_shares(reply, coloured) && printed;
 	if (reply->n_accounts) {
 		heading("Used so far", coloured);
-		printed = account_table(reply, coloured) && printed;
+		printed = show_account_table(reply, coloured) && printed;
 	}
 	heading("Sessions", coloured);
 	if (reply->n_sessions == 0)

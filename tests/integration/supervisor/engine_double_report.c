@@ -49,6 +49,11 @@ static void fill_present(Sycl__V1__SessionPresent *present)
 	present->running_ns = is_wrong ? UINT64_MAX : 1;
 	present->backend = is_wrong ? (Sycl__V1__Backend)77 : SYCL__V1__BACKEND__BACKEND_CUDA;
 	present->index = is_wrong ? UINT32_MAX : 1;
+	if (manner("waiter")) {
+		present->activity = SYCL__V1__SESSION_ACTIVITY__SESSION_ACTIVITY_WAITING;
+		present->waits_for = SYCL__V1__SESSION_WAIT__SESSION_WAIT_TURN;
+		present->running = (char *)(uintptr_t) "";
+	}
 	present->queued = is_wrong ? UINT32_MAX : 6;
 	present->device_bytes = is_wrong ? UINT64_MAX : 8192;
 	present->used_permille = is_wrong ? UINT32_MAX : 250;

@@ -99,6 +99,43 @@ Test(present, N6_what_runs_now_is_shown_with_names)
 	must_show("show", "session", "1", "double_kernel");
 }
 
+/* Returns where the text is in the output. */
+static size_t place_of(const struct outcome *outcome, const char *text)
+{
+	const char *found = strstr(outcome->out, text);
+	cr_assert(ne(ptr, (void *)(uintptr_t)found, NULL), "no '%s' in: %s", text, outcome->out);
+	return (size_t)(found - outcome->out);
+}
+
+/* The question is why this user waits, so the answer comes before accounts and limits. */
+Test(present, N6_of_a_user_the_sessions_come_first_with_the_reason)
+{
+	static const char *const order[] = {"waiting: turn",
+					    "waits for its turn: another session of this user has "
+					    "the device (cuda:1)\n",
+					    "\nEngines\n",
+					    "\nUsed so far\n",
+					    "\nLimits\n",
+					    "groups_in_flight",
+					    "\nDetails\n"};
+	char user[16];
+	begin_present("waiter");
+	(void)snprintf(user, sizeof(user), "%u", (unsigned)geteuid());
+	struct outcome outcome = ctl("show", "user", user);
+	cr_assert(eq(int, outcome.status, 0), "%s", outcome.error);
+	cr_expect(zero(sz, place_of(&outcome, "Sessions\n")));
+	for (size_t i = 1; i < sizeof(order) / sizeof(*order); i++)
+		cr_expect(place_of(&outcome, order[i - 1]) < place_of(&outcome, order[i]), "%s",
+			  order[i]);
+	outcome_free(&outcome);
+	outcome = ctl("show", "session", "1");
+	cr_expect(place_of(&outcome, "waits for its turn") < place_of(&outcome, "\nDetails\n"));
+	outcome_free(&outcome);
+	outcome = ctl("show", "device", "cuda:1");
+	cr_expect(place_of(&outcome, "waits for its turn") < place_of(&outcome, "busy_permille"));
+	outcome_free(&outcome);
+}
+
 Test(present, N6_a_filter_leaves_the_rest_out)
 {
 	char other[32];

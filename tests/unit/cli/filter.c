@@ -35,3 +35,39 @@ Test(cli_filter, a_device_is_found_by_its_number_in_its_backend)
 	cr_assert(eq(sz, reply.n_devices, 1));
 	cr_expect(eq(ptr, (void *)reply.devices[0], (void *)&known[1]));
 }
+
+static void add_limit(Sycl__V1__AdminReply *reply, Sycl__V1__LimitFacts *limit, const char *name,
+		      uint32_t uid, uint64_t session)
+{
+	sycl__v1__limit_facts__init(limit);
+	limit->name = (char *)(uintptr_t)name;
+	limit->of_user = uid > 0;
+	limit->uid = uid;
+	limit->session = session;
+	reply->limits[reply->n_limits++] = limit;
+}
+
+/* The limit of all users is shown only where nothing of the user's own replaces it. */
+Test(cli_filter, a_users_own_limit_replaces_that_of_all)
+{
+	Sycl__V1__AdminReply reply = SYCL__V1__ADMIN_REPLY__INIT;
+	Sycl__V1__LimitFacts facts[6], *list[6];
+	const struct filter filter = {.of_user = true, .uid = 7};
+	reply.limits = list;
+	add_limit(&reply, &facts[0], "objects", 0, 0);
+	add_limit(&reply, &facts[1], "builds", 0, 0);
+	add_limit(&reply, &facts[2], "weight", 0, 0);
+	add_limit(&reply, &facts[3], "builds", 8, 0);
+	add_limit(&reply, &facts[4], "objects", 7, 0);
+	add_limit(&reply, &facts[5], "weight", 7, 3); /* of one session: not of the others */
+	filter_limits(&filter, &reply);
+	cr_assert(eq(sz, reply.n_limits, 4));
+	cr_expect(eq(ptr, (void *)list[0], (void *)&facts[4]));
+	cr_expect(eq(ptr, (void *)list[1], (void *)&facts[5]));
+	bool has_builds = false, has_weight = false;
+	for (size_t i = 2; i < 4; i++) {
+		has_builds = has_builds || list[i] == &facts[1];
+		has_weight = has_weight || list[i] == &facts[2];
+	}
+	cr_expect(has_builds && has_weight);
+}
