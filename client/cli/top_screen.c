@@ -193,10 +193,12 @@ static void cell_text(const Sycl__V1__SessionFacts *session, int column, char te
 			(void)format_bytes(present->device_bytes, text);
 		break;
 	case COLUMN_P50:
-		(void)format_duration(session->delay_p50_ns, text);
+		if (session->delays > 0)
+			(void)format_duration(session->delay_p50_ns, text);
 		break;
 	default:
-		(void)format_duration(session->delay_p99_ns, text);
+		if (session->delays > 0)
+			(void)format_duration(session->delay_p99_ns, text);
 	}
 }
 

@@ -224,7 +224,8 @@ static void write_waits(const struct writing *writing)
 {
 	static const struct family family = {
 		"sycld_command_wait_seconds", SUMMARY, "seconds",
-		"How long commands waited to be sent, once nothing of their own was in the way.",
+		"How long commands waited to be sent, once nothing of their own was in the way. "
+		"The quantiles are of all commands that the service has counted for the user.",
 		0};
 	const struct tally *tally = writing->facts->tally;
 	write_head(writing, &family);

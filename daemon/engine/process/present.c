@@ -55,6 +55,15 @@ static Sycl__V1__SessionWait oldest_waits_for(const struct session *session)
 				       : SYCL__V1__SESSION_WAIT__SESSION_WAIT_NONE;
 }
 
+static void fill_delays(const struct session *session, Sycl__V1__SessionPresent *present)
+{
+	struct delay_histogram delays;
+	sched_account_recent_delays(session->work, clock_now_ns(), &delays);
+	present->delays = delay_total(&delays);
+	present->delay_p50_ns = delay_quantile(&delays, 500);
+	present->delay_p99_ns = delay_quantile(&delays, 990);
+}
+
 void present_fill_session(const struct session *session, Sycl__V1__SessionPresent *present_out,
 			  Sycl__V1__Usage *usage)
 {
@@ -66,6 +75,7 @@ void present_fill_session(const struct session *session, Sycl__V1__SessionPresen
 	present_out->device_bytes = sched_account_device(session->work)->bytes;
 	present_out->spilled_bytes = sched_account_spilled(session->work);
 	fill_used(session, present_out);
+	fill_delays(session, present_out);
 	if (sched_account_running(session->engine->scheduler, session->work, &running)) {
 		fill_running(session, &running, present_out);
 		usage->device_ns += running.used_ns;

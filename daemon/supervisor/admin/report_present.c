@@ -3,7 +3,6 @@
 #include "account/claims.h"
 #include "admin/report.h"
 #include "admin/report_sensors.h"
-#include "delay_histogram.h"
 #include "engine/engine.h"
 #include "service/supervisor.h"
 #include "share_page.h"
@@ -40,23 +39,9 @@ Sycl__V1__OrderOrigin *report_present_origin(struct report_present *present,
 	return row;
 }
 
-/* Sums the delays of all devices. */
-static void fill_delays(const Sycl__V1__SessionReport *devices, Sycl__V1__SessionFacts *facts)
+void report_present_session(struct report_present *present, const struct session *session,
+			    const struct session_figures *claim, Sycl__V1__SessionFacts *facts_out)
 {
-	struct delay_histogram sum = {{0}};
-	for (size_t i = 0; devices && i < devices->n_devices; i++)
-		delay_add(&sum, devices->devices[i]->first_delay, devices->devices[i]->delays,
-			  devices->devices[i]->n_delays);
-	facts->delays = delay_total(&sum);
-	facts->delay_p50_ns = delay_quantile(&sum, 500);
-	facts->delay_p99_ns = delay_quantile(&sum, 990);
-}
-
-void report_present_session(struct report_present *present, const struct engine *engine,
-			    const struct session *session, const struct session_figures *claim,
-			    Sycl__V1__SessionFacts *facts_out)
-{
-	fill_delays(claims_devices(claim, &engine->tenant->supervisor->arena), facts_out);
 	if (claim->paused)
 		facts_out->paused_by = report_present_origin(present, &session->paused_by);
 	if (!claim->has_present)
@@ -68,6 +53,10 @@ void report_present_session(struct report_present *present, const struct engine 
 	if (row->running_ns > facts_out->age_ns)
 		row->running_ns = facts_out->age_ns;
 	facts_out->present = row;
+	/* An engine of an earlier release reports none of the last minute. */
+	facts_out->delays = row->delays;
+	facts_out->delay_p50_ns = row->delay_p50_ns;
+	facts_out->delay_p99_ns = row->delay_p99_ns;
 }
 
 static Sycl__V1__DevicePresent *present_row(struct report_present *present,

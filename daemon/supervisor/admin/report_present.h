@@ -28,9 +28,8 @@ bool report_present_begin(struct report_present *present, size_t sessions, size_
 void report_present_fini(struct report_present *present);
 
 /* Fills a session's row from its engine's claim. */
-void report_present_session(struct report_present *present, const struct engine *engine,
-			    const struct session *session, const struct session_figures *claim,
-			    Sycl__V1__SessionFacts *facts_out);
+void report_present_session(struct report_present *present, const struct session *session,
+			    const struct session_figures *claim, Sycl__V1__SessionFacts *facts_out);
 
 /* Adds each device with the sums over all engines for which `visible` returns true. */
 void report_present_devices(struct report_present *present, const struct inquiry *inquiry,

@@ -397,7 +397,7 @@ static void reply_add_session(struct reply *reply, const struct engine *engine,
 	facts->ended = claim->ended;
 	facts->session_class = claim->session_class;
 	facts->weight = claim->weight;
-	report_present_session(&reply->present, engine, session, claim, facts);
+	report_present_session(&reply->present, session, claim, facts);
 }
 
 static void reply_add_sessions(struct reply *reply)

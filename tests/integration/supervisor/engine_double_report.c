@@ -57,6 +57,9 @@ static void fill_present(Sycl__V1__SessionPresent *present)
 	present->queued = is_wrong ? UINT32_MAX : 6;
 	present->device_bytes = is_wrong ? UINT64_MAX : 8192;
 	present->used_permille = is_wrong ? UINT32_MAX : 250;
+	present->delays = is_wrong ? UINT64_MAX : manner("rested") ? 0 : 7;
+	present->delay_p50_ns = is_wrong ? UINT64_MAX : 2000000;
+	present->delay_p99_ns = is_wrong ? UINT64_MAX : 3000000;
 }
 
 static void report_open_devices(Sycl__V1__EngineReport *report)

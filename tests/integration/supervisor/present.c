@@ -99,6 +99,31 @@ Test(present, N6_what_runs_now_is_shown_with_names)
 	must_show("show", "session", "1", "double_kernel");
 }
 
+/* The service shows what an engine reports of the last minute, not the sums of the session's life.
+ */
+Test(present, N6_waits_are_of_the_last_minute)
+{
+	begin_present("double");
+	json_t *status = ctl_json(&service, "status");
+	const json_t *session = first_of(status, "sessions");
+	cr_expect(eq(long, (long)json_integer_value(json_object_get(session, "delays")), 7L));
+	cr_expect(eq(long, (long)json_integer_value(json_object_get(session, "delay_p50_ns")),
+		     2000000L));
+	cr_expect(eq(long, (long)json_integer_value(json_object_get(session, "delay_p99_ns")),
+		     3000000L));
+	json_decref(status);
+	must_show("sessions", NULL, NULL, "WAIT P50/1m");
+	must_show("sessions", NULL, NULL, "2.0 ms");
+	must_show("accounts", NULL, NULL, "1.2 ms");
+}
+
+Test(present, N6_a_session_that_rested_shows_no_waits)
+{
+	begin_present("rested");
+	must_show("sessions", NULL, NULL, "double_kernel");
+	must_hide("sessions", NULL, NULL, "2.0 ms");
+}
+
 /* Returns where the text is in the output. */
 static size_t place_of(const struct outcome *outcome, const char *text)
 {

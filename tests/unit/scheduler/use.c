@@ -95,6 +95,53 @@ static void increment_as(struct sched_account *account, uint32_t device, struct 
 	h.account = NULL;
 }
 
+static uint64_t recent_of(struct sched_account *account)
+{
+	struct delay_histogram delays;
+	sched_account_recent_delays(account, its_clock(), &delays);
+	return delay_total(&delays);
+}
+
+static void increment_times(struct words *words, unsigned times)
+{
+	for (unsigned i = 0; i < times; i++) {
+		increment_as(one, 0, words, &probes[i]);
+		cr_assert(harness_settle(&h));
+	}
+}
+
+/* An operator asks how long commands wait now, not how long they waited in the first hour. */
+Test(use, recent_delays_are_those_of_the_last_minute)
+{
+	begin_use(false);
+	struct words words;
+	harness_words(&h, &words, WORDS, true, 0);
+	cr_assert(zero(u64, recent_of(one)));
+	increment_times(&words, 3);
+	cr_assert(eq(u64, recent_of(one), 3));
+	atomic_fetch_add(&its_time, 30000 * MS_NS);
+	harness_turn(&h);
+	increment_times(&words, 2);
+	cr_assert(eq(u64, recent_of(one), 5));
+	atomic_fetch_add(&its_time, 31000 * MS_NS);
+	cr_assert(eq(u64, recent_of(one), 2), "the first three are a minute old");
+	atomic_fetch_add(&its_time, 30000 * MS_NS);
+	cr_assert(zero(u64, recent_of(one)), "it has rested for a minute");
+	cr_assert(eq(u64, delays_of(one, 0), 5));
+	harness_turn(&h);
+	increment_times(&words, 1);
+	cr_assert(eq(u64, recent_of(one), 1));
+	/* More often than copies are kept. */
+	for (unsigned i = 0; i < 10; i++) {
+		atomic_fetch_add(&its_time, 16000 * MS_NS);
+		harness_turn(&h);
+		increment_times(&words, 1);
+	}
+	cr_assert(eq(u64, recent_of(one), 4), "48 seconds, and the one that has just been sent");
+	harness_words_free(&h, &words);
+	finish_use();
+}
+
 /* Commands that find room do not wait. The others wait as long as the device stands still, by the
  * clock of the turns. */
 Test(use, a_delay_is_from_when_a_command_could_go_until_it_was_sent)

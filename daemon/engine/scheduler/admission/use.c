@@ -16,18 +16,25 @@
 #include "scheduler/state/task.h"
 
 /* Use of a sub-device counts for its device. */
-static struct sched_used *used_by_flow(struct sched_flow *flow)
+static struct sched_flow *flow_that_counts(struct sched_flow *flow)
 {
 	struct scheduler_device *root = flow->device->root;
-	return root && flow->account ? &sched_flow_of(root, flow->account)->used : &flow->used;
+	return root && flow->account ? sched_flow_of(root, flow->account) : flow;
+}
+
+static struct sched_used *used_by_flow(struct sched_flow *flow)
+{
+	return &flow_that_counts(flow)->used;
 }
 
 void sched_use_sent(struct task *task)
 {
 	const uint64_t now_ns = task->scheduler->now_ns;
-	if (task->role == TASK_ROLE_GROUP && !task->split.begun)
-		delay_note(&used_by_flow(task->flow)->delays, now_ns - task->due_ns,
-			   command_launch_count(&task->command));
+	if (task->role != TASK_ROLE_GROUP || task->split.begun)
+		return;
+	struct sched_flow *flow = flow_that_counts(task->flow);
+	recent_delays_step(&flow->recent, &flow->used.delays, now_ns);
+	delay_note(&flow->used.delays, now_ns - task->due_ns, command_launch_count(&task->command));
 }
 
 static uint32_t count_failures(const struct task_command *command)
@@ -97,4 +104,12 @@ bool sched_account_use(struct sched_account *account, uint32_t nth,
 		return true;
 	}
 	return false;
+}
+
+void sched_account_recent_delays(struct sched_account *account, uint64_t now_ns,
+				 struct delay_histogram *delays_out)
+{
+	*delays_out = (struct delay_histogram){.counts = {0}};
+	for (const struct sched_flow *flow = *sched_account_flows(account); flow; flow = flow->next)
+		recent_delays_add(&flow->recent, &flow->used.delays, now_ns, delays_out);
 }

@@ -42,6 +42,10 @@ struct sched_device_use {
 /* The nth device that the session has used, from 0. False: it has used fewer. */
 bool sched_account_use(struct sched_account *account, uint32_t nth,
 		       struct sched_device_use *use_out);
+/* The delays of its commands on all devices in the last minute, of which the first quarter may be
+ * missing. `now_ns`: CLOCK_MONOTONIC. */
+void sched_account_recent_delays(struct sched_account *account, uint64_t now_ns,
+				 struct delay_histogram *delays_out);
 /* Takes a reference; sched_account_drop ends it. */
 void sched_account_hold(struct sched_account *account);
 /* Changes the limit. What the session holds already stays. */

@@ -6,6 +6,7 @@
 #ifndef SYCL_ENGINE_SCHED_DEVICE_H
 #define SYCL_ENGINE_SCHED_DEVICE_H
 
+#include "base/recent_delays.h"
 #include "base/cause.h"
 #include "base/intrusive_list.h"
 #include "base/lane_limits.h"
@@ -82,6 +83,7 @@ struct sched_flow {
 					    compute lane of a group */
 	} lanes[SCHED_FLOW_LISTS];
 	struct sched_used used;
+	struct recent_delays recent;        /* of used.delays */
 	uint64_t running_ns;                /* running time at the latest report; not in `used` */
 	uint64_t sampled_ns[SCHED_SAMPLES]; /* device time at each sample (present.h) */
 };
