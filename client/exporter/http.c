@@ -6,6 +6,7 @@
 #include "metrics.h"
 #include "packet_socket.h"
 #include "page.h"
+#include "peer_user.h"
 
 #include <microhttpd.h>
 
@@ -23,7 +24,6 @@ DEFINE_CLEANUP(tally)
 
 enum {
 	CONNECTIONS_MOST = PEER_CONNECTIONS_MOST,
-	CONNECTIONS_PER_ADDRESS = 16,
 	SILENCE_SECONDS = 10,
 	REQUEST_BYTES = 16384, /* for each connection: its request and the head of its answer */
 	BACKLOG = 64,
@@ -307,13 +307,16 @@ static enum MHD_Result on_local_request(void *http, struct MHD_Connection *conne
 	return on_request(http, connection, path, method, body_bytes, context, true);
 }
 
-/* Returns the context of a counted connection: its user. The lowest bit makes it non-NULL. */
-static void *context_of_uid(uid_t uid)
+/* Counts a new connection. One too many is closed. */
+static void count_connection(struct peers *peers, int socket, const struct peer_key *key,
+			     void **socket_context)
 {
-	return (void *)(((uintptr_t)uid << 1) | 1u);
+	unsigned number = key ? peers_add(peers, key) : 0;
+	*socket_context = (void *)(uintptr_t)number; // NOLINT(performance-no-int-to-ptr)
+	if (number == 0)
+		(void)shutdown(socket, SHUT_RDWR);
 }
 
-/* Counts connections. A new connection of a user with too many is closed. */
 static void on_local_connection(void *context, struct MHD_Connection *connection,
 				void **socket_context, enum MHD_ConnectionNotificationCode what)
 {
@@ -321,44 +324,62 @@ static void on_local_connection(void *context, struct MHD_Connection *connection
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	pid_t pid;
-	uid_t uid;
+	uid_t uid = 0;
 	gid_t gid;
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		if (*socket_context)
-			peers_remove(&http->peers, (uid_t)((uintptr_t)*socket_context >> 1));
+		peers_remove(&http->peers, (unsigned)(uintptr_t)*socket_context);
 		return;
 	}
 	*socket_context = NULL;
 	if (!info)
 		return;
-	if (packet_socket_peer(info->connect_fd, &pid, &uid, &gid) == 0 &&
-	    peers_add(&http->peers, uid))
-		*socket_context = context_of_uid(uid);
-	else
-		(void)shutdown(info->connect_fd, SHUT_RDWR);
+	bool has_user = packet_socket_peer(info->connect_fd, &pid, &uid, &gid) == 0;
+	const struct peer_key key = peer_key_of_user(uid);
+	count_connection(&http->peers, info->connect_fd, has_user ? &key : NULL, socket_context);
+}
+
+/* Returns the user at the other end, if that is on this machine, else the address. So no user can
+ * take the connections of others who come from the same address. */
+static struct peer_key key_of_tcp_peer(const struct http *http, int socket)
+{
+	struct sockaddr_storage peer = {.ss_family = AF_UNSPEC}, here = {.ss_family = AF_UNSPEC};
+	socklen_t peer_bytes = sizeof(peer), here_bytes = sizeof(here);
+	uid_t uid;
+	if (getpeername(socket, (struct sockaddr *)&peer, &peer_bytes) == 0 &&
+	    getsockname(socket, (struct sockaddr *)&here, &here_bytes) == 0 &&
+	    http->questions >= 0 && peer_user_find(http->questions, &peer, &here, &uid) == 0)
+		return peer_key_of_user(uid);
+	return peer_key_of_address(&peer);
 }
 
 static void on_tcp_connection(void *context, struct MHD_Connection *connection,
 			      void **socket_context, enum MHD_ConnectionNotificationCode what)
 {
-	(void)context;
-	(void)connection;
-	(void)socket_context;
-	(void)what;
+	struct http *http = context;
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		peers_remove(&http->tcp_peers, (unsigned)(uintptr_t)*socket_context);
+		return;
+	}
+	*socket_context = NULL;
+	if (!info)
+		return;
+	const struct peer_key key = key_of_tcp_peer(http, info->connect_fd);
+	count_connection(&http->tcp_peers, info->connect_fd, &key, socket_context);
 }
 
 /* Takes the socket. NULL: it failed. */
 static struct MHD_Daemon *serve(struct http *http, int socket, MHD_AccessHandlerCallback handler,
-				MHD_NotifyConnectionCallback on_connection, unsigned per_address)
+				MHD_NotifyConnectionCallback on_connection)
 {
 	struct MHD_Daemon *daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handler, http,
 		MHD_OPTION_LISTEN_SOCKET, socket, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned)CONNECTIONS_MOST, MHD_OPTION_PER_IP_CONNECTION_LIMIT, per_address,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_SECONDS,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
-		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
-		MHD_OPTION_END);
+		(unsigned)CONNECTIONS_MOST, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned)SILENCE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)REQUEST_BYTES, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
 	if (!daemon)
 		(void)close(socket);
 	return daemon;
@@ -411,8 +432,9 @@ int http_start(struct http *http)
 		int r = listen_tcp(http->options, &socket);
 		if (r < 0)
 			return r;
-		http->tcp = serve(http, socket, on_tcp_request, on_tcp_connection,
-				  CONNECTIONS_PER_ADDRESS);
+		/* Without it connections are counted by address. */
+		http->questions = peer_user_open();
+		http->tcp = serve(http, socket, on_tcp_request, on_tcp_connection);
 		if (!http->tcp)
 			return complain("the server", EIO);
 	}
@@ -420,7 +442,7 @@ int http_start(struct http *http)
 		int r = listen_unix(http->options->unix_path, &socket);
 		if (r < 0)
 			return r;
-		http->local = serve(http, socket, on_local_request, on_local_connection, 0);
+		http->local = serve(http, socket, on_local_request, on_local_connection);
 		if (!http->local)
 			return complain("the server", EIO);
 	}
@@ -436,6 +458,8 @@ void http_stop(struct http *http)
 		(void)unlink(http->options->unix_path);
 	}
 	http->tcp = http->local = NULL;
+	if (http->questions >= 0)
+		close_fd(&http->questions);
 }
 
 unsigned http_port(const struct http *http)

@@ -18,8 +18,10 @@ struct http {
 	const struct options *options;
 	const struct token *token;
 	bool has_observers;
-	gid_t observers;    /* with has_observers: members see all data */
-	struct peers peers; /* of the Unix socket, on that socket's thread */
+	gid_t observers; /* with has_observers: members see all data */
+	/* Of the Unix socket and of TCP, each on that socket's thread. */
+	struct peers peers, tcp_peers;
+	int questions; /* peer_user.h, on TCP's thread; negative: users are not found */
 	struct MHD_Daemon *tcp, *local;
 };
 

@@ -74,7 +74,8 @@ static bool find_group(const char *name, gid_t *group_out)
 static int run(const struct options *options, const struct token *token, const sigset_t *signals)
 {
 	static struct sampler sampler;
-	struct http http = {.sampler = &sampler, .options = options, .token = token};
+	struct http http = {
+		.sampler = &sampler, .options = options, .token = token, .questions = -1};
 	int status = STATUS_FAILED, signal_number = 0;
 	http.has_observers = find_group(options->observer_group, &http.observers);
 	if (sampler_start(&sampler, options->runtime_directory, options->users) < 0)

@@ -1,33 +1,60 @@
 #include "peers.h"
 
+#include <netinet/in.h>
 #include <stddef.h>
+#include <string.h>
 
-static struct peer *peer_of(struct peers *peers, uid_t uid)
+enum { KIND_USER = 1, KIND_ADDRESS, IPV4_BYTES = 4, IPV6_BYTES = 16 };
+
+struct peer_key peer_key_of_user(uid_t uid)
 {
-	for (unsigned i = 0; i < peers->count; i++)
-		if (peers->list[i].uid == uid)
-			return &peers->list[i];
-	return NULL;
+	struct peer_key key = {.bytes = {KIND_USER}};
+	memcpy(&key.bytes[1], &uid, sizeof(uid));
+	return key;
 }
 
-bool peers_add(struct peers *peers, uid_t uid)
+struct peer_key peer_key_of_address(const struct sockaddr_storage *address)
 {
-	struct peer *peer = peer_of(peers, uid);
-	if (!peer) {
-		if (peers->count == PEER_CONNECTIONS_MOST)
-			return false;
-		peer = &peers->list[peers->count++];
-		*peer = (struct peer){.uid = uid};
+	struct peer_key key = {.bytes = {KIND_ADDRESS}};
+	struct sockaddr_in ipv4;
+	struct sockaddr_in6 ipv6;
+	if (address->ss_family == AF_INET) {
+		memcpy(&ipv4, address, sizeof(ipv4));
+		key.bytes[11] = key.bytes[12] = UINT8_MAX;
+		memcpy(&key.bytes[PEER_KEY_BYTES - IPV4_BYTES], &ipv4.sin_addr, IPV4_BYTES);
+	} else if (address->ss_family == AF_INET6) {
+		memcpy(&ipv6, address, sizeof(ipv6));
+		memcpy(&key.bytes[1], &ipv6.sin6_addr, IPV6_BYTES);
 	}
-	if (peer->connections == PEER_CONNECTIONS_PER_USER)
-		return false;
-	peer->connections++;
-	return true;
+	return key;
 }
 
-void peers_remove(struct peers *peers, uid_t uid)
+/* Returns the entry with this key, else a free one. NULL: there is none. */
+static struct peer *entry_for(struct peers *peers, const struct peer_key *key)
 {
-	struct peer *peer = peer_of(peers, uid);
-	if (peer && --peer->connections == 0)
-		*peer = peers->list[--peers->count];
+	struct peer *free_entry = NULL;
+	for (unsigned i = 0; i < PEER_CONNECTIONS_MOST; i++) {
+		struct peer *peer = &peers->list[i];
+		if (peer->connections == 0)
+			free_entry = free_entry ? free_entry : peer;
+		else if (memcmp(&peer->key, key, sizeof(*key)) == 0)
+			return peer;
+	}
+	return free_entry;
+}
+
+unsigned peers_add(struct peers *peers, const struct peer_key *key)
+{
+	struct peer *peer = entry_for(peers, key);
+	if (!peer || peer->connections == PEER_CONNECTIONS_EACH)
+		return 0;
+	peer->key = *key;
+	peer->connections++;
+	return (unsigned)(peer - peers->list) + 1;
+}
+
+void peers_remove(struct peers *peers, unsigned number)
+{
+	if (number > 0)
+		peers->list[number - 1].connections--;
 }

@@ -1,27 +1,38 @@
 /*
- * Counts the connections of each user to the Unix socket, so that no user takes all of them. Only
- * one thread may call these functions.
+ * Counts the connections to a socket by who has made them, so that nobody takes all of them. On
+ * this machine that is a user, elsewhere an address. Only one thread may call these functions for
+ * one socket.
  */
 #ifndef SYCLD_EXPORTER_PEERS_H
 #define SYCLD_EXPORTER_PEERS_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
-enum { PEER_CONNECTIONS_MOST = 64, PEER_CONNECTIONS_PER_USER = 16 };
+enum { PEER_CONNECTIONS_MOST = 64, PEER_CONNECTIONS_EACH = 16, PEER_KEY_BYTES = 17 };
+
+/* A user or an address. */
+struct peer_key {
+	uint8_t bytes[PEER_KEY_BYTES];
+};
 
 struct peers {
-	unsigned count; /* entries of the list */
 	struct peer {
-		uid_t uid;
-		unsigned connections;
+		struct peer_key key;
+		unsigned connections; /* 0: the entry is free */
 	} list[PEER_CONNECTIONS_MOST];
 };
 
-/* Counts a connection of the user. False: the user has as many as allowed, and the connection is
- * not counted. */
-bool peers_add(struct peers *peers, uid_t uid);
+struct peer_key peer_key_of_user(uid_t uid);
+/* The address without its port. IPv4 is the same in both families. */
+struct peer_key peer_key_of_address(const struct sockaddr_storage *address);
+
+/* Counts a connection. Returns the number for peers_remove, from 1 on. 0: there are as many as
+ * allowed, and the connection is not counted. */
+unsigned peers_add(struct peers *peers, const struct peer_key *key);
 /* Called when a counted connection has ended. */
-void peers_remove(struct peers *peers, uid_t uid);
+void peers_remove(struct peers *peers, unsigned number);
 
 #endif

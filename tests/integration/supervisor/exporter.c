@@ -278,6 +278,47 @@ Test(exporter, another_user_sees_what_is_of_that_user, .init = begin, .fini = en
 	cr_expect(eq(int, status, 0));
 }
 
+/* Holds all connections that a user may have over loopback, until the pipe ends. */
+static void other_user_holds(int ready, int until)
+{
+	int held[PER_ADDRESS];
+	char byte;
+	if (setresuid(OTHER_UID, OTHER_UID, OTHER_UID) < 0)
+		_exit(1);
+	for (unsigned i = 0; i < PER_ADDRESS; i++)
+		held[i] = dial(false);
+	bool is_refused = wait_until(connection_is_refused, NULL);
+	if (!is_refused || write(ready, "", 1) != 1)
+		_exit(2);
+	(void)!read(until, &byte, 1);
+	for (unsigned i = 0; i < PER_ADDRESS; i++)
+		close_fd(&held[i]);
+	_exit(0);
+}
+
+/* Prometheus is a user of its own, and comes from the same address. */
+Test(exporter, one_user_does_not_lock_others_out_over_loopback, .init = begin, .fini = end)
+{
+	int ready[2], until[2], status = 0;
+	char byte;
+	if (geteuid() != 0)
+		cr_skip_test("only root can become another user");
+	cr_assert(pipe2(ready, O_CLOEXEC) == 0 && pipe2(until, O_CLOEXEC) == 0);
+	pid_t child = fork();
+	if (child == 0) {
+		(void)close(until[1]);
+		other_user_holds(ready[1], until[0]);
+	}
+	close_fd(&ready[1]);
+	cr_assert(eq(long, (long)read(ready[0], &byte, 1), 1L));
+	cr_expect(eq(int, get(false, "/metrics", ""), 200));
+	close_fd(&until[1]);
+	cr_assert(waitpid(child, &status, 0) == child);
+	cr_expect(zero(int, status));
+	close_fd(&ready[0]);
+	close_fd(&until[0]);
+}
+
 Test(exporter, no_address_beyond_loopback_without_a_token)
 {
 	struct outcome outcome = run_program(

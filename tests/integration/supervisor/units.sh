@@ -13,7 +13,7 @@ command -v systemd-analyze >/dev/null || {
 # restriction.
 threshold=19
 
-exporter_threshold=11
+exporter_threshold=12
 
 # Prints names of system calls, one a line. Sets inside of sets are replaced by their members.
 expand_sets() {
