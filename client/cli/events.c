@@ -3,6 +3,7 @@
 #include "connection.h"
 #include "protocol_limits.h"
 #include "show.h"
+#include "since.h"
 #include "units.h"
 
 #include <errno.h>
@@ -76,9 +77,51 @@ static uint64_t next_after(const Sycl__V1__AdminReply *reply, uint64_t after)
 	return last < after ? 0 : last;
 }
 
-/* Sends one query. Returns the number of printed events, or a negative errno with a message. */
-static int print_new(const char *runtime_directory, bool json, uint64_t *after,
-		     char message[MESSAGE_BYTES])
+static bool is_chosen(const Sycl__V1__EventFacts *event, const struct events_choice *choice)
+{
+	return event->unix_ms / 1000 >= choice->since_unix_seconds &&
+	       (choice->kind == 0 || (int)event->kind == choice->kind);
+}
+
+/* As in the catalog of the journal (systemd/sycld.catalog), by kind. */
+static const char *const message_ids[] = {
+	[SYCL__V1__EVENT_KIND__EVENT_KIND_ENGINE_STARTED] = "b6d0d0021bd642709280d860d441b7b5",
+	[SYCL__V1__EVENT_KIND__EVENT_KIND_ENGINE_ENDED] = "3ee91155fbc7400a8192c96c03a1fd58",
+	[SYCL__V1__EVENT_KIND__EVENT_KIND_FAULT] = "aaf637aee4be4e8595f6a9f61d5a6c6f",
+	[SYCL__V1__EVENT_KIND__EVENT_KIND_ORDER] = "2a839cd2c78c420f9c83eb73e73709b2",
+	[SYCL__V1__EVENT_KIND__EVENT_KIND_SESSION_OPENED] = "7b3cae78564c4cdfab149aad735365df",
+	[SYCL__V1__EVENT_KIND__EVENT_KIND_SESSION_CLOSED] = "f0679fc0c0c34de19acd0f46cddec118",
+};
+
+/* The service keeps events in memory: a restart, or many others, leave none of long ago. Those are
+ * in the journal. */
+static void tell_where_older_are(const Sycl__V1__AdminReply *reply,
+				 const struct events_choice *choice)
+{
+	char oldest[UNIT_TEXT_BYTES], since[UNIT_TEXT_BYTES];
+	uint64_t oldest_seconds = reply->n_events > 0 ? reply->events[0]->unix_ms / 1000 : 0;
+	if (choice->since_unix_seconds == 0 ||
+	    (reply->n_events > 0 && oldest_seconds < choice->since_unix_seconds))
+		return;
+	(void)fflush(stdout);
+	if (reply->n_events > 0)
+		(void)fprintf(stderr, "syclctl: the service has no events from before %s",
+			      format_time(oldest_seconds, oldest));
+	else
+		(void)fputs("syclctl: the service has no events", stderr);
+	/* journalctl takes UTC in this form. */
+	(void)format_time(choice->since_unix_seconds, since);
+	since[strcspn(since, "T")] = ' ';
+	since[strcspn(since, "Z")] = '\0';
+	(void)fprintf(stderr, ". The journal has: journalctl -u sycld --since '%s UTC'%s%s\n",
+		      since, choice->kind ? " MESSAGE_ID=" : "",
+		      choice->kind ? message_ids[choice->kind] : "");
+}
+
+/* Sends one query. Returns the number of events that it brought, or a negative errno with a
+ * message. */
+static int print_new(const char *runtime_directory, const struct events_choice *choice,
+		     bool is_first, uint64_t *after, char message[MESSAGE_BYTES])
 {
 	Sycl__V1__EventsQuery query = SYCL__V1__EVENTS_QUERY__INIT;
 	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
@@ -92,11 +135,17 @@ static int print_new(const char *runtime_directory, bool json, uint64_t *after,
 				MESSAGE_BYTES);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < answer.reply->n_events && good; i++)
-		if (json)
-			good = print_event_json(answer.reply->events[i]);
+	if (is_first)
+		tell_where_older_are(answer.reply, choice);
+	for (size_t i = 0; i < answer.reply->n_events && good; i++) {
+		const Sycl__V1__EventFacts *event = answer.reply->events[i];
+		if (!is_chosen(event, choice))
+			continue;
+		if (choice->json)
+			good = print_event_json(event);
 		else
-			print_event(answer.reply->events[i]);
+			print_event(event);
+	}
 	*after = next_after(answer.reply, *after);
 	r = (int)answer.reply->n_events;
 	answer_free(&answer);
@@ -104,13 +153,28 @@ static int print_new(const char *runtime_directory, bool json, uint64_t *after,
 	return good && fflush(stdout) == 0 && !ferror(stdout) ? r : -EPIPE;
 }
 
-int events_follow(const char *runtime_directory, bool json, bool once)
+bool events_read(const char *since, const char *kind, time_t now, struct events_choice *choice_out,
+		 const char **wrong_out)
+{
+	*wrong_out = "--since needs a time: yesterday, 2h, 2026-01-31 or '2026-01-31 12:00'";
+	choice_out->since_unix_seconds = 0;
+	if (since && !since_read(since, now, &choice_out->since_unix_seconds))
+		return false;
+	*wrong_out = "--kind needs a kind of event, as fault or engine-ended";
+	choice_out->kind = 0;
+	for (int i = 1; kind && i <= SYCL__V1__EVENT_KIND__EVENT_KIND_SESSION_CLOSED; i++)
+		if (strcmp(kind, value_name(&sycl__v1__event_kind__descriptor, i)) == 0)
+			choice_out->kind = i;
+	return !kind || choice_out->kind > 0;
+}
+
+int events_follow(const char *runtime_directory, const struct events_choice *choice)
 {
 	char message[MESSAGE_BYTES];
 	uint64_t after = 0;
 	bool was_there = false;
 	for (;;) {
-		int count = print_new(runtime_directory, json, &after, message);
+		int count = print_new(runtime_directory, choice, !was_there, &after, message);
 		/* After a first answer, the service may end, be absent, or start again. */
 		bool is_away =
 			was_there && (count == -ENOENT || count == -ETIMEDOUT || count == -EIO);
@@ -119,7 +183,7 @@ int events_follow(const char *runtime_directory, bool json, bool once)
 			return count == -ENOENT ? STATUS_NO_SERVICE : STATUS_FAILED;
 		}
 		was_there = true;
-		if (once && count <= 0)
+		if (choice->once && count <= 0)
 			return STATUS_OK;
 		if (count > 0)
 			continue;

@@ -34,6 +34,8 @@ struct arguments {
 	uint64_t timeout_seconds; /* 0: none */
 	const char *seconds;      /* length of a trace */
 	const char *format;       /* of a trace's file */
+	const char *since, *kind; /* of events */
+	struct events_choice events;
 	struct filter_words filter;
 };
 
@@ -119,6 +121,12 @@ static int cli_apply_option(int option, const char *value, struct arguments *arg
 	case OPT_FORMAT:
 		arguments->format = value;
 		return STATUS_OK;
+	case OPT_SINCE:
+		arguments->since = value;
+		return STATUS_OK;
+	case OPT_KIND:
+		arguments->kind = value;
+		return STATUS_OK;
 	case OPT_USER:
 		arguments->filter.user = value;
 		return STATUS_OK;
@@ -175,6 +183,9 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
 		arguments->accounts.uid = words->uid;
 		return accounts_read(&arguments->accounts, &cli_accounts_query, wrong_out);
 	}
+	if (verb_is(verb, "events"))
+		return events_read(arguments->since, arguments->kind, time(NULL),
+				   &arguments->events, wrong_out);
 	if (verb_is(verb, "show"))
 		return parse_shown(arguments, wrong_out);
 	if (verb_has_option(verb, OPT_SESSION) || verb_is(verb, "devices")) {
@@ -314,9 +325,12 @@ static int run_other(const struct arguments *arguments)
 {
 	if (verb_is(arguments->verb, "completion"))
 		return write_completion(arguments);
-	if (verb_is(arguments->verb, "events"))
-		return events_follow(arguments->runtime_directory, arguments->json,
-				     arguments->given >> OPT_ONCE & 1);
+	if (verb_is(arguments->verb, "events")) {
+		struct events_choice choice = arguments->events;
+		choice.json = arguments->json;
+		choice.once = arguments->given >> OPT_ONCE & 1;
+		return events_follow(arguments->runtime_directory, &choice);
+	}
 	const struct trace_words words = trace_words_of(arguments);
 	const struct top_words top = {arguments->runtime_directory, arguments->watch_seconds,
 				      arguments->json};

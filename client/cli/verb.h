@@ -32,6 +32,8 @@ enum cli_option_number {
 	OPT_SESSION,
 	OPT_ONCE,
 	OPT_FORMAT,
+	OPT_SINCE,
+	OPT_KIND,
 };
 
 enum { CLI_OPTIONS_MOST = 63 };

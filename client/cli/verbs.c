@@ -131,8 +131,10 @@ const struct verb verbs[] = {
 	{"events", NULL, "follow faults, orders, engines and sessions as they come",
 	 "First the events that the service still has, then each new one, until interrupted; with\n"
 	 "--once only the former. Root and the administrators' group see everything; others see\n"
-	 "events about them. --json writes one object a line.",
-	 GENERAL | BIT(OPT_ONCE), .words = WORDS_NONE},
+	 "events about them. --json writes one object a line. Yesterday's faults:\n"
+	 "  syclctl events --once --since yesterday --kind fault\n"
+	 "If the service has started since, this names the command that finds them in the journal.",
+	 GENERAL | BIT(OPT_ONCE) | BIT(OPT_SINCE) | BIT(OPT_KIND), .words = WORDS_NONE},
 	{"trace", "FILE", "record what all sessions send to a device",
 	 "The file is written at the end of the time, or at SIGINT. Only root and the\n"
 	 "administrators' group may take a trace. With --format chrome it is a timeline for\n"
@@ -175,6 +177,11 @@ const struct cli_option cli_options[] = {
 	{OPT_TIMEOUT, "timeout", "SECONDS", WORDS_NONE, NULL,
 	 "drain --wait: return after so many seconds in any case"},
 	{OPT_ONCE, "once", NULL, WORDS_NONE, NULL, "events: do not follow"},
+	{OPT_SINCE, "since", "TIME", WORDS_CHOICE, "today yesterday",
+	 "events: not those before; today, yesterday, 2h, 2026-01-31 or '2026-01-31 12:00'"},
+	{OPT_KIND, "kind", "KIND", WORDS_CHOICE,
+	 "fault engine-started engine-ended order session-opened session-closed",
+	 "events: of this kind only"},
 	{OPT_JSON, "json", NULL, WORDS_NONE, NULL, "one JSON object instead of text"},
 	{OPT_RUNTIME, "runtime-dir", "DIR", WORDS_FOLDER, NULL,
 	 "the service in DIR (else the system's, else your own)"},

@@ -13,8 +13,9 @@ if(TARGET unit_cli_json)
 endif()
 # This program has its own service_request.
 sycl_test(unit_cli_events SOURCES ${CMAKE_CURRENT_LIST_DIR}/events.c ${PROJECT_SOURCE_DIR}/client/cli/events.c
-  LIBS sycl_ask_json sycl_shared)
+  ${PROJECT_SOURCE_DIR}/client/cli/order.c ${PROJECT_SOURCE_DIR}/client/cli/since.c LIBS sycl_ask_json sycl_shared)
 if(TARGET unit_cli_events)
+  target_compile_definitions(unit_cli_events PRIVATE CATALOG="${PROJECT_SOURCE_DIR}/systemd/sycld.catalog")
   target_include_directories(unit_cli_events PRIVATE ${PROJECT_SOURCE_DIR}/client/cli)
 endif()
 # The completion files, tested by their shells.

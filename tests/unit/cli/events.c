@@ -1,13 +1,18 @@
-/* How `syclctl events` continues after an answer. The service is invented. */
+/* How `syclctl events` continues after an answer, and which events it prints. The service is
+ * invented. */
 #include "events.h"
 
 #include "connection.h"
+#include "since.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { QUERIES_MAX = 4, EVENTS_MAX = 2, FAILED = 1 };
 
@@ -15,6 +20,8 @@ enum { QUERIES_MAX = 4, EVENTS_MAX = 2, FAILED = 1 };
 struct script {
 	size_t events;
 	uint64_t first_number, last;
+	uint64_t unix_seconds; /* of the first event; one more for each further one */
+	int kind;
 };
 
 static const struct script *script;
@@ -43,6 +50,8 @@ int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest 
 	for (size_t i = 0; i < now->events; i++) {
 		sycl__v1__event_facts__init(&rows[i]);
 		rows[i].number = now->first_number + i;
+		rows[i].unix_ms = (now->unix_seconds + i) * 1000;
+		rows[i].kind = (Sycl__V1__EventKind)now->kind;
 		list[i] = &rows[i];
 	}
 	reply.events = list;
@@ -61,13 +70,13 @@ static int follow(const struct script *answers, unsigned count, bool once)
 {
 	script = answers;
 	script_length = count;
-	return events_follow(NULL, false, once);
+	return events_follow(NULL, &(struct events_choice){.once = once});
 }
 
 /* Without a counter for the user, a service may give kept events and no last number. */
 Test(cli_events, events_come_once_although_the_last_number_is_lower)
 {
-	static const struct script answers[] = {{2, 7, 0}, {0, 0, 0}};
+	static const struct script answers[] = {{2, 7, 0, 0, 0}, {0, 0, 0, 0, 0}};
 	cr_assert(zero(int, follow(answers, 2, true)));
 	cr_assert(eq(uint, queries, 2));
 	cr_expect(zero(u64, asked[0]));
@@ -76,7 +85,7 @@ Test(cli_events, events_come_once_although_the_last_number_is_lower)
 
 Test(cli_events, a_last_number_above_the_events_is_taken)
 {
-	static const struct script answers[] = {{1, 7, 9}, {0, 0, 9}};
+	static const struct script answers[] = {{1, 7, 9, 0, 0}, {0, 0, 9, 0, 0}};
 	cr_assert(zero(int, follow(answers, 2, true)));
 	cr_assert(eq(uint, queries, 2));
 	cr_expect(eq(u64, asked[1], 9));
@@ -84,9 +93,135 @@ Test(cli_events, a_last_number_above_the_events_is_taken)
 
 Test(cli_events, a_lower_number_without_events_begins_anew)
 {
-	static const struct script answers[] = {{1, 300, 300}, {0, 0, 5}};
+	static const struct script answers[] = {{1, 300, 300, 0, 0}, {0, 0, 5, 0, 0}};
 	cr_assert(eq(int, follow(answers, 2, false), FAILED));
 	cr_assert(eq(uint, queries, 3));
 	cr_expect(eq(u64, asked[1], 300));
 	cr_expect(zero(u64, asked[2]));
+}
+
+/* Runs `events --once` with standard output and standard error in files. */
+static void print_once(const struct script *answer, const struct events_choice *choice,
+		       char out[1024], char error[1024])
+{
+	const struct script answers[] = {*answer, {.events = 0, .last = 99}};
+	FILE *files[2] = {tmpfile(), tmpfile()};
+	char *texts[2] = {out, error};
+	int kept[2];
+	script = answers;
+	script_length = 2;
+	for (int i = 0; i < 2; i++) {
+		kept[i] = dup(i + 1);
+		cr_assert(files[i] && dup2(fileno(files[i]), i + 1) == i + 1);
+	}
+	int status = events_follow(NULL, choice);
+	(void)fflush(stdout);
+	for (int i = 0; i < 2; i++) {
+		(void)dup2(kept[i], i + 1);
+		(void)close(kept[i]);
+		rewind(files[i]);
+		texts[i][fread(texts[i], 1, 1023, files[i])] = '\0';
+		(void)fclose(files[i]);
+	}
+	cr_assert(zero(int, status));
+}
+
+Test(cli_events, only_chosen_events_are_printed)
+{
+	static const struct script answer = {2, 1, 2, 1000000,
+					     SYCL__V1__EVENT_KIND__EVENT_KIND_FAULT};
+	char out[1024], error[1024];
+	struct events_choice choice = {.once = true, .since_unix_seconds = 1000001};
+	print_once(&answer, &choice, out, error);
+	cr_expect(eq(ptr, strstr(out, "1970-01-12T13:46:40"), NULL), "%s", out);
+	cr_expect(ne(ptr, strstr(out, "1970-01-12T13:46:41"), NULL), "%s", out);
+	cr_expect(eq(str, error, ""), "it has events from before that time");
+	queries = 0;
+	choice = (struct events_choice){.once = true,
+					.kind = SYCL__V1__EVENT_KIND__EVENT_KIND_ENGINE_ENDED};
+	print_once(&answer, &choice, out, error);
+	cr_expect(eq(str, out, ""));
+	cr_expect(eq(str, error, ""));
+}
+
+/* After a restart of the service yesterday's fault is in the journal only. */
+Test(cli_events, older_events_are_in_the_journal)
+{
+	static const struct script answer = {1, 1, 1, 1000000,
+					     SYCL__V1__EVENT_KIND__EVENT_KIND_ENGINE_STARTED};
+	char out[1024], error[1024];
+	const struct events_choice choice = {.once = true,
+					     .since_unix_seconds = 900000,
+					     .kind = SYCL__V1__EVENT_KIND__EVENT_KIND_FAULT};
+	print_once(&answer, &choice, out, error);
+	cr_expect(eq(str, out, ""));
+	cr_expect(eq(str, error,
+		     "syclctl: the service has no events from before 1970-01-12T13:46:40Z. The "
+		     "journal has: journalctl -u sycld --since '1970-01-11 10:00:00 UTC' "
+		     "MESSAGE_ID=aaf637aee4be4e8595f6a9f61d5a6c6f\n"));
+}
+
+/* The names of kinds are those of the output, and each has its entry in the journal's catalog. */
+Test(cli_events, each_kind_has_an_entry_in_the_catalog)
+{
+	static const char *const kinds[] = {"engine-started", "engine-ended",   "fault",
+					    "order",          "session-opened", "session-closed"};
+	static char catalog[16384];
+	FILE *file = fopen(CATALOG, "re");
+	cr_assert(ne(ptr, file, NULL));
+	catalog[fread(catalog, 1, sizeof(catalog) - 1, file)] = '\0';
+	(void)fclose(file);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		static const struct script answer = {0, 0, 0, 0, 0};
+		struct events_choice choice;
+		char out[1024], error[1024];
+		const char *wrong;
+		cr_assert(events_read("1970-01-02T00:00:00Z", kinds[i], 0, &choice, &wrong));
+		choice.json = false;
+		choice.once = true;
+		queries = 0;
+		print_once(&answer, &choice, out, error);
+		char *id = strstr(error, "MESSAGE_ID=");
+		cr_assert(ne(ptr, id, NULL), "%s", error);
+		id[strcspn(id, "\n")] = '\0';
+		cr_expect(ne(ptr, strstr(catalog, id + strlen("MESSAGE_ID=")), NULL), "%s",
+			  kinds[i]);
+	}
+	struct events_choice choice;
+	const char *wrong;
+	cr_expect(not(events_read(NULL, "faults", 0, &choice, &wrong)));
+	cr_expect(not(events_read("tomorrow", NULL, 0, &choice, &wrong)));
+}
+
+Test(cli_events, times_are_read_as_people_write_them)
+{
+	/* 2026-03-30 10:00 in Berlin, a day after the clocks went forward. */
+	static const time_t now = 1774857600;
+	static const struct {
+		const char *text;
+		uint64_t seconds;
+	} good[] = {
+		{"today", 1774821600},
+		{"yesterday", 1774738800}, /* 23 hours before */
+		{"90s", 1774857510},
+		{"30m", 1774855800},
+		{"2h", 1774850400},
+		{"1d", 1774771200},
+		{"2026-03-29", 1774738800},
+		{"2026-03-29 12:30", 1774780200},
+		{"2026-03-29 12:30:05", 1774780205},
+		{"2026-03-29T12:30:05.250Z", 1774787405},
+	};
+	static const char *const bad[] = {"",    "h",          "2",
+					  "2w",  "2026-13-01", "2026-03-29 12:30 or so",
+					  "2 h", "-2h",        "99999999999999999999d"};
+	uint64_t seconds;
+	cr_assert(zero(int, setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1)));
+	tzset();
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		cr_expect(since_read(good[i].text, now, &seconds), "%s", good[i].text);
+		cr_expect(eq(u64, seconds, good[i].seconds), "%s", good[i].text);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		cr_expect(eq(int, since_read(bad[i], now, &seconds), false), "%s", bad[i]);
 }
