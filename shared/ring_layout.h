@@ -44,7 +44,9 @@ struct ring_header {
 	/* Written by the engine: the session's present limits. 0: those of the handshake. */
 	_Atomic uint64_t limit_buffer_bytes, limit_source_bytes;
 	_Atomic uint32_t limit_objects, limit_groups_in_flight;
-	uint64_t reserved[3]; /* 0 */
+	_Atomic uint64_t limit_arena_bytes;
+	_Atomic uint32_t limit_arenas;
+	uint32_t reserved[3]; /* 0 */
 
 	_Alignas(64) _Atomic uint64_t submit_head; /* written by the client */
 	_Alignas(64) _Atomic uint64_t submit_tail; /* written by the engine */

@@ -38,7 +38,9 @@ Test(layout, of_the_ring_memory_s_header)
 	AT(ring_header, limit_source_bytes, 88, 8);
 	AT(ring_header, limit_objects, 96, 4);
 	AT(ring_header, limit_groups_in_flight, 100, 4);
-	AT(ring_header, reserved, 104, 24);
+	AT(ring_header, limit_arena_bytes, 104, 8);
+	AT(ring_header, limit_arenas, 112, 4);
+	AT(ring_header, reserved, 116, 12);
 	AT(ring_header, submit_head, 128, 8);
 	AT(ring_header, submit_tail, 192, 8);
 	AT(ring_header, reply_head, 256, 8);

@@ -2,6 +2,7 @@
 
 #include "connection/connection.h"
 #include "connection/lent_ranges.h"
+#include "connection/limits.h"
 #include "base/usm_place.h"
 #include "usm_window.h"
 
@@ -17,11 +18,9 @@
 /* Attempts to find addresses in the engine, where another client may hold them. */
 #define PLACES_TRIED 8
 
-int arenas_init(struct arenas *arenas, uint32_t count_max, uint64_t bytes_max)
+int arenas_init(struct arenas *arenas)
 {
-	arenas->capacity = count_max < ARENAS_KNOWN_MAX ? count_max : ARENAS_KNOWN_MAX;
-	arenas->bytes_max = bytes_max;
-	arenas->arenas = calloc(arenas->capacity, sizeof(*arenas->arenas));
+	arenas->arenas = calloc(ARENAS_KNOWN_MAX, sizeof(*arenas->arenas));
 	return arenas->arenas ? 0 : -ENOMEM;
 }
 
@@ -97,16 +96,20 @@ static sycl_result arena_plan_size(struct connection *c, enum arena_use use, uin
 	struct arenas *arenas = &c->arenas;
 	const uint64_t granule = use == ARENA_USM ? USM_PLACE_BYTES : ARENA_ALIGNMENT_BYTES;
 	uint64_t least = (bytes + granule - 1) & ~(granule - 1);
+	const uint32_t most = connection_most_arenas(c);
+	const uint64_t most_bytes = connection_most_arena_bytes(c);
 	(void)pthread_mutex_lock(&c->state_lock);
 	uint32_t index = 0;
 	while (index < arenas->capacity && arenas->arenas[index].region)
 		index++;
-	uint64_t rest = arenas->bytes < arenas->bytes_max ? arenas->bytes_max - arenas->bytes : 0;
+	if (index == arenas->capacity && index < most)
+		arenas->capacity++;
+	const bool is_full = index == arenas->capacity;
+	uint64_t rest = arenas->bytes < most_bytes ? most_bytes - arenas->bytes : 0;
 	uint64_t size = next_size(arenas, use) & ~(granule - 1);
 	(void)pthread_mutex_unlock(&c->state_lock);
-	if (index == arenas->capacity)
-		return error_set(SYCL_ERROR_QUOTA, "all %u arenas of the session are full",
-				 arenas->capacity);
+	if (is_full)
+		return error_set(SYCL_ERROR_QUOTA, "all %u arenas of the session are full", index);
 	if (least < bytes || least > rest)
 		return error_set(SYCL_ERROR_QUOTA,
 				 "%" PRIu64

@@ -34,9 +34,9 @@ struct arena {
 struct arenas {
 	pthread_mutex_t grow_lock; /* taken before the submit lock and the state lock; the rest is
 				      under the state lock */
-	struct arena *arenas;
-	uint32_t capacity;
-	uint64_t bytes, bytes_max;
+	struct arena *arenas;      /* ARENAS_KNOWN_MAX entries */
+	uint32_t capacity;         /* entries that may be in use: more if the limit was raised */
+	uint64_t bytes;
 	uint64_t usm_bytes; /* the part of `bytes` for USM */
 	uint32_t grown;     /* number of arenas made so far; the next plain one is larger */
 	struct {
@@ -48,7 +48,7 @@ struct arenas {
 	} grant;
 };
 
-int arenas_init(struct arenas *arenas, uint32_t count_max, uint64_t bytes_max);
+int arenas_init(struct arenas *arenas); /* -ENOMEM */
 void arenas_fini(struct arenas *arenas);
 
 /* Takes a piece of shared memory. May take a round trip; without any lock held. size_bytes > 0. */

@@ -144,7 +144,7 @@ static sycl_result take_limits(struct connection *c, const Sycl__V1__Limits *lim
 	};
 	int r = object_ids_init(&c->ids, limits->objects);
 	if (r == 0)
-		r = arenas_init(&c->arenas, limits->arenas, limits->arena_bytes);
+		r = arenas_init(&c->arenas);
 	return r < 0 ? error_set_errno(r, "the tables of the session cannot be set up")
 		     : SYCL_SUCCESS;
 }

@@ -34,3 +34,14 @@ uint64_t connection_most_source_bytes(const struct connection *c)
 {
 	return higher_64(&c->header->limit_source_bytes, c->limits.source_bytes);
 }
+
+uint32_t connection_most_arenas(const struct connection *c)
+{
+	uint32_t most = higher_32(&c->header->limit_arenas, c->limits.arenas);
+	return most < ARENAS_KNOWN_MAX ? most : ARENAS_KNOWN_MAX;
+}
+
+uint64_t connection_most_arena_bytes(const struct connection *c)
+{
+	return higher_64(&c->header->limit_arena_bytes, c->limits.arena_bytes);
+}

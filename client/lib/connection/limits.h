@@ -14,5 +14,7 @@ uint32_t connection_most_objects(const struct connection *c);
 uint32_t connection_most_groups(const struct connection *c);
 uint64_t connection_most_buffer_bytes(const struct connection *c);
 uint64_t connection_most_source_bytes(const struct connection *c);
+uint32_t connection_most_arenas(const struct connection *c);
+uint64_t connection_most_arena_bytes(const struct connection *c);
 
 #endif

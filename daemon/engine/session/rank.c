@@ -55,6 +55,10 @@ void session_show_limits(const struct session *session)
 			      memory_order_relaxed);
 	atomic_store_explicit(&header->limit_source_bytes, limits->source_bytes,
 			      memory_order_relaxed);
+	atomic_store_explicit(&header->limit_arena_bytes, limits->arena_bytes,
+			      memory_order_relaxed);
+	atomic_store_explicit(&header->limit_arenas, (uint32_t)limits->arenas,
+			      memory_order_relaxed);
 	atomic_store_explicit(&header->limit_objects, (uint32_t)limits->objects,
 			      memory_order_relaxed);
 	atomic_store_explicit(&header->limit_groups_in_flight, (uint32_t)limits->groups_in_flight,

@@ -270,6 +270,32 @@ Test(processes_orders_limits, higher_limits_of_a_reload_reach_sessions_that_are_
 	client_close(&client);
 }
 
+/* The first arena takes all that a session may have. */
+Test(processes_orders_limits, higher_limits_on_arenas_reach_sessions_that_are_open)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(
+		"[service]\nstandby = no\n[limits]\narenas = 1\narena_bytes = 1M\n", false);
+	struct client client = client_open(service);
+	sycl_buffer kept;
+	cr_assert_eq(make_buffer(&client, small_bytes, &kept), 0, "%s", last_words);
+	cr_assert_eq(fill_and_wait(&client, kept, small_bytes), 0, "%s", last_words);
+	TOLD(fill_one_buffer(&client, 2 * large_bytes), SYCL_ERROR_QUOTA,
+	     "all 1 arenas of the session are full");
+	LIMIT(service, "arenas=2", "--uid", user());
+	TOLD(fill_one_buffer(&client, 2 * large_bytes), SYCL_ERROR_QUOTA,
+	     "bytes of shared memory are needed");
+	LIMIT(service, "arena_bytes=64M", "--uid", user());
+	cr_expect_eq(fill_one_buffer(&client, 2 * large_bytes), 0, "%s", last_words);
+	/* Lowered again, the engine enforces it. */
+	LIMIT(service, "arena_bytes=4M", "--uid", user());
+	cr_expect_eq(fill_one_buffer(&client, 16 * large_bytes), SYCL_ERROR_QUOTA, "%s",
+		     last_words);
+	cr_expect_eq(fill_and_wait(&client, kept, small_bytes), 0, "%s", last_words);
+	(void)sycl_buffer_release(kept);
+	client_close(&client);
+}
+
 /* ---------------------------------- memory on devices ----------------------------------- */
 
 #define TOO_LARGE                                                                                  \
