@@ -18,7 +18,7 @@ function print_sorted() {
 /^ *-: *0:Source:/ {
 	file = $0
 	sub(/^ *-: *0:Source:/, "", file)
-	is_product = file ~ /^(shared|client\/lib|client\/cli|daemon)\//
+	is_product = file ~ /^(shared|client\/(ask|cli|exporter|lib)|daemon)\//
 	next
 }
 
