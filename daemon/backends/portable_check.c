@@ -1,7 +1,9 @@
 #include "portable_check.h"
 
+#include "portable_order.h"
 #include "portable_tokens.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +13,16 @@
 #define DEPTH_MAX 32u
 #define NAMES_MAX 256u
 
-/* How an element is accessed; portable_check.inc has the same. */
-enum { READS = 1, WRITES = 2, ADDRESS = 4 };
+/* portable_check.inc has the same. */
+enum {
+	READS = PORTABLE_CHECK_READS,
+	WRITES = PORTABLE_CHECK_WRITES,
+	ADDRESS = PORTABLE_CHECK_ADDRESS,
+	ATOMIC = PORTABLE_CHECK_ATOMIC,
+	RACES = PORTABLE_CHECK_RACES
+};
+
+#define NAME_BYTES (3 * sizeof(uint64_t)) /* of a name that is reported */
 
 /* A pointer that a kernel can index. */
 struct pointer {
@@ -21,6 +31,8 @@ struct pointer {
 	/* It may point into the range of any argument: the kernel changes it, or has made it. */
 	bool moves;
 	bool is_hidden; /* another variable has its name */
+	bool is_local;  /* to memory of the work-group */
+	bool is_array;  /* such memory, declared by the kernel */
 };
 
 struct kernel {
@@ -29,6 +41,7 @@ struct kernel {
 	uint32_t argument_count;
 	struct pointer pointers[NAMES_MAX];
 	uint32_t pointer_count;
+	bool finds_races;
 };
 
 struct rewriter {
@@ -37,6 +50,8 @@ struct rewriter {
 	const char *copied; /* the source is copied up to here */
 	struct kernel kernel;
 	uint32_t kernels;
+	/* Something outside of the kernels orders accesses: no barrier can be counted. */
+	bool has_order;
 };
 
 static bool is(const struct rewriter *rewriter, size_t index, const char *text)
@@ -75,19 +90,18 @@ static struct pointer *find_pointer(struct rewriter *rewriter, size_t index)
 	return NULL;
 }
 
-static void add_pointer(struct kernel *kernel, const struct portable_token *name, uint32_t argument,
-			bool moves)
+static void add_pointer(struct kernel *kernel, const struct pointer *pointer)
 {
 	if (kernel->pointer_count < NAMES_MAX)
-		kernel->pointers[kernel->pointer_count++] =
-			(struct pointer){.name = name, .argument = argument, .moves = moves};
+		kernel->pointers[kernel->pointer_count++] = *pointer;
 }
 
-/* SYCL_GLOBAL(type) or, with `constant`, SYCL_CONSTANT(type) and words like restrict: returns the
- * index of the name behind them; 0: something else. */
+/* SYCL_GLOBAL(type), SYCL_LOCAL(type) or, with `constant`, SYCL_CONSTANT(type) and words like
+ * restrict: returns the index of the name behind them; 0: something else. */
 static uint32_t pointer_name(const struct rewriter *rewriter, uint32_t at, bool constant)
 {
-	if (!is(rewriter, at, "SYCL_GLOBAL") && !(constant && is(rewriter, at, "SYCL_CONSTANT")))
+	if (!is(rewriter, at, "SYCL_GLOBAL") && !is(rewriter, at, "SYCL_LOCAL") &&
+	    !(constant && is(rewriter, at, "SYCL_CONSTANT")))
 		return 0;
 	if (!is(rewriter, at + 1, "("))
 		return 0;
@@ -96,6 +110,19 @@ static uint32_t pointer_name(const struct rewriter *rewriter, uint32_t at, bool 
 	       is(rewriter, at, "__restrict__"))
 		at++;
 	return is_name(rewriter, at) ? at : 0;
+}
+
+/* SYCL_LOCAL_ARRAY(type, name, count): the index of the name; 0: something else, as an array of
+ * arrays. */
+static uint32_t array_name(const struct rewriter *rewriter, uint32_t at)
+{
+	if (!is(rewriter, at, "SYCL_LOCAL_ARRAY") || !is(rewriter, at + 1, "("))
+		return 0;
+	const uint32_t close = rewriter->tokens.list[at + 1].match;
+	for (at += 2; at < close; at++)
+		if (is(rewriter, at, ","))
+			return is_name(rewriter, at + 1) && is(rewriter, at + 2, ",") ? at + 1 : 0;
+	return 0;
 }
 
 /* Reads the parameters between the parentheses. False: there are none. */
@@ -112,7 +139,10 @@ static bool read_parameters(struct rewriter *rewriter)
 	for (uint32_t i = kernel->open + 1; i < kernel->close; i++) {
 		uint32_t name = begins ? pointer_name(rewriter, i, true) : 0;
 		if (name && argument < PORTABLE_CHECK_ARGUMENTS)
-			add_pointer(kernel, &list[name], argument, false);
+			add_pointer(kernel,
+				    &(struct pointer){.name = &list[name],
+						      .argument = argument,
+						      .is_local = is(rewriter, i, "SYCL_LOCAL")});
 		begins = is(rewriter, i, ",");
 		argument += begins;
 		if (list[i].match != PORTABLE_NO_MATCH && list[i].match > i)
@@ -208,29 +238,49 @@ static bool is_declared(const struct rewriter *rewriter, size_t index)
 	return is_name(rewriter, index - 1);
 }
 
-/* Notes what the kernel's body does to the pointers themselves. */
+/* Notes a pointer or an array that the body declares at this token. Returns the index of its name;
+ * 0: none is declared. */
+static uint32_t read_declaration(struct rewriter *rewriter, uint32_t at)
+{
+	const uint32_t array = array_name(rewriter, at);
+	const uint32_t made = array ? array : pointer_name(rewriter, at, false);
+	struct pointer *pointer = made ? find_pointer(rewriter, made) : NULL;
+	const bool is_local = array || is(rewriter, at, "SYCL_LOCAL");
+
+	if (made && !pointer)
+		add_pointer(&rewriter->kernel,
+			    &(struct pointer){.name = &rewriter->tokens.list[made],
+					      .moves = !array,
+					      .is_local = is_local,
+					      .is_array = array != 0});
+	else if (pointer && (!pointer->moves || pointer->is_local != is_local))
+		pointer->is_hidden = true;
+	return made;
+}
+
+/* Notes what the kernel's body does to the pointers themselves, and to the order of accesses. */
 static void read_body(struct rewriter *rewriter)
 {
 	struct kernel *kernel = &rewriter->kernel;
 
+	kernel->finds_races = !rewriter->has_order;
 	for (uint32_t i = kernel->body_open + 1; i < kernel->body_close; i++) {
-		const uint32_t made = pointer_name(rewriter, i, false);
-		struct pointer *pointer = find_pointer(rewriter, made ? made : i);
-		if (made && !pointer)
-			add_pointer(kernel, &rewriter->tokens.list[made], 0, true);
-		else if (made && !pointer->moves)
-			pointer->is_hidden = true;
-		if (made)
+		const uint32_t made = read_declaration(rewriter, i);
+		if (portable_order_of(&rewriter->tokens.list[i]) == PORTABLE_ORDER_OTHER)
+			kernel->finds_races = false;
+		if (made) {
 			i = made;
-		if (!pointer || made || is(rewriter, i + 1, "["))
-			pointer = made ? NULL : pointer;
+			continue;
+		}
+		struct pointer *pointer = find_pointer(rewriter, i);
 		if (!pointer)
 			continue;
 		if (is_declared(rewriter, i))
 			pointer->is_hidden = true;
-		else if (!is(rewriter, i + 1, "[") &&
-			 (assignment(rewriter, i + 1) || takes_address(rewriter, i - 1) ||
-			  is_step(rewriter, i - 2)))
+		else if (is(rewriter, i + 1, "["))
+			continue;
+		else if (assignment(rewriter, i + 1) || takes_address(rewriter, i - 1) ||
+			 is_step(rewriter, i - 2))
 			pointer->moves = true;
 	}
 }
@@ -239,16 +289,19 @@ static void read_body(struct rewriter *rewriter)
 static unsigned access_of(const struct rewriter *rewriter, uint32_t name, uint32_t close)
 {
 	uint32_t next = close + 1;
+	/* Two work-items may write two members of one element. */
+	const bool is_whole = !is(rewriter, next, ".") && !is(rewriter, next, "[");
+	const unsigned races = is_whole && rewriter->kernel.finds_races ? RACES : 0;
 
 	if (takes_address(rewriter, name - 1)) {
 		const struct portable_token *function = &rewriter->tokens.list[name - 3];
 		bool is_atomic = is(rewriter, name - 2, "(") && is_name(rewriter, name - 3) &&
 				 function->bytes > 12 &&
 				 memcmp(function->at, "sycl_atomic_", 12) == 0;
-		return is_atomic ? READS | WRITES : ADDRESS;
+		return is_atomic ? READS | WRITES | ATOMIC | races : ADDRESS;
 	}
 	if (is_step(rewriter, name - 2))
-		return READS | WRITES;
+		return READS | WRITES | races;
 	/* Members and elements of the element. */
 	for (;;) {
 		if (is(rewriter, next, ".") && is_name(rewriter, next + 1))
@@ -259,7 +312,7 @@ static unsigned access_of(const struct rewriter *rewriter, uint32_t name, uint32
 			break;
 	}
 	const unsigned how = assignment(rewriter, next);
-	return how ? how : READS;
+	return (how ? how : READS) | races;
 }
 
 static void put_name(struct rewriter *rewriter, const struct portable_token *name)
@@ -269,24 +322,87 @@ static void put_name(struct rewriter *rewriter, const struct portable_token *nam
 
 static void begin_check(struct rewriter *rewriter, const struct pointer *pointer)
 {
-	if (pointer->moves)
+	if (pointer->is_local)
+		(void)fputs("sycl_check_local_(&sycl_check_own_, (long)(", rewriter->out);
+	else if (pointer->moves)
 		(void)fprintf(rewriter->out,
-			      "sycl_check_near_(" PORTABLE_CHECK_PARAMETER
-			      ", sycl_check_places_, %uu, (long)(",
+			      "sycl_check_near_(&sycl_check_own_, sycl_check_places_, %uu, (long)(",
 			      rewriter->kernel.argument_count);
 	else
-		(void)fprintf(rewriter->out,
-			      "sycl_check_at_(" PORTABLE_CHECK_PARAMETER ", %uu, (long)(",
+		(void)fprintf(rewriter->out, "sycl_check_at_(&sycl_check_own_, %uu, (long)(",
 			      pointer->argument);
+}
+
+/* The bytes of local memory behind a pointer; 0: they are not known. */
+static void put_local_size(struct rewriter *rewriter, const struct pointer *pointer)
+{
+	if (pointer->is_array) {
+		(void)fputs("sizeof(", rewriter->out);
+		put_name(rewriter, pointer->name);
+		(void)fputs(")", rewriter->out);
+	} else if (pointer->moves) {
+		(void)fputs("0ul", rewriter->out);
+	} else {
+		(void)fprintf(rewriter->out, "SYCL_CHECK_SIZE_(%uu)", pointer->argument);
+	}
 }
 
 static void end_check(struct rewriter *rewriter, const struct pointer *pointer, unsigned how)
 {
+	uint64_t name[NAME_BYTES / sizeof(uint64_t)] = {0};
+
 	(void)fputs("), sizeof(*", rewriter->out);
 	put_name(rewriter, pointer->name);
-	(void)fputs("), (ulong)", rewriter->out);
+	(void)fputs("), SYCL_CHECK_PLACE_(", rewriter->out);
 	put_name(rewriter, pointer->name);
-	(void)fprintf(rewriter->out, ", __LINE__, %uu)", how);
+	(void)fputs("), ", rewriter->out);
+	if (pointer->is_local) {
+		put_local_size(rewriter, pointer);
+		(void)fputs(", ", rewriter->out);
+	}
+	(void)fprintf(rewriter->out, "__LINE__, %uu", how);
+	if (pointer->is_local) {
+		const size_t bytes = pointer->name->bytes;
+		memcpy(name, pointer->name->at, bytes < NAME_BYTES ? bytes : NAME_BYTES);
+		for (size_t i = 0; i < NAME_BYTES / sizeof(uint64_t); i++)
+			(void)fprintf(rewriter->out, ", 0x%" PRIx64 "ul", name[i]);
+	}
+	(void)fputs(")", rewriter->out);
+}
+
+static void rewrite_accesses(struct rewriter *rewriter, uint32_t first, uint32_t end,
+			     unsigned depth);
+
+/* A word with a barrier: the barrier is counted. Its last argument is what is accessed before.
+ * Returns the index of the token at its end. */
+static uint32_t rewrite_order(struct rewriter *rewriter, uint32_t at, enum portable_order order,
+			      unsigned depth)
+{
+	const struct portable_token *list = rewriter->tokens.list;
+	const uint32_t close = list[at + 1].match;
+	uint32_t last = at + 1;
+
+	if (order == PORTABLE_ORDER_BARRIER) {
+		copy_to(rewriter, list[at].at);
+		(void)fputs("sycl_check_", rewriter->out);
+		return at;
+	}
+	for (uint32_t i = at + 2; i < close; i++) {
+		if (is(rewriter, i, ","))
+			last = i;
+		if (list[i].match != PORTABLE_NO_MATCH && list[i].match > i)
+			i = list[i].match;
+	}
+	rewrite_accesses(rewriter, at + 2, last, depth + 1);
+	copy_to(rewriter, list[last].at + 1);
+	(void)fputs(order == PORTABLE_ORDER_TEST ? "sycl_check_passed_((" : "sycl_check_passed_(",
+		    rewriter->out);
+	rewrite_accesses(rewriter, last + 1, close, depth + 1);
+	copy_to(rewriter, list[close].at);
+	(void)fputs(order == PORTABLE_ORDER_TEST ? ") != 0, &sycl_check_own_)"
+						 : ", &sycl_check_own_)",
+		    rewriter->out);
+	return close;
 }
 
 /* Copies the tokens from `first` to before `end`, with a check around each index. */
@@ -295,10 +411,15 @@ static void rewrite_accesses(struct rewriter *rewriter, uint32_t first, uint32_t
 {
 	const struct portable_token *list = rewriter->tokens.list;
 
-	for (uint32_t i = first; i < end; i++) {
+	for (uint32_t i = first; i < end && depth < DEPTH_MAX; i++) {
+		const enum portable_order order = portable_order_of(&list[i]);
+		if (order != PORTABLE_ORDER_NONE && rewriter->kernel.finds_races &&
+		    is(rewriter, i + 1, "(")) {
+			i = rewrite_order(rewriter, i, order, depth);
+			continue;
+		}
 		const struct pointer *pointer = find_pointer(rewriter, i);
-		if (!pointer || pointer->is_hidden || !is(rewriter, i + 1, "[") ||
-		    depth == DEPTH_MAX)
+		if (!pointer || pointer->is_hidden || !is(rewriter, i + 1, "["))
 			continue;
 		const uint32_t close = list[i + 1].match;
 		copy_to(rewriter, list[i + 1].at + 1);
@@ -317,16 +438,19 @@ static void put_places(struct rewriter *rewriter)
 	bool moves = false;
 
 	for (uint32_t i = 0; i < kernel->pointer_count; i++)
-		moves |= kernel->pointers[i].moves;
+		moves |= kernel->pointers[i].moves && !kernel->pointers[i].is_local;
 	if (!moves)
 		return;
 	(void)fputs(" const ulong sycl_check_places_[] = {", rewriter->out);
 	for (uint32_t argument = 0, i = 0; argument < kernel->argument_count; argument++) {
 		/* Parameters come first, in their order. */
-		if (i < kernel->pointer_count && kernel->pointers[i].argument == argument &&
-		    kernel->pointers[i].name->at < rewriter->tokens.list[kernel->close].at) {
+		const struct pointer *pointer = &kernel->pointers[i];
+		const bool is_here = i < kernel->pointer_count && pointer->argument == argument &&
+				     pointer->name->at < rewriter->tokens.list[kernel->close].at;
+		i += is_here;
+		if (is_here && !pointer->is_local) {
 			(void)fputs("(ulong)", rewriter->out);
-			put_name(rewriter, kernel->pointers[i++].name);
+			put_name(rewriter, pointer->name);
 			(void)fputs(", ", rewriter->out);
 		} else {
 			(void)fputs("0, ", rewriter->out);
@@ -344,13 +468,30 @@ static void rewrite_kernel(struct rewriter *rewriter)
 	copy_to(rewriter, list[kernel->close].at);
 	(void)fputs(", SYCL_GLOBAL(ulong) " PORTABLE_CHECK_PARAMETER, rewriter->out);
 	copy_to(rewriter, list[kernel->body_open].at + 1);
+	(void)fputs(
+		" struct sycl_check_here_ sycl_check_own_ = sycl_check_begin_(" PORTABLE_CHECK_PARAMETER
+		");",
+		rewriter->out);
 	put_places(rewriter);
 	rewrite_accesses(rewriter, kernel->body_open + 1, kernel->body_close, 0);
 	rewriter->kernels++;
 }
 
+/* Looks for order outside of the kernels: in functions and macros, which kernels may use. */
+static void read_order(struct rewriter *rewriter)
+{
+	for (uint32_t i = 0; i < rewriter->tokens.count; i++) {
+		if (is(rewriter, i, "SYCL_KERNEL") && find_kernel(rewriter, i, &i))
+			continue;
+		if (i < rewriter->tokens.count &&
+		    portable_order_of(&rewriter->tokens.list[i]) != PORTABLE_ORDER_NONE)
+			rewriter->has_order = true;
+	}
+}
+
 static void rewrite(struct rewriter *rewriter, const char *end)
 {
+	read_order(rewriter);
 	for (uint32_t i = 0; i < rewriter->tokens.count; i++) {
 		if (is(rewriter, i, "SYCL_KERNEL") && find_kernel(rewriter, i, &i) &&
 		    read_parameters(rewriter) && rewriter->kernel.pointer_count > 0)

@@ -1,7 +1,7 @@
 /*
  * The checking mode of portable sources. The build option below adds checks to each access of the
- * form `name[index]` in a kernel, where `name` is a parameter that is a pointer to global or
- * constant memory, or a pointer to global memory that the kernel's body declares. Each kernel gets
+ * form `name[index]` in a kernel, where `name` is a parameter that is a pointer to global, constant
+ * or local memory, or what the kernel's body declares of global and local memory. Each kernel gets
  * one more parameter, a block of words. The engine writes into it what each accessor permits, and
  * reads from it the first wrong access. The words that the checks call are in
  * prelude/portable_check.inc.
@@ -29,10 +29,42 @@ enum portable_check_word {
 	PORTABLE_CHECK_INDEX,      /* signed */
 	PORTABLE_CHECK_COUNT,      /* of elements in the accessor's range */
 	PORTABLE_CHECK_ID,         /* three: the global id, in the driver's order */
-	PORTABLE_CHECK_FIRST = 10, /* from here on two for each argument: */
+	PORTABLE_CHECK_NAME = 9,   /* three with up to 24 characters: the name of
+				    * what is no argument */
+	PORTABLE_CHECK_HOW = 12,   /* enum portable_check_how */
+	PORTABLE_CHECK_OTHER_ROLE, /* of a race: enum portable_check_role */
+	PORTABLE_CHECK_OTHER_LINE, /* of a race */
+	PORTABLE_CHECK_OTHER_ID,   /* of a race, three: the other work-item */
+	PORTABLE_CHECK_SLOTS = 18, /* of the table behind the block, a power of two */
+	PORTABLE_CHECK_FIRST = 20, /* from here on two for each argument: */
 	/* bytes of the range, and bits below */
-	PORTABLE_CHECK_WORDS = PORTABLE_CHECK_FIRST + 2 * PORTABLE_CHECK_ARGUMENTS
+	PORTABLE_CHECK_WORDS = PORTABLE_CHECK_FIRST + 2 * PORTABLE_CHECK_ARGUMENTS + 4
 };
+
+/* The argument of memory that is none: local memory that the kernel declares, and each pointer to
+ * local memory. */
+#define PORTABLE_CHECK_NAMED UINT64_MAX
+
+/* How an element is accessed. */
+enum portable_check_how {
+	PORTABLE_CHECK_READS = 1,
+	PORTABLE_CHECK_WRITES = 2,
+	PORTABLE_CHECK_ADDRESS = 4,
+	PORTABLE_CHECK_ATOMIC = 8,
+	PORTABLE_CHECK_RACES = 16, /* a race with this access is looked for */
+};
+
+/* What another work-item did. */
+enum portable_check_role {
+	PORTABLE_CHECK_WRITER = 3,
+	PORTABLE_CHECK_READER = 4, /* and 5 */
+	PORTABLE_CHECK_ATOMICS = 6 /* and 7 */
+};
+
+/* Behind the block, zeros at first: the last accesses to elements, for races within a work-group.
+ * A slot is for one element at a time. */
+#define PORTABLE_CHECK_SLOT_BYTES 64u
+#define PORTABLE_CHECK_SLOTS_MAX  16384u
 
 enum portable_check_bit {
 	PORTABLE_CHECK_MAY_WRITE = 1,

@@ -161,6 +161,36 @@ Test(cuda_compiled, options_reach_the_compiler)
 	run_close(&run);
 }
 
+/* The checking mode has no effect on CUDA, and a program must not be left to believe that it has.
+ */
+Test(cuda_compiled, the_log_says_that_accesses_are_not_checked)
+{
+	static const char source[] =
+		"SYCL_KERNEL void k(SYCL_GLOBAL(int) x)\n{ x[threadIdx.x] = 1; }\n";
+	struct fixture fixture = {.wake_fd = -1};
+
+	fixture_open(&fixture, 0);
+	for (int checks = 0; checks < 2; checks++) {
+		struct backend_fault fault = {0};
+		void *binary = NULL;
+		size_t bytes = 0;
+		char *log = NULL;
+		cr_assert_eq(fixture.ops->build(fixture.backend, fixture.index,
+						BACKEND_SOURCE_PORTABLE, source, strlen(source),
+						checks ? "--sycl-check" : "", &binary, &bytes, &log,
+						&fault),
+			     0, "%s\n%s", fault.text, log ? log : "");
+		cr_expect_eq(log && strstr(log, "the accesses of this source are not checked: a "
+						"CUDA device has no checks"),
+			     checks, "%s", log ? log : "");
+		cr_expect_eq(log && strstr(log, "threadIdx is a word of CUDA C++"), checks, "%s",
+			     log ? log : "");
+		free(log);
+		free(binary);
+	}
+	fixture_close(&fixture);
+}
+
 /* The device's machine code, from a binary that was built for it: a cubin is a program by
  * itself. */
 Test(cuda_compiled, a_cubin_is_a_program)

@@ -176,7 +176,7 @@ static void rows(uint64_t columns, const char *expected)
 Test(client_checking, a_pointer_into_a_range_is_checked_against_that_range)
 {
 	rows(15, NULL);
-	rows(16, "kernel rows, line 21, work-item (15, 1): x[256] is outside of the accessor's 256 "
+	rows(31, "kernel rows, line 21, work-item (15, 1): x[271] is outside of the accessor's 256 "
 		 "elements");
 }
 

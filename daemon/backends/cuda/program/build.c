@@ -392,6 +392,9 @@ int cuda_build_make(struct backend *backend, uint32_t device,
 	/* If no compiler ran, the sentence is the whole log. */
 	if (error < 0 && fault_out->status == STATUS_BUILD && !build.log)
 		build.log = strdup(fault_out->text);
+	if (request->kind == BACKEND_SOURCE_PORTABLE && build.options.checks && error == 0)
+		build_log_add(&build.log, "warning: the accesses of this source are not checked: a "
+					  "CUDA device has no checks\n");
 	if (request->kind == BACKEND_SOURCE_PORTABLE &&
 	    (build.options.checks || (error < 0 && fault_out->status == STATUS_BUILD)))
 		build_log_add_words(&build.log, build.source, build.source_bytes);

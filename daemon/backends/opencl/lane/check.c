@@ -1,12 +1,14 @@
 #include "opencl/lane/check.h"
 
 #include "access_mode.h"
+#include "cleanup.h"
 #include "opencl/driver/aside.h"
 #include "opencl/driver/fault.h"
 #include "opencl/memory/usm.h"
 #include "portable_check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct opencl_check {
 	cl_mem block;
@@ -76,36 +78,78 @@ static int allow(struct backend_lane *lane, const struct backend_argument *argum
 	return fill_range(lane, argument, bytes, check, list, fault_out);
 }
 
+static int allow_all(struct backend_lane *lane, const struct backend_command *command,
+		     uint64_t *words, struct opencl_check *check, struct opencl_waits *list,
+		     struct backend_fault *fault_out)
+{
+	const struct backend_argument *arguments = command->launch.arguments;
+	uint32_t count = command->launch.argument_count;
+	int error = 0;
+
+	if (count > PORTABLE_CHECK_ARGUMENTS)
+		count = PORTABLE_CHECK_ARGUMENTS;
+	for (uint32_t i = 0; error == 0 && i < count; i++) {
+		uint64_t *two = &words[PORTABLE_CHECK_FIRST + 2 * i];
+		if (arguments[i].kind == BACKEND_ARGUMENT_LOCAL)
+			*two = arguments[i].local_bytes;
+		else if (arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
+			error = allow(lane, &arguments[i], two, check, list, fault_out);
+	}
+	return error;
+}
+
+/* The slots for the last accesses: four for each work-item, of few launches; a power of two. */
+static uint64_t slots_for(const struct backend_command *command)
+{
+	uint64_t items = 1, slots = 64;
+
+	for (uint32_t i = 0; i < command->launch.dimensions && items < PORTABLE_CHECK_SLOTS_MAX;
+	     i++)
+		items *= command->launch.global[i];
+	while (slots < PORTABLE_CHECK_SLOTS_MAX && slots < items * 4)
+		slots *= 2;
+	return slots;
+}
+
+/* The block and, behind it, the slots. */
+static int make_block(struct backend_lane *lane, const struct backend_command *command,
+		      uint64_t *words, struct opencl_check *check, struct backend_fault *fault_out)
+{
+	cl_int code = CL_SUCCESS;
+
+	words[PORTABLE_CHECK_SLOTS] = slots_for(command);
+	const size_t block = PORTABLE_CHECK_WORDS * sizeof(*words);
+	const size_t bytes = block + words[PORTABLE_CHECK_SLOTS] * PORTABLE_CHECK_SLOT_BYTES;
+	CLEANUP(free_pointer) unsigned char *contents = calloc(1, bytes);
+	if (!contents)
+		return opencl_no_memory(fault_out, "a command");
+	memcpy(contents, words, block);
+	check->block = lane->device->cl->CreateBuffer(lane->device->context,
+						      CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+						      bytes, contents, &code);
+	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "check a launch");
+}
+
 int opencl_check_begin(struct backend_lane *lane, cl_kernel prepared,
 		       const struct backend_command *command, struct opencl_waits *list,
 		       struct opencl_check **check_out, struct backend_fault *fault_out)
 {
-	const struct opencl_library *cl = lane->device->cl;
-	const struct backend_kernel *kernel = command->launch.kernel;
 	uint64_t words[PORTABLE_CHECK_WORDS] = {0};
-	cl_int code = CL_SUCCESS;
-	int error = 0;
 
 	struct opencl_check *check = calloc(1, sizeof(*check));
 	if (!check)
 		return opencl_no_memory(fault_out, "a command");
 	*check_out = check;
 	check->dimensions = command->launch.dimensions;
-	for (uint32_t i = 0;
-	     error == 0 && i < command->launch.argument_count && i < PORTABLE_CHECK_ARGUMENTS; i++)
-		if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
-			error = allow(lane, &command->launch.arguments[i],
-				      &words[PORTABLE_CHECK_FIRST + 2 * i], check, list, fault_out);
+	int error = allow_all(lane, command, words, check, list, fault_out);
 	if (error == 0)
-		check->block = cl->CreateBuffer(lane->device->context,
-						CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-						sizeof(words), words, &code);
-	if (error == 0 && code == CL_SUCCESS)
-		code = cl->SetKernelArg(prepared, kernel->check_index, sizeof(cl_mem),
-					(void *)&check->block);
-	if (code != CL_SUCCESS)
-		error = opencl_fault_code(fault_out, code, "check a launch");
-	return error;
+		error = make_block(lane, command, words, check, fault_out);
+	if (error < 0)
+		return error;
+	const cl_int code =
+		lane->device->cl->SetKernelArg(prepared, command->launch.kernel->check_index,
+					       sizeof(cl_mem), (void *)&check->block);
+	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "check a launch");
 }
 
 static const char *argument_name(const void *context, uint64_t argument)
