@@ -1,5 +1,6 @@
 #include "admin/admin.h"
 
+#include "packet_socket.h"
 #include "protocol_limits.h"
 #include "base/log.h"
 #include "admin/report.h"
@@ -67,6 +68,24 @@ static void on_admin_request(struct sp_server *server, struct sp_peer *peer, con
 	report_inquire(supervisor, &asker, request);
 }
 
+/* The user database is not queried here. Which uids are users' is known of those that have had a
+ * session. */
+static void on_admin_connected(struct sp_server *server, int connection, struct uid_place *place)
+{
+	struct supervisor *supervisor = server->context;
+	const struct admin *admin = supervisor->admin;
+	const struct tenant *tenant = tenant_find(supervisor, place->uid);
+	place->block =
+		uid_block(place->uid, tenant && tenant->is_identified && !tenant->is_unknown);
+	place->is_operator =
+		place->uid == 0 || server == &admin->admin ||
+		(admin->has_observers &&
+		 packet_socket_peer_in_group(connection, admin->observers)) ||
+		(admin->has_admins && packet_socket_peer_in_group(connection, admin->admins));
+}
+
+static const struct sp_calls admin_calls = {on_admin_request, on_admin_connected};
+
 static bool find_group(const char *name, gid_t *group_out)
 {
 	struct group entry;
@@ -78,12 +97,9 @@ static bool find_group(const char *name, gid_t *group_out)
 	return true;
 }
 
-/* Lets members of the group use the socket too, if that group exists. */
-static void socket_give_to_group(const char *path, const char *name)
+/* Lets members of the group use the socket too. */
+static void socket_give_to_group(const char *path, const char *name, gid_t group)
 {
-	gid_t group;
-	if (!find_group(name, &group))
-		return;
 	if (chown(path, (uid_t)-1, group) < 0)
 		log_warning("admin", "%s stays closed to group %s: %s", path, name,
 			    strerror(errno));
@@ -96,12 +112,12 @@ int admin_open(struct supervisor *supervisor)
 	char path[sizeof(supervisor->directory.path) + sizeof("/" STATUS_SOCKET_NAME)];
 	(void)snprintf(path, sizeof(path), "%s/" STATUS_SOCKET_NAME, supervisor->directory.path);
 	int r = sp_server_open(&admin->status, &supervisor->loop, path, user ? 0600 : 0666,
-			       on_admin_request, supervisor);
+			       &admin_calls, supervisor);
 	if (r == 0) {
 		(void)snprintf(path, sizeof(path), "%s/" ADMIN_SOCKET_NAME,
 			       supervisor->directory.path);
 		r = sp_server_open(&admin->admin, &supervisor->loop, path, user ? 0600 : 0660,
-				   on_admin_request, supervisor);
+				   &admin_calls, supervisor);
 	}
 	if (r < 0) {
 		log_error("admin", "cannot listen at %s: %s", path, strerror(-r));
@@ -109,7 +125,9 @@ int admin_open(struct supervisor *supervisor)
 	}
 	if (!supervisor->privileged)
 		return 0;
-	socket_give_to_group(path, supervisor->configuration.admin_group);
+	admin->has_admins = find_group(supervisor->configuration.admin_group, &admin->admins);
+	if (admin->has_admins)
+		socket_give_to_group(path, supervisor->configuration.admin_group, admin->admins);
 	admin->has_observers =
 		find_group(supervisor->configuration.observer_group, &admin->observers);
 	return 0;

@@ -18,8 +18,9 @@ struct supervisor;
 struct admin {
 	struct sp_server status;
 	struct sp_server admin;
-	bool has_observers;
+	bool has_observers, has_admins;
 	gid_t observers; /* with has_observers */
+	gid_t admins;    /* with has_admins */
 };
 
 /* The client, and the connection for its reply. */

@@ -31,7 +31,6 @@ static void on_inquiry_timer_closed(uv_handle_t *handle)
 static void inquiry_end(struct inquiry *inquiry)
 {
 	TAILQ_REMOVE(&inquiry->supervisor->inquiries->list, inquiry, link);
-	inquiry->supervisor->inquiries->count--;
 	asker_drop(&inquiry->asker);
 	inquiry->poll = trace_poll_free(inquiry->poll);
 	uv_close((uv_handle_t *)&inquiry->timer, on_inquiry_timer_closed);
@@ -134,21 +133,21 @@ static void inquiry_begin_discovery(struct inquiry *inquiry)
 		inquiry_request_discovery(inquiry);
 }
 
-static unsigned count_open_inquiries(const struct supervisor *supervisor, uid_t uid)
+static bool inquiries_have_room(const struct inquiries *inquiries, const struct uid_place *wanted)
 {
-	unsigned count = 0;
+	struct uid_places places = {.all = 0};
 	const struct inquiry *inquiry;
-	TAILQ_FOREACH (inquiry, &supervisor->inquiries->list, link)
-		count += inquiry->asker.uid == uid;
-	return count;
+	TAILQ_FOREACH (inquiry, &inquiries->list, link)
+		uid_places_count(&places, &inquiry->place, wanted);
+	return uid_places_have_room(&places, wanted, INQUIRIES_MAX, INQUIRIES_PER_UID);
 }
 
 static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *asker,
 				   enum inquiry_kind kind)
 {
-	/* Requests of other users must not keep root from asking. */
-	if ((supervisor->inquiries->count >= INQUIRIES_MAX && asker->uid != 0) ||
-	    count_open_inquiries(supervisor, asker->uid) >= INQUIRIES_PER_UID) {
+	/* Requests of other users must not keep operators from asking. */
+	const struct uid_place place = *sp_peer_place(asker->peer);
+	if (!inquiries_have_room(supervisor->inquiries, &place)) {
 		admin_answer_error(asker, STATUS_QUOTA, "too many questions at one time");
 		return NULL;
 	}
@@ -166,11 +165,11 @@ static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *
 	inquiry->poll = poll;
 	inquiry->id = ++supervisor->inquiries->last;
 	inquiry->asker = *asker;
+	inquiry->place = place;
 	asker->peer = NULL;
 	(void)uv_timer_init(&supervisor->loop, &inquiry->timer);
 	inquiry->timer.data = inquiry;
 	TAILQ_INSERT_TAIL(&supervisor->inquiries->list, inquiry, link);
-	supervisor->inquiries->count++;
 	return inquiry;
 }
 

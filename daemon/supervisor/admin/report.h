@@ -32,6 +32,7 @@ struct inquiry {
 	uint64_t trace;             /* INQUIRY_TRACE: the trace's number */
 	struct trace_poll *poll;    /* INQUIRY_TRACE: the records that have arrived */
 	struct asker asker;
+	struct uid_place place;
 	unsigned awaited; /* number of engines that have not replied */
 	/* An engine that gets more time, because it starts or discovers devices; NULL: none. */
 	struct engine *discovers;
@@ -46,7 +47,6 @@ TAILQ_HEAD(inquiry_list, inquiry);
 /* The supervisor's part: open inquiries. */
 struct inquiries {
 	struct inquiry_list list;
-	unsigned count;
 	uint64_t last; /* number of the latest inquiry */
 };
 

@@ -27,7 +27,7 @@ struct sp_peer {
 	enum peer_state state;
 	bool asked; /* a reply to it is pending */
 	int fd;
-	uid_t uid;
+	struct uid_place place;
 	unsigned open_handles;
 	uv_poll_t poll;
 	uv_timer_t silence;
@@ -62,7 +62,6 @@ static void sp_peer_hang_up(struct sp_peer *peer)
 		return;
 	peer->state = PEER_GONE;
 	TAILQ_REMOVE(&peer->server->peers, peer, link);
-	peer->server->peer_count--;
 	uv_close((uv_handle_t *)&peer->poll, on_sp_handle_closed);
 	uv_close((uv_handle_t *)&peer->silence, on_sp_handle_closed);
 	foreign_socket_close(&peer->fd);
@@ -130,8 +129,8 @@ static void sp_peer_received(struct sp_peer *peer)
 		length = peer->have - peer->header_bytes;
 		peer->asked = true;
 		sp_peer_enter(peer, PEER_ASKED, 0);
-		peer->server->on_request(peer->server, peer, peer->in + peer->header_bytes,
-					 (size_t)length);
+		peer->server->calls->on_request(peer->server, peer, peer->in + peer->header_bytes,
+						(size_t)length);
 		return;
 	default:
 		return;
@@ -189,26 +188,28 @@ static void on_sp_peer_event(uv_poll_t *poll, int status, int events)
 		sp_peer_read(peer);
 }
 
-static unsigned count_peers_of_uid(const struct sp_server *server, uid_t uid)
+static bool sp_server_has_room(const struct sp_server *server, const struct uid_place *wanted)
 {
-	unsigned count = 0;
+	struct uid_places places = {.all = 0};
 	const struct sp_peer *peer;
+	if (wanted->uid == 0)
+		return true;
 	TAILQ_FOREACH (peer, &server->peers, link)
-		count += peer->uid == uid;
-	return count;
+		uid_places_count(&places, &peer->place, wanted);
+	return uid_places_have_room(&places, wanted, SP_PEERS_MAX, SP_PEERS_PER_UID);
 }
 
 static void on_sp_connected(void *context, int connection)
 {
 	struct sp_server *server = context;
 	CLEANUP(foreign_socket_close) int fd = connection;
+	struct uid_place place = {.uid = 0};
 	pid_t pid;
-	uid_t uid;
 	gid_t gid;
-	if (packet_socket_peer(fd, &pid, &uid, &gid) < 0)
+	if (packet_socket_peer(fd, &pid, &place.uid, &gid) < 0)
 		return;
-	if (uid != 0 && (server->peer_count >= SP_PEERS_MAX ||
-			 count_peers_of_uid(server, uid) >= SP_PEERS_PER_UID))
+	server->calls->describe(server, fd, &place);
+	if (!sp_server_has_room(server, &place))
 		return;
 	/* The new connection's buffer is empty. So the greeting is sent completely, or the peer has
 	 * hung up. */
@@ -226,10 +227,9 @@ static void on_sp_connected(void *context, int connection)
 	peer->poll.data = peer;
 	peer->silence.data = peer;
 	peer->server = server;
-	peer->uid = uid;
+	peer->place = place;
 	peer->fd = take_fd(&fd);
 	TAILQ_INSERT_TAIL(&server->peers, peer, link);
-	server->peer_count++;
 	sp_peer_enter(peer, PEER_GREETING, GREETING_BYTES);
 }
 
@@ -240,12 +240,12 @@ static void on_sp_starved(void *context, int connection)
 }
 
 int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, mode_t mode,
-		   sp_request *on_request, void *context)
+		   const struct sp_calls *calls, void *context)
 {
 	size_t length = strlen(path);
 	if (length >= sizeof(server->path))
 		return -ENAMETOOLONG;
-	*server = (struct sp_server){.loop = loop, .on_request = on_request, .context = context};
+	*server = (struct sp_server){.loop = loop, .calls = calls, .context = context};
 	memcpy(server->path, path, length + 1);
 	TAILQ_INIT(&server->peers);
 	int r = listener_bind(server->path, SOCK_STREAM, mode, &server->listener);
@@ -272,7 +272,12 @@ void sp_server_close(struct sp_server *server)
 
 uid_t sp_peer_uid(const struct sp_peer *peer)
 {
-	return peer->uid;
+	return peer->place.uid;
+}
+
+const struct uid_place *sp_peer_place(const struct sp_peer *peer)
+{
+	return &peer->place;
 }
 
 bool sp_peer_in_group(const struct sp_peer *peer, gid_t group)

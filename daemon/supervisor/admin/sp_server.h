@@ -15,6 +15,7 @@
 #define SYCLD_SUPERVISOR_SP_SERVER_H
 
 #include "base/listener.h"
+#include "base/uid_places.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +27,8 @@
 enum {
 	SP_REQUEST_BYTES_MAX = 4096,
 	SP_HEADER_BYTES_MAX = 32,
-	SP_PEERS_MAX = 256, /* most peers of one server; root's are not counted */
+	/* Most peers of one server, divided as base/uid_places.h says. Root is not bounded. */
+	SP_PEERS_MAX = 256,
 	SP_PEERS_PER_UID = 16,
 	/* Longest time in which a peer may send nothing, or not read its reply. */
 	SP_SILENCE_MS = 15000,
@@ -40,23 +42,30 @@ struct sp_server;
 typedef void sp_request(struct sp_server *server, struct sp_peer *peer, const uint8_t *body,
 			size_t body_bytes);
 
+/* Called at a connection: sets `block` and `is_operator` for the uid. Does not block. */
+typedef void sp_describe(struct sp_server *server, int connection, struct uid_place *place);
+
+struct sp_calls {
+	sp_request *on_request;
+	sp_describe *describe;
+};
+
 TAILQ_HEAD(sp_peer_list, sp_peer);
 
 struct sp_server {
 	struct listener listener;
 	uv_loop_t *loop;
-	sp_request *on_request;
+	const struct sp_calls *calls;
 	void *context;
 	struct sp_peer_list peers;
-	unsigned peer_count;
 	bool opened;
 	char path[128];
 };
 
 /* Listens at `path` with that mode. 0 or a negative errno. The server must not move until it is
- * closed. */
+ * closed; nor may `calls`. */
 int sp_server_open(struct sp_server *server, uv_loop_t *loop, const char *path, mode_t mode,
-		   sp_request *on_request, void *context);
+		   const struct sp_calls *calls, void *context);
 
 /*
  * Disconnects all peers and removes the path. No request may be open. The loop must run once more.
@@ -65,6 +74,9 @@ void sp_server_close(struct sp_server *server);
 
 /* Returns the user of the peer, as the kernel reported it at the connection. */
 uid_t sp_peer_uid(const struct sp_peer *peer);
+
+/* Returns how the peer was described at the connection. Valid as long as the peer. */
+const struct uid_place *sp_peer_place(const struct sp_peer *peer);
 
 /* Was it in that group then? Only while its request is being taken. */
 bool sp_peer_in_group(const struct sp_peer *peer, gid_t group);

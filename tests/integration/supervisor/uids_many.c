@@ -4,19 +4,24 @@
  */
 #include "supervisor/harness.h"
 
+#include "admin.pb-c.h"
 #include "cleanup.h"
+#include "protocol_limits.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* Far from uids that systems give to users and services. */
-enum { UID_FIRST = 1500000000, SKIPPED = 77, FILES = 4096 };
+enum { UID_FIRST = 1500000000, USER_OF_BLOCK_0 = 64001, SKIPPED = 77, FILES = 4096 };
 
 static unsigned failures;
 static struct service service;
@@ -338,6 +343,121 @@ static void who_is_not_known_can_be_refused(uid_t named)
 	end_many();
 }
 
+enum { GREETING_BYTES = 8, HEADER_BYTES = 4, PREFIX_BYTES = 9, REQUEST_BYTES = 256 };
+
+/* Connects to status.sock as that user. -1: hung up. */
+static int open_status_as(uid_t uid)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	uint8_t greeting[GREETING_BYTES];
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%.80s/status.sock",
+		       service.runtime);
+	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	be(uid);
+	int r = connect(fd, (const struct sockaddr *)&address, sizeof(address));
+	be(0);
+	CHECK(r == 0);
+	/* The service greets whom it does not hang up on. */
+	return recv(fd, greeting, sizeof(greeting), MSG_WAITALL) == GREETING_BYTES ? take_fd(&fd)
+										   : -1;
+}
+
+static void request_devices(int fd, bool discover)
+{
+	static const uint8_t greeting[GREETING_BYTES] = {0, 'S', 'P', 0, 0, 0x30, 0, 0};
+	uint8_t bytes[GREETING_BYTES + PREFIX_BYTES + HEADER_BYTES + REQUEST_BYTES] = {0};
+	Sycl__V1__DevicesQuery devices = SYCL__V1__DEVICES_QUERY__INIT;
+	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
+	devices.discover = discover;
+	request.protocol = PROTOCOL_MAJOR << 16;
+	request.body_case = SYCL__V1__ADMIN_REQUEST__BODY_DEVICES;
+	request.devices = &devices;
+	uint8_t *prefix = bytes + GREETING_BYTES, *header = prefix + PREFIX_BYTES;
+	memcpy(bytes, greeting, sizeof(greeting));
+	size_t size = sycl__v1__admin_request__get_packed_size(&request);
+	if (size > REQUEST_BYTES)
+		abort();
+	prefix[0] = 1;
+	prefix[PREFIX_BYTES - 1] = (uint8_t)(size + HEADER_BYTES);
+	header[0] = 0x80;
+	(void)sycl__v1__admin_request__pack(&request, header + HEADER_BYTES);
+	size += (size_t)(header + HEADER_BYTES - bytes);
+	CHECK(send(fd, bytes, size, MSG_NOSIGNAL) == (ssize_t)size);
+}
+
+/* Returns true if the answer is no refusal. */
+static bool is_answered(int fd)
+{
+	uint8_t bytes[REQUEST_BYTES * 16];
+	ssize_t count = recv(fd, bytes, sizeof(bytes), 0);
+	ssize_t head = PREFIX_BYTES + HEADER_BYTES;
+	return count >= head &&
+	       !memmem(bytes, (size_t)count, "too many questions", strlen("too many questions"));
+}
+
+/* Uids of one block, each with as many connections as a uid may have. */
+static void who_is_many_leaves_room_at_the_status_socket(uid_t named)
+{
+	enum { UIDS = 16, EACH = 16 };
+	int sockets[UIDS * EACH], accepted = 0;
+	start_many_with("");
+	for (int i = 0; i < UIDS * EACH; i++) {
+		sockets[i] = open_status_as(UID_FIRST + (uid_t)(i / EACH));
+		accepted += sockets[i] >= 0;
+	}
+	CHECK(accepted >= EACH && accepted < UIDS * EACH / 2);
+	CLEANUP(close_fd) int other = open_status_as(named);
+	CLEANUP(close_fd) int newcomer = open_status_as(UID_FIRST + 2 * 65536);
+	CHECK(other >= 0);
+	CHECK(newcomer >= 0);
+	for (int i = 0; i < UIDS * EACH; i++)
+		close_fd(&sockets[i]);
+	end_many();
+}
+
+/* A user of the observers' group connects when users have taken all places. */
+static void an_observer_has_a_place_when_all_are_taken(const struct group *observers)
+{
+	enum { UIDS = 17, EACH = 16, ALL = 256 };
+	char configuration[HARNESS_PATH_BYTES];
+	int sockets[UIDS * EACH], accepted = 0;
+	(void)snprintf(configuration, sizeof(configuration), "[service]\nobserver_group = %s\n",
+		       observers->gr_name);
+	start_many_with(configuration);
+	for (int i = 0; i < UIDS * EACH; i++) {
+		sockets[i] = open_status_as(USER_OF_BLOCK_0 + (uid_t)(i / EACH));
+		accepted += sockets[i] >= 0;
+	}
+	CHECK(accepted == ALL);
+	CHECK(setgroups(1, &observers->gr_gid) == 0);
+	CLEANUP(close_fd) int observer = open_status_as(USER_OF_BLOCK_0 + UIDS);
+	CHECK(setgroups(0, NULL) == 0);
+	CHECK(observer >= 0);
+	for (int i = 0; i < UIDS * EACH; i++)
+		close_fd(&sockets[i]);
+	end_many();
+}
+
+/* Their engines do not become ready, so the requests stay open. */
+static void who_is_many_leaves_room_for_questions(uid_t named)
+{
+	enum { UIDS = 8, EACH = 8 };
+	int sockets[UIDS * EACH];
+	service_prepare(&service, "unready");
+	service_start(&service, NULL);
+	for (int i = 0; i < UIDS * EACH; i++) {
+		sockets[i] = open_status_as(UID_FIRST + (uid_t)(i / EACH));
+		CHECK(sockets[i] >= 0);
+		request_devices(sockets[i], true);
+	}
+	CLEANUP(close_fd) int other = open_status_as(named);
+	request_devices(other, false);
+	CHECK(is_answered(other));
+	for (int i = 0; i < UIDS * EACH; i++)
+		close_fd(&sockets[i]);
+	end_many();
+}
+
 int main(void)
 {
 	struct rlimit files = {FILES, FILES};
@@ -351,6 +471,11 @@ int main(void)
 	who_comes_while_nobody_is_let_in_leaves_nothing_behind();
 	who_was_served_is_counted_for_ever();
 	who_is_looked_up_slowly_delays_nobody_else();
+	who_is_many_leaves_room_at_the_status_socket(USER_OF_BLOCK_0);
+	who_is_many_leaves_room_for_questions(USER_OF_BLOCK_0);
+	const struct group *group = getgrnam("daemon");
+	if (group)
+		an_observer_has_a_place_when_all_are_taken(group);
 	const struct passwd *one = getpwnam("daemon"), *two;
 	uid_t named = one ? one->pw_uid : 0;
 	two = getpwnam("bin");

@@ -54,6 +54,12 @@ if(TARGET unit_lookup_threads)
   target_link_options(unit_lookup_threads PRIVATE -Wl,--wrap=pthread_create)
 endif()
 
+# Who gets a place of a bounded number.
+sycl_test(unit_uid_places SOURCES ${CMAKE_CURRENT_LIST_DIR}/uid_places.c ${supervisor_folder}/base/uid_places.c)
+if(TARGET unit_uid_places)
+  target_include_directories(unit_uid_places PRIVATE ${supervisor_folder})
+endif()
+
 # The settings of a user, with an invented user database.
 sycl_test(unit_user_question SOURCES ${CMAKE_CURRENT_LIST_DIR}/user_question.c ${supervisor_folder}/base/user_question.c LIBS sycl_shared)
 if(TARGET unit_user_question)
