@@ -54,7 +54,11 @@ static void add_whose_cells(struct table *table, uint32_t by, const Sycl__V1__Ac
 		table_cell(table, COLOUR_NONE, "%s", *row->cgroup ? row->cgroup : "-");
 	if (by & ACCOUNTS_BY_DEVICE)
 		table_cell(table, COLOUR_NONE, "%s:%u", backend_name(used->backend), used->index);
-	if (by & ACCOUNTS_BY_SESSION) {
+	if (by & ACCOUNTS_BY_SESSION && row->session == 0) {
+		table_cell(table, COLOUR_NONE, "(others)");
+		table_cell(table, COLOUR_NONE, "-");
+		table_cell(table, COLOUR_NONE, "-");
+	} else if (by & ACCOUNTS_BY_SESSION) {
 		table_cell(table, COLOUR_NONE, "%llu", (unsigned long long)row->session);
 		table_cell(table, COLOUR_NONE, "%u", row->pid);
 		table_cell(table, COLOUR_NONE, "%s", row->command);

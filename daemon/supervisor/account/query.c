@@ -60,11 +60,26 @@ static struct account_row *query_row(struct account_query *query, const struct a
 		asked.backend = key->backend;
 		asked.index = key->index;
 	}
+	struct account_row *row = account_table_find(&query->table, &asked);
+	if (row)
+		return row;
+	/* Nobody's sessions are hidden by another user's, so rows are first bounded for each. */
+	if (query->tenant_rows < ACCOUNT_QUERY_TENANT_ROWS_MAX &&
+	    query->table.count < ACCOUNT_QUERY_ROWS_MAX) {
+		query->tenant_rows++;
+		return account_table_get(&query->table, &asked, UINT32_MAX);
+	}
+	asked.session = 0;
+	if (terms->by & ACCOUNTS_BY_CGROUP) {
+		memset(asked.cgroup, 0, sizeof(asked.cgroup));
+		memcpy(asked.cgroup, ACCOUNT_OTHERS, sizeof(ACCOUNT_OTHERS));
+	}
 	return account_table_get(&query->table, &asked, UINT32_MAX);
 }
 
-void account_query_add_kept(struct account_query *query, const struct tenant *tenant)
+void account_query_begin_tenant(struct account_query *query, const struct tenant *tenant)
 {
+	query->tenant_rows = 0;
 	/* Ended sessions have no rows of their own. */
 	if (query->terms.by & ACCOUNTS_BY_SESSION)
 		return;
@@ -85,7 +100,8 @@ static struct account_row *query_session_row(struct account_query *query,
 					     const struct account_key *key)
 {
 	struct account_row *row = query_row(query, key);
-	if (row) {
+	/* A merged row has no session. */
+	if (row && row->key.session == session->id) {
 		row->pid = session->peer.pid;
 		row->command = session->peer.command;
 	}

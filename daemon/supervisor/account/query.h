@@ -19,6 +19,10 @@ enum {
 	ACCOUNTS_BY_ALL = 15
 };
 
+/* The most rows of a reply, and of one tenant in it. What has no row any more is added to a row of
+ * its tenant and device: session 0, and control group ACCOUNT_OTHERS. These rows come on top. */
+enum { ACCOUNT_QUERY_ROWS_MAX = 16384, ACCOUNT_QUERY_TENANT_ROWS_MAX = 2048 };
+
 struct account_terms {
 	uint32_t by;
 	bool of_user, of_device;
@@ -29,6 +33,7 @@ struct account_terms {
 struct account_query {
 	struct account_terms terms;
 	struct account_table table;
+	uint32_t tenant_rows; /* rows that were made for the present tenant */
 	/* Memory of the reply. */
 	Sycl__V1__AccountRow *rows, **list;
 	Sycl__V1__DeviceUsage *used;
@@ -38,8 +43,9 @@ struct account_query {
 const char *account_terms_read(const Sycl__V1__AccountsQuery *query,
 			       struct account_terms *terms_out);
 
-void account_query_add_kept(struct account_query *query, const struct tenant *tenant);
-/* Adds an open session; the query refers to it until the query ends. */
+/* Begins a tenant, and adds its kept account. Its sessions follow. */
+void account_query_begin_tenant(struct account_query *query, const struct tenant *tenant);
+/* Adds an open session of that tenant; the query refers to it until the query ends. */
 void account_query_add_session(struct account_query *query, const struct session *session,
 			       const Sycl__V1__SessionReport *claim);
 /*

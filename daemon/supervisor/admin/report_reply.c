@@ -304,7 +304,7 @@ static bool reply_query_accounts(struct reply *reply)
 	TAILQ_FOREACH (tenant, &reply->inquiry->supervisor->tenants, link) {
 		if (!is_visible_to(reply->inquiry, tenant))
 			continue;
-		account_query_add_kept(&reply->query, tenant);
+		account_query_begin_tenant(&reply->query, tenant);
 		TAILQ_FOREACH (engine, &tenant->engines, link)
 			if (engine_has_answered(reply, engine))
 				query_add_engine(&reply->query, engine);

@@ -4,6 +4,7 @@
 #define SYCLD_SUPERVISOR_ACCOUNT_TABLE_H
 
 #include "base/cgroup.h"
+#include "base/siphash.h"
 #include "delay_histogram.h"
 
 #include <stdint.h>
@@ -40,10 +41,15 @@ struct account_row {
 
 /* Zeroed: empty. */
 struct account_table {
-	struct account_row *rows; /* allocated, as `hashes` */
+	struct account_row *rows; /* allocated, as `hashes` and `slots` */
 	uint64_t *hashes;         /* hashes of the rows' keys */
+	uint32_t *slots;          /* open addressing by hash: a row's index + 1; 0: free */
 	uint32_t count, capacity;
 	uint64_t uses;
+	uint64_t probes; /* number of rows with which a sought key was compared so far */
+	/* Random: users choose parts of keys, and with a known hash they could choose keys that all
+	 * begin at one slot. */
+	uint8_t secret[SIPHASH_SECRET_BYTES];
 };
 
 void account_sum(uint64_t *sum, uint64_t more);

@@ -84,6 +84,8 @@ Test(account_table, the_oldest_groups_become_one_and_nothing_is_lost)
 				 others = key_of(7, 2, 1, ACCOUNT_OTHERS);
 	cr_assert(eq(u64, account_table_find(&table, &last)->sums.device_ns, 999));
 	cr_assert(gt(u64, account_table_find(&table, &others)->sums.device_ns, 0));
+	for (uint32_t i = 0; i < table.count; i++)
+		cr_expect(eq(ptr, account_table_find(&table, &table.rows[i].key), &table.rows[i]));
 	account_table_fini(&table);
 }
 
@@ -100,6 +102,39 @@ Test(account_table, what_finds_no_place_at_all_is_refused)
 	}
 	cr_assert(gt(uint, refused, 0u));
 	account_table_fini(&table);
+}
+
+/* A query about many sessions makes that many rows. */
+Test(account_table, a_key_is_found_without_a_look_at_all_rows)
+{
+	enum { KEYS = 16384, PROBES_MOST = 16 };
+	struct account_table table = {.rows = NULL};
+	for (uint32_t i = 0; i < KEYS; i++) {
+		struct account_key key = key_of(7, 2, i % 16, "");
+		key.session = i / 16;
+		cr_assert(ne(ptr, account_table_get(&table, &key, UINT32_MAX), NULL));
+	}
+	cr_assert(eq(u32, table.count, KEYS));
+	cr_expect(lt(u64, table.probes, (uint64_t)KEYS * PROBES_MOST));
+	for (uint32_t i = 0; i < KEYS; i++) {
+		struct account_key key = key_of(7, 2, i % 16, "");
+		key.session = i / 16;
+		cr_assert(eq(ptr, account_table_find(&table, &key), &table.rows[i]));
+	}
+	cr_expect(lt(u64, table.probes, 2 * (uint64_t)KEYS * PROBES_MOST));
+	account_table_fini(&table);
+}
+
+/* Otherwise a user could choose keys that all collide. */
+Test(account_table, nobody_knows_the_hash_of_a_key)
+{
+	struct account_table tables[2] = {{.rows = NULL}, {.rows = NULL}};
+	const struct account_key key = key_of(7, 2, 0, "/a");
+	for (int i = 0; i < 2; i++)
+		cr_assert(ne(ptr, account_table_get(&tables[i], &key, MOST), NULL));
+	cr_expect(ne(u64, tables[0].hashes[0], tables[1].hashes[0]));
+	for (int i = 0; i < 2; i++)
+		account_table_fini(&tables[i]);
 }
 
 Test(account_table, sums_that_are_too_large_stay_the_largest)

@@ -1,7 +1,8 @@
 # The supervisor's record of use, and the control group of a client, without side effects.
 set(supervisor_folder ${PROJECT_SOURCE_DIR}/daemon/supervisor)
 sycl_test(unit_accounts SOURCES supervisor/cgroup.c supervisor/account_table.c
-  ${supervisor_folder}/base/account_table.c ${supervisor_folder}/base/cgroup.c ${supervisor_folder}/base/text.c LIBS sycl_shared)
+  ${supervisor_folder}/base/account_table.c ${supervisor_folder}/base/siphash.c ${supervisor_folder}/base/cgroup.c
+  ${supervisor_folder}/base/text.c LIBS sycl_shared)
 if(TARGET unit_accounts)
   target_include_directories(unit_accounts PRIVATE ${supervisor_folder})
 endif()
@@ -12,6 +13,14 @@ sycl_test(unit_service_state SOURCES ${CMAKE_CURRENT_LIST_DIR}/service_state.c $
 if(TARGET unit_service_state)
   target_include_directories(unit_service_state PRIVATE ${supervisor_folder})
   target_link_options(unit_service_state PRIVATE -Wl,--wrap=read,--wrap=write)
+endif()
+
+# Queries, with invented sessions.
+sycl_test(unit_account_query SOURCES ${CMAKE_CURRENT_LIST_DIR}/account_query.c ${supervisor_folder}/account/query.c
+  ${supervisor_folder}/base/account_table.c ${supervisor_folder}/base/siphash.c ${supervisor_folder}/base/cgroup.c
+  ${supervisor_folder}/base/text.c LIBS sycl_shared sycl_proto PkgConfig::uv)
+if(TARGET unit_account_query)
+  target_include_directories(unit_account_query PRIVATE ${supervisor_folder})
 endif()
 
 # This program has its own log_write.
@@ -32,7 +41,7 @@ endif()
 
 # Which sessions return with an engine; the rest of the engine's files is invented.
 sycl_test(unit_return SOURCES ${CMAKE_CURRENT_LIST_DIR}/return.c ${supervisor_folder}/engine/return.c
-  ${supervisor_folder}/service/session.c ${supervisor_folder}/base/session_proof.c ${supervisor_folder}/base/foreign_socket.c
+  ${supervisor_folder}/service/session.c ${supervisor_folder}/base/session_proof.c ${supervisor_folder}/base/siphash.c ${supervisor_folder}/base/foreign_socket.c
   ${supervisor_folder}/base/text.c LIBS sycl_shared sycl_proto PkgConfig::uv)
 if(TARGET unit_return)
   target_include_directories(unit_return PRIVATE ${supervisor_folder})
