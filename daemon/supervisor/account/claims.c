@@ -178,13 +178,12 @@ static void claims_keep_topology(struct engine_claims *claims, const Sycl__V1__T
 			claims_keep_device(claims, copy->devices[i]);
 }
 
-static bool report_is_too_large(const struct engine_claims *claims,
-				const Sycl__V1__EngineReport *report)
+static bool report_is_too_large(const Sycl__V1__EngineReport *report, bool is_first)
 {
 	const Sycl__V1__Topology *topology = report->topology;
 	if (report->n_sessions > CLAIMS_PART_SESSIONS_MAX)
 		return true;
-	return topology && (claims->parts || topology->n_devices > CLAIMS_DEVICES_MAX ||
+	return topology && (!is_first || topology->n_devices > CLAIMS_DEVICES_MAX ||
 			    topology->n_platforms > CLAIMS_DEVICES_MAX);
 }
 
@@ -242,17 +241,15 @@ static void claims_keep_first(struct engine_claims *claims, const Sycl__V1__Engi
 	claims_keep_open_devices(claims, report);
 }
 
-int claims_keep_report(struct engine *engine, const Sycl__V1__EngineReport *report)
+int claims_keep_report(struct engine *engine, const Sycl__V1__EngineReport *report, unsigned *parts)
 {
 	struct engine_claims *claims = &engine->claims;
-	if (claims->arriving != report->request)
-		claims->parts = 0;
 	claims->arriving = report->request;
-	if (report_is_too_large(claims, report))
+	if (report_is_too_large(report, *parts == 0))
 		return -EINVAL;
-	if (claims->parts == CLAIMS_PARTS_MAX)
+	if (*parts == CLAIMS_PARTS_MAX)
 		return -E2BIG;
-	if (claims->parts++ == 0)
+	if ((*parts)++ == 0)
 		claims_keep_first(claims, report);
 	if (report->topology)
 		claims_keep_topology(claims, report->topology);

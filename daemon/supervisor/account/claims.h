@@ -26,9 +26,11 @@ enum {
 	CLAIMS_ASKED_FREELY = 16,
 };
 
-/* Keeps a part of a report. 1: it was the last one. 0: more follow. -E2BIG: there are too many
- * parts. -EINVAL: it claims more than possible. */
-int claims_keep_report(struct engine *engine, const Sycl__V1__EngineReport *report);
+/* Keeps a part of a report. `parts` is the number of its parts that have arrived, and is counted
+ * on. 1: it was the last one. 0: more follow. -E2BIG: there are too many parts. -EINVAL: it claims
+ * more than possible. */
+int claims_keep_report(struct engine *engine, const Sycl__V1__EngineReport *report,
+		       unsigned *parts);
 
 /* True if another request may be sent to the engine. False: its latest report is used for this
  * inquiry. */

@@ -77,8 +77,10 @@ static bool inquiry_request_engine(struct engine *engine, struct inquiry *inquir
 			is_sent = trace_query_engine(inquiry->poll, engine, inquiry->id);
 		else if (engine->control >= 0)
 			is_sent = engine_send_report_request(engine, inquiry->id, discover) == 0;
-		if (is_sent)
+		if (is_sent) {
 			engine->requests[i] = inquiry->id;
+			engine->report_parts[i] = 0;
+		}
 		return is_sent;
 	}
 	return false;

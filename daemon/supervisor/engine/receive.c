@@ -120,7 +120,8 @@ static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *
 		engine_count_invalid(engine, "sends a report that was not requested");
 		return;
 	}
-	int r = claims_keep_report(engine, message);
+	int r = claims_keep_report(engine, message,
+				   &engine->report_parts[entry - engine->requests]);
 	if (r < 0) {
 		engine_kill(engine, r == -E2BIG ? "its report has too many parts"
 						: "its report claims more than is possible");

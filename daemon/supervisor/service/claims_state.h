@@ -38,7 +38,6 @@ struct device_claim {
 struct engine_claims {
 	uint64_t request;             /* the last request with a reply; 0: none */
 	uint64_t arriving;            /* the request to which a part of the reply has arrived */
-	unsigned parts;               /* number of parts that have arrived */
 	uint64_t at_ns;               /* when the reply to `request` arrived */
 	uint64_t serves;              /* this report is the reply to requests up to this one */
 	uint64_t window_ns;           /* start of the window in which requests are counted */

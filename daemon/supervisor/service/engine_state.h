@@ -113,6 +113,9 @@ struct engine {
 	/* The engine's flight page, read-only; NULL until it is ready. */
 	struct memory_region *flight;
 	uint64_t requests[ENGINE_REQUESTS_MAX]; /* requests without a reply; 0: free entry */
+	/* How many parts of the report for each of these have arrived. An engine may send parts of
+	 * several reports in turn, and still none has an unlimited number. */
+	unsigned report_parts[ENGINE_REQUESTS_MAX];
 	struct engine_claims claims;
 	uint64_t trace_request; /* the latest request for which it has sent trace records */
 	size_t trace_bytes;     /* size of these records so far */

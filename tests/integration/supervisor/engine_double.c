@@ -10,6 +10,7 @@
  *   silent       is ready, never answers a report request
  *   stubborn     is ready, does not end on request
  *   endless      sends a report without an end
+ *   juggler      sends two reports without an end, a part of each in turn
  *   crowd        reports more devices than there can be
  *   teller       sends a trace without an end
  *   hoarder      always has more of a trace, and sends as much as is requested
@@ -520,6 +521,8 @@ static void obey(void)
 		take_session(control->session_hand_off, &fds);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && manner("chatter"))
 		send_trace_part(control->report_request->request, 0);
+	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && manner("juggler"))
+		report_in_turn(control->report_request->request);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_REPORT_REQUEST && !manner("silent"))
 		report(control->report_request->request, control->report_request->discover);
 	else if (control->body_case == SYCL__V1__CONTROL__BODY_TRACE_REQUEST &&

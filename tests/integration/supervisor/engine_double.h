@@ -49,6 +49,8 @@ void say(Sycl__V1__Control *control, const int *fds, unsigned count);
  */
 size_t claims(Sycl__V1__DeviceUsage **list);
 void report(uint64_t request, bool discover);
+/* Once two reports were requested: sends parts of both in turn, without an end. */
+void report_in_turn(uint64_t request);
 /* Sends a trace in parts; `most` 0: one part without records. */
 void send_trace_part(uint64_t request, uint32_t most);
 

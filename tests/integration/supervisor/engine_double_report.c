@@ -172,6 +172,21 @@ static void report_weight(uint64_t request)
 		say(&control, NULL, 0);
 }
 
+void report_in_turn(uint64_t request)
+{
+	static uint64_t before;
+	Sycl__V1__EngineReport message = SYCL__V1__ENGINE_REPORT__INIT;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_REPORT;
+	control.report = &message;
+	message.more = true;
+	for (unsigned i = 0; before && me.control >= 0; i++) {
+		message.request = i % 2 ? request : before;
+		say(&control, NULL, 0);
+	}
+	before = request;
+}
+
 void report(uint64_t request, bool discover)
 {
 	static uint64_t asked;

@@ -222,6 +222,20 @@ Test(engines, what_one_of_them_claims_of_sessions_that_are_not_there_costs_no_me
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+Test(engines, one_whose_two_reports_have_no_end_in_turn_is_ended)
+{
+	start_engines_with("juggler", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	/* The first request is not answered until the second one. */
+	for (int i = 0; i < 2; i++)
+		(void)ctl_session_count(&service);
+	await_log("its report has too many parts", 1);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 /* If the engine runs, it answers this message with a Wake. */
 static void send_and_await_wake(int socket, const char *what)
 {
