@@ -1,6 +1,7 @@
 #include "account/claims.h"
 
 #include "account/account.h"
+#include "account/claims_bound.h"
 #include "admin.pb-c.h"
 #include "clock.h"
 #include "service/engine_state.h"
@@ -48,18 +49,47 @@ static bool claims_is_device(Sycl__V1__Backend backend, uint32_t index)
 	       backend <= SYCL__V1__BACKEND__BACKEND_FAKE && index < CLAIMS_DEVICES_MAX;
 }
 
+/* Keeps no more of a claim than an account counts, so without fields of a later release. */
 static void session_keep_devices(struct session_figures *claim,
 				 const Sycl__V1__SessionReport *report)
 {
+	Sycl__V1__DeviceUsage rows[ACCOUNT_DEVICES_MAX], *list[ACCOUNT_DEVICES_MAX];
 	Sycl__V1__SessionReport devices = SYCL__V1__SESSION_REPORT__INIT;
-	devices.n_devices =
-		report->n_devices < ACCOUNT_DEVICES_MAX ? report->n_devices : ACCOUNT_DEVICES_MAX;
-	devices.devices = report->devices;
+	devices.devices = list;
+	for (size_t i = 0; i < report->n_devices && i < ACCOUNT_DEVICES_MAX; i++) {
+		rows[i] = *report->devices[i];
+		rows[i].base.n_unknown_fields = 0;
+		rows[i].base.unknown_fields = NULL;
+		if (rows[i].n_delays > DELAY_BUCKETS)
+			rows[i].n_delays = DELAY_BUCKETS;
+		list[devices.n_devices++] = &rows[i];
+	}
 	if (devices.n_devices == 0)
 		return;
 	claim->devices = malloc(sycl__v1__session_report__get_packed_size(&devices));
 	if (claim->devices)
 		claim->devices_bytes = sycl__v1__session_report__pack(&devices, claim->devices);
+}
+
+/* Figures of earlier reports have no use, and their sessions may never be reported again. */
+static void claims_drop_earlier(struct engine *engine)
+{
+	struct session *session;
+	engine->claims.devices_bytes = 0;
+	TAILQ_FOREACH (session, &engine->sessions, link) {
+		if (session->figures.request < engine->claims.request)
+			session_figures_fini(&session->figures);
+		engine->claims.devices_bytes += session->figures.devices_bytes;
+	}
+}
+
+/* False: it is more than all reports of an engine can have. The sum still counts sessions that have
+ * ended since the last report, so it is first made exact. */
+static bool claims_have_room(struct engine *engine)
+{
+	if (engine->claims.devices_bytes > CLAIMS_DEVICES_BYTES_MAX)
+		claims_drop_earlier(engine);
+	return engine->claims.devices_bytes <= CLAIMS_DEVICES_BYTES_MAX;
 }
 
 /* Bounds a claim: no part of a device exceeds the whole, and the name is cut. */
@@ -83,13 +113,19 @@ static void session_keep_present(struct session_figures *claim,
 	claim->has_present = true;
 }
 
-/* Ignores a report on a session that the engine does not have, and a second report on one. */
-static void claims_keep_session(struct engine *engine, const Sycl__V1__SessionReport *report)
+/*
+ * Ignores a report on a session that the engine does not have, and a second report on one. False:
+ * too much would be kept.
+ */
+static bool claims_keep_session(struct engine *engine, const Sycl__V1__SessionReport *report)
 {
 	struct session *session = engine_session(engine, report->session);
 	if (!session || session->figures.request == engine->claims.arriving)
-		return;
+		return true;
 	struct session_figures *claim = &session->figures;
+	/* Figures of an earlier engine of the session are not in the sum. */
+	if (claim->devices_bytes <= engine->claims.devices_bytes)
+		engine->claims.devices_bytes -= claim->devices_bytes;
 	session_figures_fini(claim);
 	*claim = (struct session_figures){
 		.request = engine->claims.arriving,
@@ -111,32 +147,8 @@ static void claims_keep_session(struct engine *engine, const Sycl__V1__SessionRe
 	if (report->present)
 		session_keep_present(claim, report->present);
 	session_keep_devices(claim, report);
-}
-
-static void claims_make_printable(char *const *texts, size_t count)
-{
-	/* protobuf-c represents an absent text by its own empty string, which is read-only. */
-	for (size_t i = 0; i < count; i++)
-		if (texts[i] && *texts[i])
-			text_make_printable(texts[i]);
-}
-
-static void topology_make_printable(const Sycl__V1__Topology *topology)
-{
-	for (size_t i = 0; i < topology->n_devices; i++) {
-		const Sycl__V1__DeviceFacts *facts = topology->devices[i];
-		char *texts[] = {
-			facts->name,       facts->vendor,         facts->version,
-			facts->extensions, facts->driver_version, facts->builtin_kernels,
-			facts->bus_id,     facts->mode,           facts->unavailable_reason};
-		claims_make_printable(texts, sizeof(texts) / sizeof(*texts));
-	}
-	for (size_t i = 0; i < topology->n_platforms; i++) {
-		const Sycl__V1__PlatformFacts *facts = topology->platforms[i];
-		char *texts[] = {facts->name,    facts->vendor,     facts->version,
-				 facts->profile, facts->extensions, facts->unavailable_reason};
-		claims_make_printable(texts, sizeof(texts) / sizeof(*texts));
-	}
+	engine->claims.devices_bytes += claim->devices_bytes;
+	return claims_have_room(engine);
 }
 
 static void claims_keep_device(struct engine_claims *claims, Sycl__V1__DeviceFacts *facts)
@@ -159,9 +171,14 @@ static void claims_keep_device(struct engine_claims *claims, Sycl__V1__DeviceFac
 	claims->devices[claims->device_count++] = claim;
 }
 
-/* Keeps a copy, because the message is in the arena, which the next message reuses. */
-static void claims_keep_topology(struct engine_claims *claims, const Sycl__V1__Topology *topology)
+/*
+ * Keeps a copy, because the message is in the arena, which the next message reuses. The copy is
+ * made of what is left within the bounds: a platform's name, for example, is kept once for each of
+ * its devices.
+ */
+static void claims_keep_topology(struct engine_claims *claims, Sycl__V1__Topology *topology)
 {
+	claims_bound_topology(topology);
 	size_t size = sycl__v1__topology__get_packed_size(topology);
 	uint8_t *bytes = malloc(size ? size : 1);
 	Sycl__V1__Topology *copy = NULL;
@@ -172,7 +189,6 @@ static void claims_keep_topology(struct engine_claims *claims, const Sycl__V1__T
 		return;
 	claims_drop_topology(claims);
 	claims->topology = copy;
-	topology_make_printable(copy);
 	for (size_t i = 0; i < copy->n_devices; i++)
 		if (copy->devices[i]->backend_index < CLAIMS_DEVICES_MAX)
 			claims_keep_device(claims, copy->devices[i]);
@@ -254,11 +270,13 @@ int claims_keep_report(struct engine *engine, const Sycl__V1__EngineReport *repo
 	if (report->topology)
 		claims_keep_topology(claims, report->topology);
 	for (size_t i = 0; i < report->n_sessions; i++)
-		claims_keep_session(engine, report->sessions[i]);
+		if (!claims_keep_session(engine, report->sessions[i]))
+			return -EINVAL;
 	if (report->more)
 		return 0;
 	claims->request = report->request;
 	claims->arriving = 0;
+	claims_drop_earlier(engine);
 	claims->at_ns = clock_now_ns();
 	return 1;
 }

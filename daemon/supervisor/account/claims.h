@@ -8,6 +8,7 @@
 
 #include "control.pb-c.h"
 #include "packet.h"
+#include "protocol_limits.h"
 #include "service/claims_state.h"
 
 #include <stdbool.h>
@@ -20,6 +21,9 @@ struct session;
 enum {
 	CLAIMS_PARTS_MAX = 64,
 	CLAIMS_PART_SESSIONS_MAX = 256,
+	/* The most bytes of claims about use of devices that are kept for the sessions of an
+	 * engine. It has room for the largest report while another one replaces it. */
+	CLAIMS_DEVICES_BYTES_MAX = 2 * CLAIMS_PARTS_MAX * (int)PACKET_BYTES_MAX,
 	/* In this time an engine gets at most CLAIMS_ASKED_FREELY requests. For further inquiries a
 	 * report younger than this is used again. */
 	CLAIMS_ANSWER_MS = 100,

@@ -114,6 +114,55 @@ static void mark_disputed(struct report_devices *devices, size_t count)
 			devices->list[i - 1]->disputed = devices->list[i]->disputed = true;
 }
 
+/* A device of the reply. `turn`: the number of earlier ones of the same first user. */
+struct ranked_device {
+	Sycl__V1__KnownDevice *known;
+	size_t place, turn;
+};
+
+static int compare_first_users(const void *one, const void *other)
+{
+	const struct ranked_device *a = one, *b = other;
+	uint32_t uid = a->known->uids[0], other_uid = b->known->uids[0];
+	if (uid != other_uid)
+		return uid < other_uid ? -1 : 1;
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+static int compare_ranks(const void *one, const void *other)
+{
+	const struct ranked_device *a = one, *b = other;
+	if (a->known->n_uids != b->known->n_uids)
+		return a->known->n_uids > b->known->n_uids ? -1 : 1;
+	if (a->turn != b->turn)
+		return a->turn < b->turn ? -1 : 1;
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+/*
+ * Chooses the devices of a reply that has no room for all. Those that most users' engines claim
+ * come first, then the users in turn, so that no user's inventions push out others' devices. False:
+ * no memory.
+ */
+static bool choose_devices(struct report_devices *devices, size_t count)
+{
+	struct ranked_device *ranked = calloc(count, sizeof(*ranked));
+	if (!ranked)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		ranked[i] = (struct ranked_device){devices->list[i], i, 0};
+	qsort(ranked, count, sizeof(*ranked), compare_first_users);
+	for (size_t i = 1; i < count; i++)
+		if (ranked[i].known->uids[0] == ranked[i - 1].known->uids[0])
+			ranked[i].turn = ranked[i - 1].turn + 1;
+	qsort(ranked, count, sizeof(*ranked), compare_ranks);
+	for (size_t i = 0; i < REPORT_DEVICES_MAX; i++)
+		devices->list[i] = ranked[i].known;
+	free(ranked);
+	qsort((void *)devices->list, REPORT_DEVICES_MAX, sizeof(void *), compare_known);
+	return true;
+}
+
 /* A backend that cannot be used has no device to carry the reason, so its platform has it. */
 static void add_unavailable(Sycl__V1__AdminReply *reply, Sycl__V1__PlatformFacts *facts)
 {
@@ -159,6 +208,8 @@ bool report_devices_add(const struct inquiry *inquiry, struct report_devices *de
 	size_t count = merge_known_devices(devices);
 	qsort((void *)devices->list, count, sizeof(void *), compare_known);
 	mark_disputed(devices, count);
+	if (count > REPORT_DEVICES_MAX && !choose_devices(devices, count))
+		return false;
 	reply->devices = devices->list;
 	reply->n_devices = count < REPORT_DEVICES_MAX ? count : REPORT_DEVICES_MAX;
 	reply->unavailable = devices->unavailable;

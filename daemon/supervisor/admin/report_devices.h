@@ -23,7 +23,8 @@ struct report_devices {
  * Puts devices into the reply. Facts that are equal to the last byte occur once, with all users
  * whose engines claim them. Different facts about one device are listed one after the other, marked
  * as disputed. An engine may lie, and only the users beside a fact show whose engines claim it.
- * False: no memory.
+ * There are at most REPORT_DEVICES_MAX: first those that most users' engines claim, then each
+ * user's in turn. False: no memory.
  */
 bool report_devices_add(const struct inquiry *inquiry, struct report_devices *devices,
 			Sycl__V1__AdminReply *reply);

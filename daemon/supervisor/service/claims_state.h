@@ -43,7 +43,8 @@ struct engine_claims {
 	uint64_t window_ns;           /* start of the window in which requests are counted */
 	unsigned asked;               /* number of requests in that window */
 	Sycl__V1__EngineReport facts; /* latest figures, without topology and sessions */
-	Sycl__V1__Topology *topology; /* allocated, made printable; NULL: none was sent */
+	Sycl__V1__Topology *topology; /* allocated, bounded, printable; NULL: none was sent */
+	size_t devices_bytes;         /* at least the sum over its sessions' figures */
 	struct device_claim devices[CLAIMS_DEVICES_MAX];
 	unsigned device_count;
 	Sycl__V1__DevicePresent present[CLAIMS_DEVICES_MAX]; /* open devices */

@@ -23,6 +23,14 @@ if(TARGET unit_account_query)
   target_include_directories(unit_account_query PRIVATE ${supervisor_folder})
 endif()
 
+# What is kept of engines' claims.
+sycl_test(unit_claims SOURCES ${CMAKE_CURRENT_LIST_DIR}/claims.c ${supervisor_folder}/account/claims.c
+  ${supervisor_folder}/account/claims_bound.c ${supervisor_folder}/admin/report_devices.c ${supervisor_folder}/base/text.c
+  ${supervisor_folder}/base/foreign_socket.c ${supervisor_folder}/service/session.c LIBS sycl_shared sycl_proto PkgConfig::uv)
+if(TARGET unit_claims)
+  target_include_directories(unit_claims PRIVATE ${supervisor_folder})
+endif()
+
 # This program has its own log_write.
 sycl_test(unit_engine_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_groups.c ${supervisor_folder}/engine/groups.c LIBS sycl_shared)
 if(TARGET unit_engine_groups)
