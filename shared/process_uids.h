@@ -7,7 +7,7 @@
 /*
  * Checks whether `uid` is one of the process' uids (real, effective, saved, filesystem). 0: it is;
  * -ESRCH: none of them; -ENOENT and the like: there is no such process here; -EPROTO. Reads a file
- * of /proc. A process that /proc hides is another user's if the caller, whose uid is asked for, may
+ * of /proc. A process that /proc hides is another user's if the caller, whose uid is requested, may
  * not signal it. Any thread.
  */
 int process_has_uid(pid_t pid, uid_t uid);

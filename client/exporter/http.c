@@ -37,7 +37,7 @@ struct answer_text {
 	size_t size;
 };
 
-/* ---------------------------------------- who asks ---------------------------------------- */
+/* ---------------------------------------- the viewer ---------------------------------------- */
 
 /* True for members of admin.sock's group, who also see all data with syclctl. */
 static bool is_administrator(int socket, const struct sampler *sampler)

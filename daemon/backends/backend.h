@@ -133,7 +133,7 @@ struct backend_ops {
 				  struct backend_sub_device *sub_devices_out, uint32_t *count_out,
 				  struct backend_fault *fault_out);
 	/* Optional (NATIVE); as above. The application's own part of a device, retained until
-	 * sub_device_free. -EINVAL: it is none. */
+	 * sub_device_free. -EINVAL: it is not a sub-device. */
 	int (*sub_device_take)(struct backend *backend, uint64_t native,
 			       struct backend_sub_device *sub_device_out,
 			       struct backend_fault *fault_out);

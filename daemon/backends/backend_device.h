@@ -68,7 +68,7 @@ enum backend_feature {
 	BACKEND_FEATURE_GRAPH_NATIVE = 1u << 24, /* native commands as nodes (K19) */
 	BACKEND_FEATURE_VARIABLE = 1u << 25,     /* program_variable (R1) */
 	BACKEND_FEATURE_GRAPH_SWITCH =
-		1u << 26, /* graph_update takes NOP for a node that is to be skipped (R3) */
+		1u << 26, /* graph_update takes NOP for a node that must be skipped (R3) */
 	BACKEND_FEATURE_EARLY = 1u
 				<< 27, /* launches that begin before the previous ones end (R5) */
 	BACKEND_FEATURE_GRAPH_CONDITION = 1u << 28, /* BACKEND_COMMAND_CONDITION as a node (R4) */

@@ -44,7 +44,7 @@ static struct published *copy_with(const char *name, char *text)
 
 /*
  * setenv() frees the array that another thread may be reading in getenv(), as an application does
- * whenever it likes. So a new array takes the place of the old one.
+ * at any time. So a new array takes the place of the old one.
  */
 static int publish(const char *name, const char *value)
 {

@@ -321,7 +321,7 @@ SYCL_API sycl_result sycl_device_get_platform(sycl_device device, sycl_platform 
  *
  * @param info            Which query.
  * @param bytes           Size of `value`.
- * @param[out] value      The answer, text with its final 0. NULL: only the size is wanted.
+ * @param[out] value      The answer, text with its final 0. NULL: only the size is returned.
  * @param[out] bytes_out  The answer's size. May be NULL if `value` is given.
  * @retval SYCL_ERROR_INVALID  No such query, or `value` is too small.
  * @since 0.1
@@ -339,7 +339,7 @@ SYCL_API sycl_result sycl_device_get_info(sycl_device device, sycl_device_info i
  *
  * @param info       A number of the backend.
  * @param bytes      Size of `value`.
- * @param value      The answer. NULL: only the size is wanted.
+ * @param value      The answer. NULL: only the size is returned.
  * @param bytes_out  The answer's size. May be NULL if `value` is given.
  * @retval SYCL_ERROR_INVALID  No such query.
  * @since 0.1

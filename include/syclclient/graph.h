@@ -146,7 +146,7 @@ SYCL_API sycl_result sycl_graph_get_device(sycl_graph graph, sycl_device *device
  *
  * Recording extends to another queue of the same context and device when a group there depends on
  * an event of the recording. Events of recorded groups stand for nodes: groups of the same graph
- * can depend on them. Waiting for such an event, or asking for its state or times, is
+ * can depend on them. Waiting for such an event, or a query of its state or times, is
  * SYCL_ERROR_INVALID. So is a wait on a recorded queue, and a group that depends on an event
  * outside of the graph.
  *

@@ -491,7 +491,7 @@ SYCL_API sycl_result sycl_kernel_get_sub_groups(sycl_kernel kernel, sycl_range l
  * declared. Use events or an in-order queue for that. Writes to a `__constant__` variable affect
  * kernels that begin later.
  *
- * There is one variable for each bundle and device. All kernels of the bundle see it, also those
+ * There is one variable for each bundle and device. All kernels of the bundle use it, also those
  * that were made before. It ends with the last reference to the bundle, those of its kernels
  * included. Never pass it to sycl_free.
  *
@@ -537,7 +537,8 @@ typedef struct sycl_occupancy {
 /**
  * Get how many work-groups of a size a device can hold. Blocks for a round trip.
  *
- * @param local                  The work-group. Dimensions 0: only suggested_group_size is wanted.
+ * @param local                  The work-group. Dimensions 0: only suggested_group_size is
+ * computed.
  * @param local_mem_bytes        The kernel's arguments of local memory, together.
  * @param[in,out] occupancy_out  Start from SYCL_OCCUPANCY_INIT.
  * @retval SYCL_ERROR_ND_RANGE               No such range, or larger than the kernel takes.

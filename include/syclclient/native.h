@@ -304,7 +304,7 @@ SYCL_API sycl_result sycl_kernel_bundle_make_native(sycl_context context, sycl_b
  * @param count            1 to 64.
  * @param natives          The native programs.
  * @param[out] bundle_out  The caller releases it.
- * @retval SYCL_ERROR_INVALID  As for sycl_kernel_bundle_make_native, but for errors of the backend.
+ * @retval SYCL_ERROR_INVALID  As for sycl_kernel_bundle_make_native, except errors of the backend.
  * @retval SYCL_ERROR_BUILD    The backend could not compile or link them.
  * @since 0.1
  */

@@ -11,7 +11,7 @@
 SYCL_BEGIN_DECLS
 
 /**
- * The class of a session: whose command groups go first where several sessions of one user want one
+ * The class of a session: whose command groups go first where several sessions of one user need one
  * device. Sessions of the same class share the device's time by their weights. Time that one
  * session does not use goes to the others.
  */
@@ -182,7 +182,7 @@ typedef enum sycl_platform_info {
  *
  * @param info            Which query.
  * @param bytes           Size of `value`.
- * @param[out] value      The answer, text with its final 0. NULL: only the size is wanted.
+ * @param[out] value      The answer, text with its final 0. NULL: only the size is returned.
  * @param[out] bytes_out  The answer's size. May be NULL if `value` is given.
  * @retval SYCL_ERROR_INVALID   No such query, or `value` is too small.
  * @retval SYCL_ERROR_PLATFORM  The service has no platform at all.

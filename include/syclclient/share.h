@@ -3,8 +3,8 @@
  * @file share.h Buffers and events that other processes can use. The rules for all functions
  * are at the top of result.h.
  *
- * A buffer that is to be shared must be created for that. It lives on one device for good: it never
- * moves and is never spilled to host memory. Nothing else uses the device's memory granules
+ * A buffer must be created for sharing, or it cannot be shared. It lives on one device for good: it
+ * never moves and is never spilled to host memory. Nothing else uses the device's memory granules
  * (usually 2 MiB) that it occupies, so a process that maps it gets no other data.
  * sycl_buffer_export returns what another process needs:
  *
@@ -32,7 +32,7 @@
  *   shared events, or other means that both sides have. In the other direction, sycl_buffer_import
  *   also takes memory that such a program has exported.
  *
- * Other processes see what is in the device's memory: everything that command groups on the
+ * Other processes read what is in the device's memory: everything that command groups on the
  * buffer's device have written when they are complete. Writes of a host accessor, or of a group on
  * another device, are brought there at once. They are there when the next group on the buffer's
  * device is complete, also an empty group that requires the buffer with SYCL_ACCESS_READ_WRITE.
@@ -131,7 +131,7 @@ SYCL_API sycl_result sycl_buffer_export_for(sycl_buffer buffer, uint64_t timeout
  * Import a buffer over exported memory. If this or another connection of the same user exported it,
  * it is that buffer. Any other program may have exported it by its own means. A round trip.
  *
- * @param device           Where the memory is to be used. The buffer does not keep the handle.
+ * @param device           Where the memory will be used. The buffer does not keep the handle.
  * @param shared           As the exporter filled it. The descriptor stays the caller's. For memory
  *                         of a program that is no client, size_bytes is at most mapped_bytes, which
  *                         is what that program exported.

@@ -2,7 +2,7 @@
  * The fair queue compared with a model that consists only of lists. Sessions are added, changed and
  * removed. Groups arrive, are dropped, end late, early or never. The use of all together is limited
  * or not.
- * These rules always hold. Memory is never promised twice. No group is lost, decided twice or
+ * These rules always hold. Memory is never reserved twice. No group is lost, decided twice or
  * decided out of its session's order. No group is sent without a grant, and an idle device gets
  * work.
  * At the end all waiting groups run on a device that ends its commands, beside a latency session

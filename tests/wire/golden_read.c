@@ -1,4 +1,4 @@
-/* Reads a message from a golden text. protobuf-c's descriptors tell where each field is in the
+/* Reads a message from a golden text. protobuf-c's descriptors say where each field is in the
  * message's struct. */
 #include "golden.h"
 

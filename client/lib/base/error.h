@@ -1,6 +1,6 @@
 /*
- * The calling thread's last failure. Functions of the library that fail record the reason if they
- * know it, and return the code: `return error_set(SYCL_ERROR_INVALID, ...)`. These functions do not
+ * The calling thread's last failure. Functions of the library that fail record the reason if there
+ * is one, and return the code: `return error_set(SYCL_ERROR_INVALID, ...)`. These functions do not
  * block, print or fail.
  */
 #ifndef SYCL_CLIENT_ERROR_H
@@ -30,7 +30,7 @@ __attribute__((cold)) sycl_result error_note_errno(int negative_errno, const cha
 /*
  * error_set(code, format, ...) and error_set_object(code, object, format, ...) record the failure
  * and evaluate to the code. The object's id is 0 if there is none. They are macros, so that readers
- * and analysers see the resulting code.
+ * and analysers find the resulting code.
  */
 #define error_set(code, ...) error_set_object((code), 0, __VA_ARGS__)
 #define error_set_object(code, object, ...)                                                        \

@@ -37,7 +37,7 @@ static struct shape_place *take_over(struct shapes *shapes, uint32_t first)
 	return shapes->places[oldest];
 }
 
-/* Never 0, and unique among the remembered shapes. */
+/* Never 0, and unique among the kept shapes. */
 static uint32_t next_generation(struct shapes *shapes)
 {
 	return shapes->generation == UINT32_MAX ? 1 : shapes->generation + 1;
@@ -81,7 +81,7 @@ enum shape_use shapes_find(struct shapes *shapes, const struct shape_key *key,
 							     : next_generation(shapes)};
 		return known ? SHAPE_KNOWN : SHAPE_DEFINE;
 	}
-	/* Most groups of a starting program are not repeated. So the first one is remembered here
+	/* Most groups of a starting program are not repeated. So the first one is kept here
 	 * only, and the service does not keep it. */
 	struct shape_place *place = take_over(shapes, first);
 	if (!place)

@@ -5,7 +5,7 @@
  * words, and two keys are equal exactly if the messages would be. A key has ids and no objects, so
  * it keeps no object alive. The service looks up each id for each group, as for a message.
  *
- *   unknown --sent--> seen --sent again: the message defines it--> defined --sent again--> a record
+ *   unknown --sent--> sent once --sent again: the message defines it--> defined --sent again--> a record
  *      ^                                                              |
  *      +------------ another shape needs its place <------------------+
  *

@@ -1,5 +1,5 @@
 /*
- * The limits that the library checks before it asks the engine. They are those of the handshake, or
+ * The limits that the library checks before it sends a request. They are those of the handshake, or
  * higher ones if the engine has raised them since: the engine writes its present limits into the
  * ring's header. A lowered limit is the engine's to enforce. Any thread, without locks.
  */

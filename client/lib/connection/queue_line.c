@@ -102,7 +102,7 @@ void queue_line_add_failure(struct queue_line *line, uint64_t group, const struc
 		uint32_t capacity = line->failure_capacity ? line->failure_capacity * 2 : 8;
 		struct group_failure *more = realloc(line->failures, capacity * sizeof(*more));
 		if (!more) {
-			/* Without memory the failure is forgotten, and a query for it fails. */
+			/* Without memory the failure is lost, and a query for it fails. */
 			if (group > line->forgotten_to)
 				line->forgotten_to = group;
 			return;

@@ -49,7 +49,7 @@ struct queue_line {
 	/* Under the state lock: */
 	struct group_failure *failures; /* in order of group numbers */
 	uint32_t failure_count, failure_capacity, text_count;
-	uint64_t forgotten_to; /* failures of groups up to this one may have been forgotten */
+	uint64_t forgotten_to; /* failures of groups up to this one may have been lost */
 };
 
 /* `released`: queue_line_released. */

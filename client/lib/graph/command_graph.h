@@ -133,7 +133,7 @@ sycl_result graph_record_queue(struct graph *graph, struct queue *queue);
 sycl_result graph_check_place(const struct graph *graph, const struct queue *queue);
 
 /*
- * record.c. True if the handler is to be recorded, because its queue is recorded, or an event on
+ * record.c. True if the handler must be recorded, because its queue is recorded, or an event on
  * which it depends. Without locks; cheap. If true, graph_record makes a node of the handler instead
  * of sending it.
  */

@@ -76,7 +76,7 @@ static void open_answered(struct bridge_context *context, struct bridge_event *e
 	(void)cuda->cuCtxPopCurrent_v2(&popped);
 }
 
-/* With the lock. The event to use, or NULL. *new_out: an event that is to be requested, or NULL. */
+/* With the lock. The event to use, or NULL. *new_out: an event that must be requested, or NULL. */
 static struct bridge_event *bridge_event_choose(struct bridge_context *context,
 						struct bridge_event **new_out)
 {

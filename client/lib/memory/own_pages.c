@@ -162,7 +162,7 @@ static uint32_t count_outside(const struct buffer_list *buffers)
 	return count;
 }
 
-/* Nothing is to be brought or waited for. */
+/* There is nothing to bring or to wait for. */
 static bool are_settled(const struct buffer_list *buffers)
 {
 	for (uint32_t i = 0; i < buffers->count; i++) {

@@ -143,7 +143,7 @@ SYCL_API sycl_result sycl_event_wait_all(uint32_t count, const sycl_event *event
 	if (count > 0 && !events)
 		return error_set(SYCL_ERROR_INVALID, "a list of %u events is NULL", count);
 	uint64_t deadline_ns = clock_deadline_ns(timeout_ns);
-	/* Every handle first: a wait must not end half-way for a value that is none. */
+	/* Every handle first: a wait must not end half-way for a value that is no handle. */
 	for (uint32_t i = 0; i < count; i++) {
 		PIN(event, event, events[i]);
 	}

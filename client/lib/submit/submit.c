@@ -32,7 +32,7 @@
 /* The parts of a record of the ring. */
 struct group_record {
 	struct handler *handler;
-	struct event *event;            /* NULL: the caller wants none */
+	struct event *event;            /* NULL: the caller needs none */
 	struct host_task *task;         /* for a host task */
 	struct native_call *call;       /* for a native command; the engine's once it is sent */
 	struct graph_tasks graph_tasks; /* for a graph's launch */
@@ -203,7 +203,7 @@ static void record_settle_parts(struct group_record *record, bool sent)
 		group_event_discard(record->event);
 }
 
-/* With the submit lock. A kernel remembers where its last shape stands; a copy has none. */
+/* With the submit lock. A kernel keeps the place of its last shape; a copy has none. */
 static enum shape_use record_find_shape(struct group_record *record, struct shape_name *name_out)
 {
 	struct shapes *shapes = &record->handler->object.connection->shapes;

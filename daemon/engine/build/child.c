@@ -320,7 +320,7 @@ _Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build
 	}
 	limit_self(job);
 	run_job(ops, job, files->folder, source, source_bytes);
-	/* _exit and not exit: with exit, drivers would stop threads and clean up, in vain and
+	/* _exit and not exit: with exit, drivers would stop threads and clean up, without need and
 	 * sometimes for ever. */
 	_exit(0);
 }

@@ -60,7 +60,7 @@ struct build_service {
 };
 
 /*
- * helper.c: closes in the helper what the engine had open, but for the socket, which becomes
+ * helper.c: closes in the helper what the engine had open, except the socket, which becomes
  * descriptor 3. Also called by build_helper_main. 0 or a negative errno.
  */
 int build_helper_settle(int *socket);

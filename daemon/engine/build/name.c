@@ -43,7 +43,7 @@ static const char *behind_brackets(const char *at, const char *end)
 	return end;
 }
 
-/* The word before the first '(', but for words of the compiler's own: __attribute__((...)),
+/* The word before the first '(', except words of the compiler's own: __attribute__((...)),
  * __launch_bounds__(...). */
 static bool find_kernel_name(const char *from, const char *end, char out[BUILD_NAME_BYTES])
 {

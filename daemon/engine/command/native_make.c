@@ -231,7 +231,7 @@ static int check_native_make(struct session *session, const Sycl__V1__NativeMake
 	return r;
 }
 
-/* As object_fail, but for a bundle, which has its own form of reply. */
+/* Like object_fail, for a bundle, which has its own form of reply. */
 static void fail_native_object(struct session *session, struct object *object,
 			       const struct backend_fault *fault)
 {

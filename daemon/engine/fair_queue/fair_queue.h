@@ -52,7 +52,7 @@ struct fair_queue_config {
 			    */
 	uint64_t remembered_ns; /* real time: a class counts as active for so long after its last
 				   group */
-	uint64_t memory_bytes;  /* memory that groups in flight may be promised together */
+	uint64_t memory_bytes;  /* memory that groups in flight may have reserved together */
 	uint64_t saved_ns;      /* real time: a grant may be saved for so long, and used at once */
 	uint64_t look_ns;       /* real time: how often the grant is read while a session waits */
 	uint32_t least[FAIR_QUEUE_CLASSES]; /* permille of the time that a class gets in any case;

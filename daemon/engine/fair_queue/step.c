@@ -80,7 +80,7 @@ static void release_held(struct fair_queue_class_state *state)
 	}
 }
 
-/* True if memory is promised to the session's next group. Otherwise the session waits in the line
+/* True if memory is reserved for the session's next group. Otherwise the session waits in the line
  * for memory, and has no turn until memory is free. */
 static bool session_has_memory(struct fair_queue_session *session)
 {

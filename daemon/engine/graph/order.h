@@ -54,7 +54,7 @@ struct graph_order_node {
 	uint32_t after_count;
 };
 
-/* `stamp`: never used before in this engine. -ENOMEM: nothing is to be ended. */
+/* `stamp`: never used before in this engine. -ENOMEM: the caller has nothing to end. */
 int graph_order_init(struct graph_order *order, uint32_t node_count, uint64_t stamp);
 /* The next node, to be added later, is a condition, and this one will lie in its body. As
  * graph_order_add; `node->place` is the condition's. */

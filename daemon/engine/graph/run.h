@@ -1,6 +1,6 @@
 /*
  * A launch of an executable graph: one command group, and a task for each node. Tasks are submitted
- * at once, in the order of nodes, so buffers are brought, ordered and remembered for each node as
+ * at once, in the order of nodes, so buffers are brought, ordered and recorded for each node as
  * for any group. The graph's own edges come in addition.
  *
  *   what it waits for --> nodes without predecessors --edges--> ... --> its end --> what comes behind the launch

@@ -38,7 +38,7 @@ struct control {
 	struct decode_arena decode;
 
 	uid_t owner; /* uid of the supervisor */
-	/* The supervisor, or the one to which the engine returns, wants the flight page. */
+	/* The supervisor, or the one to which the engine returns, needs the flight page. */
 	bool page_wanted;
 	bool end_requested;
 	bool may_return; /* the engine has an identity, and was neither ended nor refused */
@@ -362,7 +362,7 @@ static void on_control_socket(uv_poll_t *poll, int status, int events)
 	}
 	if (failed || (events & (UV_READABLE | UV_DISCONNECT)))
 		receive_messages(control, poll, failed);
-	/* libuv no longer watches a descriptor that has failed. */
+	/* libuv no longer polls a descriptor that has failed. */
 	if (failed && control->poll == poll)
 		watch_control_socket(control);
 }

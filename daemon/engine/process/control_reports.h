@@ -1,5 +1,5 @@
 /* Reports of an engine to its supervisor without a request: sessions that open and close, devices
- * that the engine opens or wants, and memory that it needs (control.proto). Front thread. */
+ * that the engine opens or needs, and memory that it needs (control.proto). Front thread. */
 #ifndef SYCL_ENGINE_CONTROL_REPORTS_H
 #define SYCL_ENGINE_CONTROL_REPORTS_H
 
@@ -14,7 +14,8 @@ struct room_link;
 struct control_reports {
 	struct engine *engine;
 	struct room_link *room;
-	/* Sends a message; a failure needs no care, since a lost supervisor is noticed anyway. */
+	/* Sends a message; a failure needs no handling, since the loss of the supervisor is
+	 * detected anyway. */
 	void *context;
 	int (*send)(void *context, const ProtobufCMessage *control);
 };

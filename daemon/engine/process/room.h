@@ -24,7 +24,7 @@ struct room_link {
 void room_ask(struct room_link *link, const uint8_t *uuid, uint64_t bytes,
 	      const struct room_figures *figures);
 void room_take_answer(struct room_link *link, const Sycl__V1__MemoryAnswer *message);
-/* The supervisor has ended: nobody answers. */
+/* The supervisor has ended: there will be no answer. */
 void room_drop(struct room_link *link);
 void room_take_request(struct room_link *link, const Sycl__V1__MemoryRequest *message);
 /* The reply to a request. */

@@ -175,7 +175,8 @@ static void report_opened_devices(struct engine *engine)
 }
 
 /*
- * This report may wait as well: the supervisor polls the wanted devices from time to time anyway.
+ * This report may wait as well: the supervisor polls the devices that engines need from time to
+ * time anyway.
  */
 static void report_wanted_devices(struct engine *engine)
 {

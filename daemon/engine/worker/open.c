@@ -37,7 +37,7 @@
  * Some drivers create lanes only while nothing runs. Then lanes are created before anything does: a
  * later one could wait for another session's kernel (F8). Lanes for spilling are needed when a
  * device is full and busy. Lanes of the latency class, which most engines never need, are created
- * later all the same, and the backend takes care that no session waits. A lane that fails here is
+ * later all the same, and the backend makes sure that no session waits. A lane that fails here is
  * tried again when it is needed.
  */
 static void open_lanes(struct scheduler_device *device)

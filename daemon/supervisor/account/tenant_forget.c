@@ -78,7 +78,7 @@ static bool tenant_join_others(struct tenant *tenant)
 	return true;
 }
 
-/* Compares two absent tenants: true if the first one is forgotten first. */
+/* Compares two absent tenants: true if the first one is removed first. */
 static bool tenant_is_forgotten_before(const struct tenant *tenant, const struct tenant *than)
 {
 	if (tenant_is_counted(tenant) != tenant_is_counted(than))

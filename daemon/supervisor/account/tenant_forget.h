@@ -1,5 +1,5 @@
 /*
- * Rules for remembering tenants. A tenant without figures and orders is forgotten. Figures are
+ * Rules for how long tenants are kept. A tenant without figures and orders is removed. Figures are
  * never dropped. If there are too many tenants, the figures of those absent for longest are added
  * to one row (TENANT_OTHERS). A user with subordinate uids can use many uids that are not in the
  * user database. So only a few of these have rows of their own, and a known user never loses its
@@ -16,7 +16,7 @@ struct supervisor;
 struct tenant;
 
 /* Called when a client was refused, or an order was carried out. Frees the tenant if nothing of it
- * must be remembered. */
+ * must be kept. */
 void tenant_review(struct tenant *tenant);
 
 /*

@@ -59,7 +59,7 @@ static bool engine_has_answered(const struct reply *reply, const struct engine *
 	return claims_answer(&engine->claims, reply->inquiry->id);
 }
 
-/* True if the engine has answered this inquiry, and the asker may see its claims. */
+/* True if the engine has answered this inquiry, and the requesting user may see its claims. */
 static bool is_present_of(const struct inquiry *inquiry, const struct engine *engine)
 {
 	return is_visible_to(inquiry, engine->tenant) &&

@@ -195,7 +195,7 @@ static bool reader_sees(const struct event_reader *reader, const struct event *e
 	return reader->sees_all || (event->has_uid && event->uid == reader->uid);
 }
 
-/* Returns the first from `kept` on that the reader sees. */
+/* Returns the first from `kept` on that the reader may get. */
 static const struct kept_event *next_seen(const struct event_reader *reader,
 					  const struct kept_event *kept)
 {

@@ -47,7 +47,7 @@ struct event {
 __attribute__((format(printf, 4, 5))) void
 event_report(enum log_level level, const char *topic, struct event event, const char *format, ...);
 
-/* Who asks for events: everything, by its numbers; or what belongs to one uid, by own numbers. */
+/* The reader of events: everything, by its numbers; or what belongs to one uid, by own numbers. */
 struct event_reader {
 	bool sees_all;
 	uid_t uid;

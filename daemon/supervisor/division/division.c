@@ -61,8 +61,8 @@ static struct user user_sum_at(struct division_party *parties, uint32_t count)
 	return user;
 }
 
-/* Computes the parts of all users. With `by_demand` no user gets more than it wants. Otherwise a
- * user that wants any time counts as wanting the whole device. */
+/* Computes the parts of all users. With `by_demand` no user gets more than it needs. Otherwise a
+ * user that needs any time counts as one that needs the whole device. */
 static uint32_t users_divide(struct division_party *parties, uint32_t count, bool by_demand,
 			     struct division_part *parts)
 {
@@ -80,7 +80,7 @@ static uint32_t users_divide(struct division_party *parties, uint32_t count, boo
 	return users;
 }
 
-/* Returns the part of a user that begins now, as if all users that want time wanted all of it. */
+/* Returns the part of a user that begins now, as if all users that need time needed all of it. */
 static uint32_t newcomer_part(const struct division_party *party, uint32_t wanting)
 {
 	uint32_t part = DIVISION_WHOLE / (wanting + 1);
@@ -111,7 +111,7 @@ static void users_grant_parts(struct division_party *parties, uint32_t count)
 	uint32_t left = given < DIVISION_WHOLE ? DIVISION_WHOLE - given : 0;
 	for (uint32_t at = 0; at < count; index++) {
 		struct user user = user_sum_at(&parties[at], count - at);
-		/* Time that no user wants goes to the first user with work. A user's own share
+		/* Time that no user needs goes to the first user with work. A user's own share
 		 * never goes to another one. */
 		uint32_t part = index < users ? wanted[index].part + left : 0;
 		if (index < users && part < entitled[index].part)
@@ -130,7 +130,7 @@ static int64_t credit_clamp(int64_t ns, int64_t least, int64_t most)
 	return ns < least ? least : ns > most ? most : ns;
 }
 
-/* Every party that wants the device earns time by its share. The current owner pays for the time
+/* Every party that needs the device earns time by its share. The current owner pays for the time
  * that passes, even while others wait. So does a party whose commands still run after its turn. */
 static void parties_settle_credit(const struct division *division, struct division_party *parties,
 				  uint32_t count, uint64_t passed_ns)
@@ -158,7 +158,7 @@ static void parties_settle_credit(const struct division *division, struct divisi
 	}
 }
 
-/* Returns the next owner: of the parties that want the device now, the one that has received least
+/* Returns the next owner: of the parties that need the device now, the one that has received least
  * of its share. NULL: none. */
 static const struct division_party *exclusive_choose_next(struct division_party *parties,
 							  uint32_t count)
@@ -168,7 +168,7 @@ static const struct division_party *exclusive_choose_next(struct division_party 
 		struct user user = user_sum_at(&parties[at], count - at);
 		const struct division_party *first = &parties[at];
 		/*
-		 * A user with a maximum waits for its part, even if no other user wants the device.
+		 * A user with a maximum waits for its part, even if no other user needs the device.
 		 */
 		bool may =
 			user.wants_now && (first->most >= DIVISION_WHOLE || first->credit_ns >= 0);
@@ -189,7 +189,7 @@ static struct user exclusive_owner_sum(const struct division *division,
 	return (struct user){.parties = parties};
 }
 
-/* True if the owner's part is used up. The turn also ends with its slice while others want the
+/* True if the owner's part is used up. The turn also ends with its slice while others need the
  * device, or if only others have work. */
 static bool exclusive_turn_is_over(const struct division *division, const struct user *owner,
 				   const struct division_party *next)

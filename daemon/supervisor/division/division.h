@@ -2,10 +2,10 @@
  * The division of one device's time among users. Pure: it takes the claims of engines and the time,
  * and returns grants. It calls no other module, allocates no memory and reads no clock.
  *
- * A user has a share: a minimum that the user gets when it wants time, and a maximum. Remaining
- * time is lent equally to users that want more. A claim is believed only as far as a false one
- * harms its own user. A user that claims to want the device is granted no more than its own share.
- * A user without a new claim for a while wants nothing. Commands that were claimed to run count as
+ * A user has a share: a minimum that the user gets when it needs time, and a maximum. Remaining
+ * time is lent equally to users that need more. A claim is accepted only as far as a false one
+ * harms its own user. A user that claims to need the device is granted no more than its own share.
+ * A user without a new claim for a while needs nothing. Commands that were claimed to run count as
  * running until the engine claims otherwise. So other users lose at most the wait for these
  * commands, and a user that stops its own engine pays too.
  */
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define DIVISION_WHOLE 1000u
-#define DIVISION_LEAST 10u /* each user that wants time gets at least this */
+#define DIVISION_LEAST 10u /* each user that needs time gets at least this */
 #define DIVISION_SLICE_NS                                                                          \
 	10000000ull /* DIVISION_EXCLUSIVE: the shortest time for which one user has the device */
 #define DIVISION_OVERRUN_NS                                                                        \
@@ -69,7 +69,7 @@ struct division {
 	uint64_t owner, since_ns, ending_ns;
 };
 
-/* Times must not decrease. `stale_ns`: an engine without a beat for so long wants no time. */
+/* Times must not decrease. `stale_ns`: an engine without a beat for so long needs no time. */
 void division_step(struct division *division, struct division_party *parties, uint32_t count,
 		   uint64_t now_ns, uint64_t stale_ns);
 

@@ -106,7 +106,7 @@ static uint64_t surplus(const struct memory_case *this, const struct memory_user
 	return lesser(bytes, above(wanted, this->given_bytes));
 }
 
-/* False: nobody can give any more. */
+/* False: no engine can give any more. */
 static bool take_from_largest(struct memory_case *this)
 {
 	struct memory_user *best_user = NULL;

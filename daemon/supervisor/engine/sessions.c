@@ -76,7 +76,7 @@ void engine_move_sessions(struct engine *engine)
 		if (session->phase != SESSION_HANDSHAKE || !session_is_untouched(session))
 			continue;
 		engine_remove_session(engine, session);
-		session_drop_limits(session); /* the next engine does not know these limits */
+		session_drop_limits(session); /* the next engine does not have these limits */
 		TAILQ_INSERT_TAIL(&engine->waiting, session, link);
 		engine->waiting_count++;
 	}

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define REST_NS                                                                                    \
-	1000000000ull /* no user has wanted a device for so long: claims are read no more          \
+	1000000000ull /* no user has needed a device for so long: claims are read no more          \
 		       */
 
 enum {
@@ -188,7 +188,7 @@ static uint32_t sharing_gather_parties(struct supervisor *supervisor, uint32_t s
 	return count;
 }
 
-/* True: a user wants the device. */
+/* True: a user needs the device. */
 static bool sharing_divide_slot(struct supervisor *supervisor, uint32_t slot, uint64_t now_ns)
 {
 	static struct division_party parties[SHARING_ENGINES_MAX];

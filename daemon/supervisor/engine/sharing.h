@@ -1,7 +1,7 @@
 /*
  * Devices' time is divided among tenants. Each engine has two pages (shared/share_page.h). The
  * supervisor reads the claims of all engines and writes what each is granted (division/division.h).
- * It does so some hundred times a second while any user wants a device. Before a share is
+ * It does so some hundred times a second while any user needs a device. Before a share is
  * configured or ordered there are no pages, and nothing is done.
  *
  *   (off) --a share is set--> RESTING --an engine wants a device (EngineWants)--> WATCHING --no user wants a device for a while--> RESTING
@@ -42,7 +42,7 @@ struct sharing {
 	uint64_t again_ms;
 	bool is_on;
 	uint32_t watch;     /* as in the pages */
-	uint64_t wanted_ns; /* when a user last wanted a device */
+	uint64_t wanted_ns; /* when a user last needed a device */
 	unsigned engines;   /* number of engines with pages */
 	struct division divisions[SHARE_SLOTS];
 };
@@ -52,7 +52,7 @@ void sharing_init(struct supervisor *supervisor);
 void sharing_engine_ready(struct engine *engine);
 /* Ends the engine's part in the division. */
 void sharing_engine_ended(struct engine *engine);
-/* Called when the engine wants a device while the division is idle. False: the message cannot be
+/* Called when the engine needs a device while the division is idle. False: the message cannot be
  * valid. */
 bool sharing_engine_wants(struct engine *engine, uint32_t watch);
 /* Called when the configured or ordered shares have changed. */

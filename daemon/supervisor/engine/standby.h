@@ -5,7 +5,7 @@
  *
  *   (none) --a tenant uses a device--> [rest] -> STARTING -> READY --taken--> (none)
  *                                          ^                  \--more devices are used--> STARTING
- *                                          \-- failed: a longer rest     \--nobody uses them--> ENDING -> (none)
+ *                                          \-- failed: a longer rest     \--no user of them--> ENDING -> (none)
  *
  * There is none while no engine has such a device open: nothing is done before it is needed. It
  * runs nothing of a tenant's before it is taken, and never serves a second tenant.

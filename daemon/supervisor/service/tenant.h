@@ -90,7 +90,7 @@ void tenant_remove(struct tenant *tenant);
 /* Returns the tenant if it is known, else NULL. */
 struct tenant *tenant_find(struct supervisor *supervisor, uid_t uid);
 
-/* True if an operator has given an order that must not be forgotten. */
+/* True if an operator has given an order that must be kept. */
 bool tenant_has_orders(const struct tenant *tenant);
 
 /* Count a session, and stop counting it. */

@@ -75,7 +75,7 @@ static void scene_close(struct scene *scene)
 	double_check(true);
 }
 
-/* The engine notifies the device, and gives it a quiet moment if it wants one. Returns how many are
+/* The engine notifies the device, and gives it a quiet moment if it needs one. Returns how many are
  * set apart then. */
 static uint32_t want(struct scene *scene, uint32_t reasons)
 {
@@ -186,7 +186,7 @@ Test(cuda_partition, the_latency_class_has_some_and_all_others_the_rest)
 	scene_close(&scene);
 }
 
-/* Everybody else has the whole device meanwhile, and nothing is set apart. */
+/* All others have the whole device meanwhile, and nothing is set apart. */
 Test(cuda_partition, TR6_best_effort_spares_some_while_others_are_there)
 {
 	struct scene scene;

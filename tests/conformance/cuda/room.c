@@ -1,6 +1,6 @@
 /*
  * The driver's queue of a stream is limited: a call on a full one waits for the device, and so does
- * every session of the user (F8). With the bound, a lane that is asked for room before each command
+ * every session of the user (F8). With the bound, a lane whose room is checked before each command
  * never reaches that limit behind a kernel that does not end. Without it, the lane does.
  */
 #include "cuda/double.h"

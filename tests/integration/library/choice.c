@@ -43,7 +43,7 @@ struct scores {
 	uint32_t best, calls; /* `best` is an index */
 };
 
-/* The device with the wanted index gets the best score. Later ones are refused, and earlier ones
+/* The device with the requested index gets the best score. Later ones are refused, and earlier ones
  * have lower scores. */
 static int32_t score(sycl_device device, void *user_data)
 {
@@ -112,7 +112,7 @@ Test(choice, A23_the_selectors_of_a_kind_find_it_or_fail)
 	release_devices(&devices);
 }
 
-/* One aspect wanted and another one unwanted, for all pairs that any device here has. */
+/* One aspect required and another one excluded, for all pairs that any device here has. */
 Test(choice, A24_aspects_that_are_wanted_and_unwanted)
 {
 	struct devices devices;
@@ -139,7 +139,7 @@ Test(choice, A24_aspects_that_are_wanted_and_unwanted)
 			MUST(sycl_device_release(chosen));
 		}
 	}
-	/* Without any wanted aspect it chooses as the default selector does. */
+	/* Without any required aspect it chooses as the default selector does. */
 	sycl_device usual = NULL;
 	MUST(sycl_device_select(platform, sycl_default_selector, NULL, &usual));
 	MUST(sycl_device_select_by_aspects(platform, 0, NULL, 0, NULL, &chosen));

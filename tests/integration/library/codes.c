@@ -186,7 +186,7 @@ Test(client_basic, M7_M8_what_fails_after_it_was_taken_stays_with_the_first_queu
 	cr_assert(ne(ptr, (void *)strstr(sycl_get_last_error_text(), "it is full"), NULL));
 	fake_counters(1, &after);
 	cr_assert(eq(u64, after.fills, before.fills), "nobody tried the second one");
-	/* A caller that wants the second queue must request it. */
+	/* A caller that needs the second queue must request it. */
 	MUST(sycl_queue_fill(second, buffer, 0, BYTES, "abcd", 4, &other));
 	MUST(sycl_event_wait(other));
 	MUST(sycl_event_release(event));

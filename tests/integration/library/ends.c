@@ -192,7 +192,7 @@ Test(ends, D12_the_block_decides_at_the_moment_of_the_release)
 	MUST(sycl_host_block_retain(block));
 	MUST(sycl_host_block_release(block));
 	MUST(sycl_buffer_set_final_data(second, seen));
-	MUST(sycl_host_block_release(block)); /* the last handle: only final data are wanted now */
+	MUST(sycl_host_block_release(block)); /* the last handle: only final data are written now */
 	MUST(sycl_buffer_release(second));
 	cr_assert(all_words(seen, 7));
 	REFUSED(sycl_host_block_get_pointer(block, &memory), SYCL_ERROR_INVALID_HANDLE);

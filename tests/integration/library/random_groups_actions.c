@@ -277,7 +277,7 @@ static void do_replace_queue(void)
 	MUST(sycl_queue_release(old));
 }
 
-/* Remembers an event that later groups may depend on. The caller keeps its reference. */
+/* Keeps an event that later groups may depend on. The caller keeps its reference. */
 static void remember(sycl_event event, bool fails, const char *what)
 {
 	struct known_event *known = &random_world.events[random_below(EVENTS)];
@@ -290,7 +290,7 @@ static void remember(sycl_event event, bool fails, const char *what)
 }
 
 /* The group before it may have failed. Then either this one fails, too, or the failure was waited
- * for and forgotten, and the words are unchanged. */
+ * for and released, and the words are unchanged. */
 static bool follow(sycl_handler handler, struct shared_words *shared)
 {
 	if (shared->fails && random_below(2)) {

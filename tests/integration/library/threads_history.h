@@ -6,7 +6,7 @@
  * step that wrote it. So the logs show the order of the writers, and the number of entries that a
  * reader found shows its place. A service may take steps of several threads in any order. But there
  * must be one order of all steps on all logs. In it each thread's own steps keep their order. A
- * submission that a thread has learned of comes before that thread's later ones.
+ * submission that a thread has observed comes before that thread's later ones.
  */
 #ifndef SYCL_TESTS_THREADS_HISTORY_H
 #define SYCL_TESTS_THREADS_HISTORY_H

@@ -1,7 +1,7 @@
 /*
  * How devices' time is divided among users. The users are real, each has a separate engine, and the
  * fake device takes real time. The engines count the device time. It is read at two moments between
- * which all users want the device and keep it busy.
+ * which all users need the device and keep it busy.
  */
 #include "processes/common.h"
 
@@ -244,7 +244,7 @@ static bool has_all(void *context)
 	return waited->parts[0].granted >= 950;
 }
 
-/* At one moment: a user whose program does not get the processor does not want the device then. */
+/* At one moment: a user whose program does not get the processor does not need the device then. */
 static bool is_alone(void *context)
 {
 	const struct waited *waited = context;

@@ -26,7 +26,7 @@ Test(groups, M9_what_depends_on_a_failed_group_fails_with_its_cause)
 	cr_assert(eq(u32, atomic_load(&client->slots[EVENT_SLOT].status), 1));
 	expect_failed(groups_queue(false), third, STATUS_DEPENDENCY_FAILED, "");
 	cr_assert(eq(u32, groups_wait(false), 1));
-	/* Its failure is still remembered long after. */
+	/* Its failure is still kept long after. */
 	build_fill(&build, OTHER, 3);
 	build_depend(&build, groups_queue(false), first);
 	uint64_t fourth = build_submit(&build, true);

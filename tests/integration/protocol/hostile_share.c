@@ -1,5 +1,5 @@
-/* Sharing by a client that lies: wrong requests are refused or close its session, and affect no
- * other session. */
+/* Sharing by a client that sends false requests: wrong requests are refused or close its session,
+ * and affect no other session. */
 #include "access_mode.h"
 #include "cleanup.h"
 #include "fake_control.h"

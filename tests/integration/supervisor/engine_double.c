@@ -1,5 +1,5 @@
 /*
- * Takes the place of sycl-engine in tests of the supervisor. It speaks control.proto and can
+ * Takes the place of sycl-engine in tests of the supervisor. It uses control.proto and can
  * misbehave. The end of its name, behind "engine-", selects how:
  *
  *   double       is correct: welcomes clients, answers reports, ends on request
@@ -52,7 +52,7 @@
  *   lose         writes an entry and a fault, hangs up on all peers, and stays
  *   open *       has one more device open
  *   reopen       reports that a hundred times
- *   want         reports a hundred times that it wants a device
+ *   want         reports a hundred times that it needs a device
  *   hold N *     has N MiB of a device of 64 MiB, or of N, from now on
  *   need N       requests N MiB of that; the answer is a welcome with the MiB that others freed
  *   keep *       frees nothing from now on, and reports that

@@ -110,7 +110,7 @@ Test(engines, of_two_whose_device_failed_the_first_is_let_go)
 	}
 }
 
-/* The service that watches it ends, and the next one has no record of it. */
+/* The service that waits for it ends, and the next one has no record of it. */
 Test(engines, one_whose_device_failed_is_not_handed_over)
 {
 	start_engines_with("double", "");

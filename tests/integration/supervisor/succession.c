@@ -151,7 +151,7 @@ struct origins {
 	unsigned long service, user, session;
 };
 
-/* The engine reports that a session is paused, and the service knows who did it. */
+/* The engine reports that a session is paused, and the service has the name of the operator. */
 static bool has_paused_session(void *unused)
 {
 	(void)unused;

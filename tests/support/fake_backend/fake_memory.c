@@ -54,7 +54,7 @@ static uint64_t granules(uint64_t size_bytes)
 	return (size_bytes + FAKE_GRANULE_BYTES - 1) & ~(uint64_t)(FAKE_GRANULE_BYTES - 1);
 }
 
-/* Takes private memory. If it is to be exported it is a file that others can map. */
+/* Takes private memory. If it will be exported it is a file that others can map. */
 static int take_data(struct backend_memory *memory, void *host)
 {
 	uint64_t size_bytes = memory->size_bytes;

@@ -21,7 +21,7 @@
 #define LAZY_AT_ONCE 1u
 #define LAZY_LATE    2u /* a random time later */
 #define LAZY_LAST                                                                                  \
-	3u /* when nothing else has happened for a while; a caller that forgot to wait for it has  \
+	3u /* when nothing else has happened for a while; a caller that did not wait for it has    \
 	      gone on by then */
 #define LATE_NS  100000u
 #define QUIET_NS 200000u

@@ -212,7 +212,7 @@ static void note_sent(cl_command_queue queue, cl_event event)
 	(void)pthread_mutex_unlock(&state.lock);
 }
 
-/* `asked`: where the application wants the event. NULL: it wants none, so nothing can wait for the
+/* `asked`: where the application stores the event. NULL: it needs none, so nothing can wait for the
  * command. */
 static void note_command(cl_command_queue queue, cl_event event, const cl_event *asked)
 {

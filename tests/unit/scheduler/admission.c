@@ -133,7 +133,7 @@ static void expect_all(const struct probe *probes, uint32_t count, int32_t statu
 }
 
 /* Returns the device time that the second session had while the first had its own, in permille of
- * the first's. The second wanted all of it. */
+ * the first's. The second needs all of it. */
 static uint32_t part_of_second(uint32_t first_us, uint32_t first_count, uint32_t second_us,
 			       uint32_t second_count)
 {

@@ -1,4 +1,4 @@
-/* Delays in buckets: quantiles have the promised accuracy, whatever the delays are. */
+/* Delays in buckets: quantiles have the documented accuracy, whatever the delays are. */
 #include "delay_histogram.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /*
  * Whose process a number is, also where /proc hides the processes of other users: then the kernel's
- * answer to a signal tells those apart from processes that do not exist.
+ * answer to a signal distinguishes those from processes that do not exist.
  */
 #include "process_uids.h"
 

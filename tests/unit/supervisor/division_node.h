@@ -23,7 +23,7 @@ struct node_engine {
 	uint32_t least, most, depth; /* this many are open at a time */
 	uint64_t from_ns, until_ns;  /* when it has work */
 	uint64_t every_ns, next_ns;  /* 0: at once when there is room */
-	bool lies;    /* it always claims to want and run something, and never sends anything */
+	bool lies;    /* it always claims to need and run something, and never sends anything */
 	bool stopped; /* it does nothing any more: its last claims stay */
 	bool gone;
 	/* its page */

@@ -1,4 +1,4 @@
-/* Which events are kept, for whom, and by what numbers. */
+/* Which events are kept, for which reader, and by what numbers. */
 #include "base/events.h"
 
 #include <criterion/criterion.h>

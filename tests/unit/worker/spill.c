@@ -319,7 +319,7 @@ Test(spill, TG15_who_keeps_to_its_part_is_not_pushed_out)
 	harness_expect_stopped(&spill_harness);
 }
 
-/* A session that wants all of the host's part gets half of it. Its present memory may be spilled
+/* A session that needs all of the host's part gets half of it. Its present memory may be spilled
  * and returned as before. */
 Test(spill, TG15_one_session_does_not_fill_what_the_host_has_for_all)
 {

@@ -8,7 +8,7 @@
  * is 0. */
 void cuda_attributes_read(const struct cuda_library *cuda, struct cuda_device_facts *facts);
 
-/* The facts of backend.h, but for texts and identity. `memory_bytes`: of the whole device. */
+/* The facts of backend.h, except texts and identity. `memory_bytes`: of the whole device. */
 void cuda_attributes_fill(const struct cuda_library *cuda, const struct cuda_device_facts *from,
 			  uint64_t memory_bytes, struct backend_device_facts *facts);
 

@@ -16,8 +16,8 @@
 
 #define NAME_BYTES 256
 
-/* Tells operators what is unusual about the device. For a MIG instance the driver's name ends in
- * "MIG 1g.18gb". */
+/* Describes for operators what is unusual about the device. For a MIG instance the driver's name
+ * ends in "MIG 1g.18gb". */
 static int make_mode(const char *name, const struct cuda_device_facts *facts, char **mode_out)
 {
 	const char *mig = strstr(name, " MIG ");

@@ -50,7 +50,7 @@ static CUmemorytype memory_type(struct cuda_rect_side side)
 			   : CU_MEMORYTYPE_DEVICE;
 }
 
-/* The driver knows the image's rows and slices. */
+/* The driver has the image's rows and slices. */
 static CUresult put_array(const struct cuda_library *cuda, CUstream stream,
 			  const struct copy_box *box, struct cuda_rect_side destination,
 			  struct cuda_rect_side source)

@@ -211,8 +211,8 @@ static struct cuda_exact *choose_place(struct cuda_lane_state *state)
 }
 
 /*
- * Makes the chain that the lane wants. A failure keeps its entry, so that the same chain is not
- * made again and again.
+ * Makes the chain that the lane has requested. A failure keeps its entry, so that the same chain is
+ * not made again and again.
  */
 static void make_exact(struct cuda_lane_state *state)
 {

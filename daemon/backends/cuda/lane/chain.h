@@ -1,6 +1,6 @@
 /*
  * Chain templates: executable graphs of 1, 2, 4, 8 or 16 kernels in a row and the completion word.
- * They are made once per lane, and a few of other lengths when those are seen often. A stretch of
+ * They are made once per lane, and a few of other lengths when those occur often. A stretch of
  * launches between two waits of a client is then one launch of a graph. Their functions, grids,
  * arguments and values are set at each launch. One launch of a chain costs little more than one
  * launch of a kernel, and a memset node is the quickest sign of its end.
@@ -50,7 +50,7 @@ void cuda_chains_free(struct cuda_lane_state *state);
 
 /*
  * May these launches go as one chain? Powers of two always may. A chain of another length must be
- * there: one that is seen often is made when nothing is in flight anyway. Called before each send.
+ * there: one that occurs often is made when nothing is in flight anyway. Called before each send.
  */
 bool cuda_chain_has(struct cuda_lane_state *state, const struct cuda_collected *launches,
 		    uint32_t count);

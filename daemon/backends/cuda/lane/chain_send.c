@@ -93,7 +93,7 @@ static struct cuda_exact *find_exact(struct cuda_lane_state *state, enum cuda_ch
 	return NULL;
 }
 
-/* Requests a chain of a length that was seen often. A lane has one request at a time, and a bounded
+/* Requests a chain of a length that occurred often. A lane has one request at a time, and a bounded
  * number in all, for programs whose lengths change all the time. */
 static void note_length(struct cuda_lane_state *state, enum cuda_chain_form form, uint32_t length)
 {

@@ -13,7 +13,7 @@
 #define CUDA_L2_SHARE 2u
 
 void cuda_l2_window(const struct backend_l2_window *window, CUlaunchAttribute *attribute_out);
-/* True if a part of the cache is to be reserved or returned in the next quiet moment. */
+/* True if a part of the cache must be reserved or returned in the next quiet moment. */
 bool cuda_l2_is_due(const struct backend_device *device);
 /* Called in a quiet moment: nothing is in flight. */
 void cuda_l2_step(struct backend_device *device);

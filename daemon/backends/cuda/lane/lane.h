@@ -197,7 +197,7 @@ struct cuda_lane_state {
 	uint8_t seen[CUDA_CHAIN_FORMS][CUDA_CHAIN_LENGTH_MAX];
 	struct cuda_wanted_exact {
 		enum cuda_chain_form form;
-		uint32_t length; /* 0: none is wanted */
+		uint32_t length; /* 0: none is requested */
 	} wanted;                /* the chain to make in the next quiet moment */
 };
 
@@ -248,7 +248,7 @@ struct cuda_lanes {
 	struct cuda_stream_pool pools[CUDA_LANE_KINDS];
 	CUstream model;           /* a stream with the attributes that each new one gets */
 	uint32_t awaiting_chains; /* number of lanes that wait for chains */
-	uint32_t wanting_exact;   /* number of lanes with a wanted chain */
+	uint32_t wanting_exact;   /* number of lanes with a requested chain */
 	struct cuda_partition partition;
 
 	pthread_mutex_t events_lock;

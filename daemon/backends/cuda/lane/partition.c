@@ -70,7 +70,7 @@ static struct cuda_part *partition_part_of(struct cuda_lanes *lanes,
 							 : &lanes->partition.rest;
 }
 
-/* True if the partition only keeps best effort off some multiprocessors, which nobody else has. */
+/* True if the partition only keeps best effort off some multiprocessors, which no partition has. */
 static bool only_spares(const struct backend_device *device)
 {
 	return device->backend->settings.latency_multiprocessors == 0;

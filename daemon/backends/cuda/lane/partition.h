@@ -26,14 +26,14 @@ bool cuda_partition_refuses(const struct backend *backend, const struct cuda_dev
 /* The number of multiprocessors that the device can split off: `wanted`, or a few more. */
 uint32_t cuda_partition_round(const struct cuda_device_facts *facts, uint32_t wanted);
 
-/* True if a partition is to be made or ended in the next quiet moment. */
+/* True if a partition must be made or ended in the next quiet moment. */
 bool cuda_partition_is_due(const struct backend_device *device);
 /* True if it is due and other work may be held back for that. One that only keeps best effort off
  * some multiprocessors is not worth much of that: 0.2 s in a minute. Otherwise it waits until the
  * device happens to be idle. */
 bool cuda_partition_wants_quiet(const struct backend_device *device);
 /* Called in a quiet moment. After a failure, lanes stay on the whole device, and no partition is
- * tried until no session wants one. */
+ * tried until no session needs one. */
 void cuda_partition_step(struct backend_device *device);
 /* The lanes are freed before this call. */
 void cuda_partition_close(struct backend_device *device);

@@ -105,7 +105,7 @@ static uint64_t pool_growth(const struct cuda_memory_state *state, uint64_t size
 	return size_bytes > unused ? size_bytes - unused : 0;
 }
 
-/* True if the bytes and the headroom fit both into the total with the promised bytes, and into the
+/* True if the bytes and the headroom fit both into the total with the reserved bytes, and into the
  * memory that is free now. */
 static bool pool_has_room(struct cuda_memory_state *state, uint64_t growth_bytes,
 			  uint64_t *free_out)

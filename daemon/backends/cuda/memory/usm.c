@@ -262,7 +262,7 @@ static int not_usm(struct backend_fault *fault_out, const char *what)
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
 }
 
-/* True if the driver knows the whole range, as USM or as pinned pages. */
+/* True if the driver has the whole range registered, as USM or as pinned pages. */
 static bool is_known_to_driver(struct backend_device *device, const struct cuda_usm *usm,
 			       const void *pointer, uint64_t size_bytes)
 {

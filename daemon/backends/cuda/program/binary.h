@@ -2,7 +2,7 @@
  * The result of `build` and the input of `program_load`: images for the driver, and descriptions of
  * their kernels. These descriptions have facts that the driver does not have: names as in the
  * source, kinds of arguments. The result comes from a cache on disk, so it is checked when it is
- * read. The images are checked, too, because the driver takes only their address and trusts the
+ * read. The images are checked, too, because the driver takes only their address and relies on the
  * sizes in them.
  *
  * Little-endian; a text is u16 length and its bytes.

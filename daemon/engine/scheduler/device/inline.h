@@ -14,7 +14,7 @@ bool sched_inline_may_keep(const struct scheduler_device *device, const struct t
  * device is idle or has only commands of this thread. False: they are still to be posted.
  */
 bool sched_inline_send(struct scheduler_device *device);
-/* A command has succeeded, so the driver knows its kind, or its kernel and range. */
+/* A command has succeeded, so the driver has run its kind, or its kernel and range, before. */
 void sched_inline_update(const struct task *task);
 /* A message has come back from the device. */
 void sched_inline_returned(struct scheduler_device *device);

@@ -30,11 +30,11 @@
  * keeps the rest (C6, C7). What a group touches beyond its ranges is undefined from then on.
  * Between two devices a move is one copy where the backend can (BACKEND_FEATURE_PEER), otherwise
  * two through the host. Shared contents (exported or imported) live in one memory of one device,
- * which other processes may see: writes elsewhere are copied there at once.
+ * which other processes may read: writes elsewhere are copied there at once.
  *
  * Failure. A failed task fails its dependants with STATUS_DEPENDENCY_FAILED and the first cause
  * (M9). Dependants are tasks that name it in `after`, and tasks that need bytes that it was to
- * write. The buffer remembers the cause of each byte, so the outcome does not depend on when a task
+ * write. The buffer records the cause of each byte, so the outcome does not depend on when a task
  * is submitted. A no-init write clears it. Tasks that are only ordered behind a failed task run.
  *
  * Lanes. An in-order queue has a lane of its own as long as there are enough (home_lane; F1). Where

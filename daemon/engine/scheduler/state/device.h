@@ -185,7 +185,7 @@ struct scheduler_device {
 	struct backend_fault gone_faults[SCHED_GONE_LOST + 1];
 	_Atomic uint32_t poked; /* the backend has called wake */
 	_Atomic uint32_t
-		has_dropped; /* by the front: a command that may be set aside is to be skipped */
+		has_dropped; /* by the front: a command that may be set aside must be skipped */
 	/* Set by the front thread: the device has sessions of the latency class. */
 	_Atomic uint32_t latency_here;
 	_Atomic uint32_t latency_wanted; /* enum backend_apart; each for a few seconds longer */

@@ -78,7 +78,8 @@ struct scheduler {
 	pthread_mutex_t happened_lock;
 	_Atomic(struct sched_event *)
 		happened; /* list by happened_next, under the lock: events that the front has not
-			     collected. It is read without the lock to see whether there are any */
+			     collected. It is read without the lock to check whether there are any
+			   */
 	_Atomic(struct sched_event *) recorded; /* the same for early events, by recorded_next */
 	struct scheduler_device *devices[SCHED_DEVICES_MAX]; /* NULL: not open */
 

@@ -3,8 +3,8 @@
  * command back. The other tasks fail here, each in its turn: other tasks rely on their places in
  * the order, and get a failed predecessor as always.
  *
- * Commands on their way to a device, or set aside for want of room, belong to its thread. It skips
- * those that are marked before they begin; the others come back as always.
+ * Commands on their way to a device, or set aside because there is no room, belong to its thread.
+ * It skips those that are marked before they begin; the others come back as always.
  *
  * A move was made for one task, but another session may need its contents by now. So a move is
  * dropped only if no remaining task needs it. A move that brings a dropped task's writes home fails

@@ -1,4 +1,4 @@
-/* Sees to it that the memory of a command is on the device (device thread). */
+/* Makes sure that the memory of a command is on the device (device thread). */
 #include "worker/command/memory.h"
 
 #include "base/spill_order.h"

@@ -83,7 +83,7 @@ static void room_ask(struct scheduler_device *device, uint64_t bytes, uint64_t n
 }
 
 /* An answer is there: what waits for room is tried again. Its wait begins anew if the answer
- * brought some; else the time of the ask does not count. */
+ * brought some; else the time of the request does not count. */
 static void room_note_answer(struct scheduler_device *device, uint64_t given_bytes)
 {
 	struct worker_spill *spill = spill_of(device);

@@ -1,8 +1,8 @@
 /*
  * Which commands the commands that wait on a device's thread name as predecessors (hold.h,
- * spill.h). A failure that one of them names is remembered until that one has been tried again. Any
- * other is forgotten at once: a mailbox has room for so many messages, and what waits may wait for
- * as long as a kernel runs.
+ * spill.h). A failure that one of them names is kept until that one has been tried again. Any other
+ * is dropped at once: a mailbox has room for so many messages, and what waits may wait for as long
+ * as a kernel runs.
  */
 #ifndef SYCL_ENGINE_WORKER_NAMED_H
 #define SYCL_ENGINE_WORKER_NAMED_H
@@ -23,7 +23,7 @@ static inline struct task *worker_task_of(struct sched_message *message)
 /* The command begins to wait: it gets the next number, unless it waits already. */
 void worker_named_number(uint64_t *numbers, struct task *task);
 
-/* One more command waits. What it names is forgotten when the caller clears the structure. */
+/* One more command waits. What it names is dropped when the caller clears the structure. */
 void worker_named_note(struct worker_named *named, const struct task_command *command);
 
 /* False: none of them names the failed command. */
