@@ -4,13 +4,25 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { KIND_USER = 1, KIND_ADDRESS, IPV4_BYTES = 4, IPV6_BYTES = 16 };
+enum { KIND_USER = 1, KIND_ADDRESS, KIND_THIS_MACHINE, IPV4_BYTES = 4, IPV6_BYTES = 16 };
+enum { UID_BLOCK = 65536, LOOPBACK_NET = 127 };
 
 struct peer_key peer_key_of_user(uid_t uid)
 {
 	struct peer_key key = {.bytes = {KIND_USER}};
+	uid = uid < UID_BLOCK ? uid : uid - uid % UID_BLOCK;
 	memcpy(&key.bytes[1], &uid, sizeof(uid));
 	return key;
+}
+
+static bool is_loopback(const struct peer_key *key)
+{
+	static const struct in6_addr loopback = IN6ADDR_LOOPBACK_INIT;
+	struct in6_addr address;
+	memcpy(&address, &key->bytes[1], sizeof(address));
+	return IN6_ARE_ADDR_EQUAL(&address, &loopback) ||
+	       (IN6_IS_ADDR_V4MAPPED(&address) &&
+		address.s6_addr[IPV6_BYTES - IPV4_BYTES] == LOOPBACK_NET);
 }
 
 struct peer_key peer_key_of_address(const struct sockaddr_storage *address)
@@ -26,7 +38,7 @@ struct peer_key peer_key_of_address(const struct sockaddr_storage *address)
 		memcpy(&ipv6, address, sizeof(ipv6));
 		memcpy(&key.bytes[1], &ipv6.sin6_addr, IPV6_BYTES);
 	}
-	return key;
+	return is_loopback(&key) ? (struct peer_key){.bytes = {KIND_THIS_MACHINE}} : key;
 }
 
 /* Returns the entry with this key, else a free one. NULL: there is none. */

@@ -25,8 +25,11 @@ struct peers {
 	} list[PEER_CONNECTIONS_MOST];
 };
 
+/* Users below 65,536 count one by one. Above, a block of 65,536 uids counts as one user: a user may
+ * have that many subordinate uids. */
 struct peer_key peer_key_of_user(uid_t uid);
-/* The address without its port. IPv4 is the same in both families. */
+/* The address without its port. IPv4 is the same in both families. All loopback addresses are one:
+ * a local program can choose any of them. */
 struct peer_key peer_key_of_address(const struct sockaddr_storage *address);
 
 /* Counts a connection. Returns the number for peers_remove, from 1 on. 0: there are as many as

@@ -85,6 +85,24 @@ Test(peers, an_address_is_none_of_the_users_and_has_no_port)
 	cr_expect(not(is_same(address_key("0.0.0.0", 0), peer_key_of_user(0))));
 }
 
+/* A local program can choose its address, and hide its user by binding to the loopback device. */
+Test(peers, all_loopback_addresses_are_one)
+{
+	cr_expect(is_same(address_key("127.0.0.1", 1), address_key("127.1.2.3", 1)));
+	cr_expect(is_same(address_key("127.0.0.1", 1), address_key("::1", 1)));
+	cr_expect(is_same(address_key("127.0.0.1", 1), address_key("::ffff:127.0.0.9", 1)));
+	cr_expect(not(is_same(address_key("127.0.0.1", 1), address_key("128.0.0.1", 1))));
+	cr_expect(not(is_same(address_key("::1", 1), address_key("::2", 1))));
+}
+
+Test(peers, subordinate_uids_of_a_user_are_one)
+{
+	cr_expect(is_same(peer_key_of_user(100 * 65536), peer_key_of_user(101 * 65536 - 1)));
+	cr_expect(not(is_same(peer_key_of_user(100 * 65536), peer_key_of_user(101 * 65536))));
+	cr_expect(not(is_same(peer_key_of_user(65535), peer_key_of_user(65534))));
+	cr_expect(not(is_same(peer_key_of_user(65535), peer_key_of_user(65536))));
+}
+
 /* Connects to a listener of this process. Returns the accepted end. */
 static int connect_here(int family, int *client_out)
 {
