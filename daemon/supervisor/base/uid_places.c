@@ -11,8 +11,10 @@ void uid_places_count(struct uid_places *places, const struct uid_place *taken,
 		      const struct uid_place *wanted)
 {
 	places->of_uid += taken->uid == wanted->uid;
-	if (taken->is_operator)
+	if (taken->is_operator) {
+		places->of_operators++;
 		return;
+	}
 	places->all++;
 	places->of_block += taken->block == wanted->block;
 	places->of_blocks += taken->block != BLOCK_OF_USERS;
@@ -24,7 +26,7 @@ bool uid_places_have_room(const struct uid_places *places, const struct uid_plac
 	if (places->of_uid >= most_of_uid)
 		return false;
 	if (wanted->is_operator)
-		return true;
+		return wanted->uid == 0 || places->of_operators < most;
 	if (places->all >= most)
 		return false;
 	return wanted->block == BLOCK_OF_USERS ||

@@ -15,8 +15,11 @@
 /* One who has a place, or requests one. */
 struct uid_place {
 	uid_t uid;
-	uint32_t block;   /* uid_block */
-	bool is_operator; /* takes no place from others; only the limit for each uid applies */
+	uint32_t block; /* uid_block */
+	/* Takes no place from others. Operators have as many places again: a member of a group
+	 * of operators may have subordinate uids, which have that group, too. Root is not
+	 * bounded by this number. */
+	bool is_operator;
 };
 
 /* Block 0, in which systems have users and no subordinate uids, is not bounded. All known users are
@@ -25,7 +28,8 @@ uint32_t uid_block(uid_t uid, bool is_known);
 
 /* The places that are taken, as seen by the one who requests another. */
 struct uid_places {
-	unsigned of_uid, of_block, of_blocks, all;
+	unsigned of_uid, of_block, of_blocks, of_operators;
+	unsigned all; /* without those of operators */
 };
 
 void uid_places_count(struct uid_places *places, const struct uid_place *taken,

@@ -52,6 +52,17 @@ Test(uid_places, a_user_that_is_known_is_not_bounded_with_a_block)
 	cr_expect(take(10 * BLOCK + 200, true, false));
 }
 
+/* Subordinate uids of an operator have the operators' group. */
+Test(uid_places, operators_have_places_of_their_own_and_not_without_end)
+{
+	unsigned count = 0;
+	for (uid_t uid = 10 * BLOCK; uid < 10 * BLOCK + MOST; uid++)
+		count += take(uid, false, true);
+	cr_expect(eq(uint, count, (unsigned)MOST));
+	cr_expect(not(take(20 * BLOCK, false, true)));
+	cr_expect(take(1000, false, false));
+}
+
 Test(uid_places, an_operator_has_a_place_when_all_are_taken_and_takes_none)
 {
 	(void)take_all(1000, 100);
