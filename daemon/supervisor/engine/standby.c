@@ -190,18 +190,23 @@ void standby_failed(struct supervisor *supervisor, const char *why)
 void standby_misadopted(struct tenant *tenant, int wait_status)
 {
 	if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != EXIT_NOT_FOR) {
-		static const char why[] = "the standby did not become an engine";
+		char why[96];
+		(void)snprintf(why, sizeof(why), "the standby did not become an engine of uid %lu",
+			       (unsigned long)tenant->uid);
 		/*
-		 * The process runs as that user by then, who may have stopped or killed it, and may
-		 * have many uids. So the standby pauses for this user, and is not counted as
-		 * failed. This also covers a driver that was slow once.
+		 * The process runs as that user by then, who may have stopped or killed it. So the
+		 * standby pauses for this user. It counts as failed once for each pause of a user
+		 * that the user database has: if it fails for several, the cause may be the
+		 * machine's. Other uids may all be one user's.
 		 */
-		if (tenant->uid == geteuid()) {
+		if (tenant->uid != geteuid())
+			tenant->no_standby_until_ns =
+				clock_now_ns() + FAILED_PAUSE_MS * MILLISECOND_NS;
+		if (tenant->uid == geteuid() || (tenant->is_identified && !tenant->is_unknown)) {
 			standby_failed(tenant->supervisor, why);
 			return;
 		}
 		log_warning("standby", "%s", why);
-		tenant->no_standby_until_ns = clock_now_ns() + FAILED_PAUSE_MS * MILLISECOND_NS;
 		standby_review(tenant->supervisor);
 		return;
 	}
