@@ -32,6 +32,7 @@ static void tenant_apply_answer(struct tenant *tenant, const struct user_answer 
 	bool was_unknown = tenant->is_identified && tenant->is_unknown;
 	tenant->is_identified = true;
 	tenant->is_unknown = !answer->is_known;
+	tenant->was_found |= answer->is_known;
 	tenant->gid = answer->gid;
 	tenant->share = answer->share;
 	if (!answer->sections_failed) {

@@ -75,8 +75,7 @@ static void on_admin_connected(struct sp_server *server, int connection, struct 
 	struct supervisor *supervisor = server->context;
 	const struct admin *admin = supervisor->admin;
 	const struct tenant *tenant = tenant_find(supervisor, place->uid);
-	place->block =
-		uid_block(place->uid, tenant && tenant->is_identified && !tenant->is_unknown);
+	place->block = uid_block(place->uid, tenant && tenant->was_found);
 	place->is_operator =
 		place->uid == 0 || server == &admin->admin ||
 		(admin->has_observers &&

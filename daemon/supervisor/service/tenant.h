@@ -41,6 +41,7 @@ struct tenant {
 	struct user_lookup *lookup; /* the current look-up; NULL: none */
 	bool is_identified;         /* `gid`, `share` and the next member are known */
 	bool is_unknown;            /* the uid is not in the user database, by the last look-up */
+	bool was_found;             /* a look-up since the service started has found the uid */
 	bool is_stale;              /* sections with names have changed since the last look-up */
 	uint64_t identified_ns;
 	uint64_t failed_ns; /* when the latest look-up failed; 0: it did not fail */
