@@ -139,6 +139,16 @@ static bool return_receive_first(struct engine *engine, const Sycl__V1__EngineRe
 	return true;
 }
 
+/* Sessions that wait for an engine are not counted: they have no proof. */
+static unsigned sessions_of_engines(const struct tenant *tenant)
+{
+	const struct engine *engine;
+	unsigned count = 0;
+	TAILQ_FOREACH (engine, &tenant->engines, link)
+		count += engine->sessions_count;
+	return count;
+}
+
 /* Sessions of other tenants are not searched: the proof is for one uid. */
 static bool tenant_has_session(const struct tenant *tenant, uint64_t id)
 {
@@ -223,7 +233,7 @@ void engine_return_receive(struct engine *engine, const Sycl__V1__EngineReturn *
 	if (!engine->return_begun && !return_receive_first(engine, message, fds))
 		return;
 	for (size_t i = 0; i < message->n_sessions; i++) {
-		if (engine->tenant->session_count >= SESSIONS_MAX) {
+		if (sessions_of_engines(engine->tenant) >= SESSIONS_MAX) {
 			return_refuse(engine, "its user has more sessions than a user can have");
 			return;
 		}
