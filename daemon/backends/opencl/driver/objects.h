@@ -59,6 +59,7 @@ struct backend_device {
 	struct backend_memory *leaving;
 	uint64_t leaving_bytes, leaving_count;
 	bool needs_room;              /* an allocation failed while memory waits for its release */
+	uint64_t check_bytes;         /* lane/check.c: of the blocks of launches in flight */
 	struct opencl_graphs *graphs; /* lane/graph.c; NULL: the device has no graphs */
 	struct backend_lane *lanes;   /* all lanes, linked by `next` */
 	struct backend_lane *unflushed; /* linked by `next_unflushed` */

@@ -10,8 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The most bytes that blocks with a table may use on one device: they are in nobody's limits. A
+ * launch beyond it has a block without a table, and no race is looked for. */
+enum { BLOCKS_BYTES_MAX = 32 << 20 };
+
 struct opencl_check {
 	cl_mem block;
+	uint64_t block_bytes;
 	uint32_t dimensions;
 	cl_event fills[PORTABLE_CHECK_ARGUMENTS]; /* which the launch waits for */
 	uint32_t fill_count;
@@ -25,6 +30,7 @@ struct opencl_check *opencl_check_free(struct backend_device *device, struct ope
 		(void)device->cl->ReleaseEvent(check->fills[i]);
 	if (check->block)
 		(void)device->cl->ReleaseMemObject(check->block);
+	device->check_bytes -= check->block_bytes;
 	free(check);
 	return NULL;
 }
@@ -117,9 +123,11 @@ static int make_block(struct backend_lane *lane, const struct backend_command *c
 {
 	cl_int code = CL_SUCCESS;
 
-	words[PORTABLE_CHECK_SLOTS] = slots_for(command);
 	const size_t block = PORTABLE_CHECK_WORDS * sizeof(*words);
-	const size_t bytes = block + words[PORTABLE_CHECK_SLOTS] * PORTABLE_CHECK_SLOT_BYTES;
+	size_t bytes = block + slots_for(command) * PORTABLE_CHECK_SLOT_BYTES;
+	if (bytes > BLOCKS_BYTES_MAX - lane->device->check_bytes)
+		bytes = block;
+	words[PORTABLE_CHECK_SLOTS] = (bytes - block) / PORTABLE_CHECK_SLOT_BYTES;
 	CLEANUP(free_pointer) unsigned char *contents = calloc(1, bytes);
 	if (!contents)
 		return opencl_no_memory(fault_out, "a command");
@@ -127,6 +135,10 @@ static int make_block(struct backend_lane *lane, const struct backend_command *c
 	check->block = lane->device->cl->CreateBuffer(lane->device->context,
 						      CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
 						      bytes, contents, &code);
+	if (code == CL_SUCCESS && bytes > block) {
+		check->block_bytes = bytes;
+		lane->device->check_bytes += bytes;
+	}
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "check a launch");
 }
 
