@@ -266,7 +266,10 @@ static void read_body(struct rewriter *rewriter)
 	kernel->finds_races = !rewriter->has_order;
 	for (uint32_t i = kernel->body_open + 1; i < kernel->body_close; i++) {
 		const uint32_t made = read_declaration(rewriter, i);
-		if (portable_order_of(&rewriter->tokens.list[i]) == PORTABLE_ORDER_OTHER)
+		const enum portable_order order = portable_order_of(&rewriter->tokens.list[i]);
+		/* Without parentheses behind it a macro gets the word, and may call it. */
+		if (order == PORTABLE_ORDER_OTHER ||
+		    (order != PORTABLE_ORDER_NONE && !is(rewriter, i + 1, "(")))
 			kernel->finds_races = false;
 		if (made) {
 			i = made;
@@ -500,7 +503,8 @@ static void rewrite(struct rewriter *rewriter, const char *end)
 	copy_to(rewriter, end);
 }
 
-char *portable_check_rewrite(const char *source, size_t bytes, size_t *bytes_out)
+char *portable_check_rewrite(const char *source, size_t bytes, const char *options,
+			     size_t *bytes_out)
 {
 	struct rewriter *rewriter = calloc(1, sizeof(*rewriter));
 	char *text = NULL;
@@ -508,6 +512,7 @@ char *portable_check_rewrite(const char *source, size_t bytes, size_t *bytes_out
 
 	if (rewriter && portable_tokens_read(source, bytes, &rewriter->tokens) == 0) {
 		rewriter->copied = source;
+		rewriter->has_order = options && portable_order_is_in(options);
 		rewriter->out = open_memstream(&text, &count);
 		if (rewriter->out)
 			rewrite(rewriter, source + bytes);

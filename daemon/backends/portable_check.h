@@ -75,8 +75,9 @@ enum portable_check_bit {
 #define PORTABLE_CHECK_PATTERN 0x7fa5c3e1u
 
 /* The source with the checks. malloc'ed, ended by a 0 that is not counted. NULL: nothing to check,
- * or no memory. */
-char *portable_check_rewrite(const char *source, size_t bytes, size_t *bytes_out);
+ * or no memory. `options`: the build's; NULL: none. */
+char *portable_check_rewrite(const char *source, size_t bytes, const char *options,
+			     size_t *bytes_out);
 
 /* Where an argument's name comes from: NULL, its name is not known. */
 typedef const char *portable_check_name(const void *context, uint64_t argument);

@@ -34,6 +34,17 @@ static bool token_has(const struct portable_token *token, const char *text)
 	return memmem(token->at, token->bytes, text, strlen(text)) != NULL;
 }
 
+bool portable_order_is_in(const char *options)
+{
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
+		if (strstr(options, beginnings[i].text))
+			return true;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (strstr(options, parts[i]))
+			return true;
+	return false;
+}
+
 enum portable_order portable_order_of(const struct portable_token *token)
 {
 	const bool is_line = token->kind == PORTABLE_DIRECTIVE;

@@ -8,6 +8,8 @@
 
 #include "portable_tokens.h"
 
+#include <stdbool.h>
+
 enum portable_order {
 	PORTABLE_ORDER_NONE,
 	PORTABLE_ORDER_BARRIER, /* of the group, a statement */
@@ -18,5 +20,8 @@ enum portable_order {
 
 /* What a token does to the order. A line of the preprocessor that has such a word is OTHER. */
 enum portable_order portable_order_of(const struct portable_token *token);
+
+/* True if a build's options have such a word: a macro that they define may order accesses. */
+bool portable_order_is_in(const char *options);
 
 #endif

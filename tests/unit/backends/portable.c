@@ -29,7 +29,7 @@ static void becomes(const char *body, const char *expected)
 
 	(void)snprintf(source, sizeof(source), HEAD ")\n{%s}\n", body);
 	(void)snprintf(wanted, sizeof(wanted), HEAD BLOCK ")\n{" BEGIN "%s}\n", expected);
-	char *text = portable_check_rewrite(source, strlen(source), &bytes);
+	char *text = portable_check_rewrite(source, strlen(source), NULL, &bytes);
 	cr_assert_not_null(text);
 	cr_assert_eq(bytes, strlen(text));
 	cr_assert_str_eq(text, wanted);
@@ -110,6 +110,8 @@ Test(portable_text, a_source_with_another_order_has_no_search_for_races)
 		"#define SYNC sycl_group_barrier()\n",
 		"#define SYNC \\\n  barrier(1)\n",
 	};
+	static const char *const options[] = {"-DN=3", "-DSYNC=sycl_group_barrier",
+					      "-D SYNC=fence"};
 	size_t bytes = 0;
 
 	becomes("x[i] = n; sycl_fence();", "x[" X "i" X_END("2u") "] = n; sycl_fence();");
@@ -119,10 +121,19 @@ Test(portable_text, a_source_with_another_order_has_no_search_for_races)
 	becomes("x[i] = n; sycl_group_barrier(); sycl_atomic_load_explicit(0, 1, 2);",
 		"x[" X "i" X_END("2u") "] = n; sycl_group_barrier(); "
 				       "sycl_atomic_load_explicit(0, 1, 2);");
+	becomes("x[i] = n; CALL(sycl_group_barrier);",
+		"x[" X "i" X_END("2u") "] = n; CALL(sycl_group_barrier);");
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		static const char source[] = HEAD ") { x[i] = n; SYNC(); }";
+		char *text = portable_check_rewrite(source, sizeof(source) - 1, options[i], &bytes);
+		cr_assert_not_null(text);
+		cr_expect_eq(strstr(text, "__LINE__, 2u)") != NULL, i > 0, "%s", text);
+		free(text);
+	}
 	for (size_t i = 0; i < sizeof(outside) / sizeof(*outside); i++) {
 		char source[256];
 		(void)snprintf(source, sizeof(source), "%s" HEAD ") { x[i] = n; }", outside[i]);
-		char *text = portable_check_rewrite(source, strlen(source), &bytes);
+		char *text = portable_check_rewrite(source, strlen(source), NULL, &bytes);
 		cr_assert_not_null(text);
 		cr_expect_not_null(strstr(text, "__LINE__, 2u)"), "%s", text);
 		free(text);
@@ -154,8 +165,8 @@ Test(portable_text, what_has_nothing_to_check_is_not_changed)
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)
-		cr_expect_null(portable_check_rewrite(sources[i], strlen(sources[i]), &bytes), "%s",
-			       sources[i]);
+		cr_expect_null(portable_check_rewrite(sources[i], strlen(sources[i]), NULL, &bytes),
+			       "%s", sources[i]);
 }
 
 /* Without a body, each of these words would be followed by a search to the end of the source. */
@@ -172,7 +183,8 @@ Test(portable_text, many_kernels_without_a_body_do_not_take_the_square_of_their_
 	for (size_t i = 0; i < words; i++)
 		memcpy(source + i * length, word, length);
 	memcpy(source + words * length, kernel, sizeof(kernel));
-	char *text = portable_check_rewrite(source, words * length + sizeof(kernel) - 1, &bytes);
+	char *text =
+		portable_check_rewrite(source, words * length + sizeof(kernel) - 1, NULL, &bytes);
 	cr_assert_not_null(text);
 	cr_assert_eq(bytes, words * length + sizeof(expected) - 1);
 	cr_assert_str_eq(text + words * length, expected);

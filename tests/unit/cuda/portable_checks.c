@@ -75,7 +75,7 @@ Test(cuda_portable_checks, the_shared_checks_compile_for_every_architecture)
 	cr_assert_eq(nvrtc.GetNumSupportedArchs(&count), 0);
 	cr_assert(count > 0 && count <= ARCHITECTURES_MAX);
 	cr_assert_eq(nvrtc.GetSupportedArchs(architectures), 0);
-	char *text = portable_check_rewrite(source, strlen(source), &bytes);
+	char *text = portable_check_rewrite(source, strlen(source), NULL, &bytes);
 	cr_assert_not_null(text);
 	cr_assert_gt(asprintf(&prelude, "#define SYCL_CHECKS_ 1\n%s", portable_prelude_cuda), 0);
 	for (int i = 0; i < count; i++) {

@@ -383,7 +383,8 @@ static void build_checks(struct opencl_build *build)
 	checked.own_source = NULL;
 	size_t bytes = 0;
 	CLEANUP(free_pointer)
-	char *text = portable_check_rewrite(build->source, build->source_bytes, &bytes);
+	char *text =
+		portable_check_rewrite(build->source, build->source_bytes, build->options, &bytes);
 	checked.source = text;
 	checked.source_bytes = bytes;
 	if (text && opencl_build_try(&checked, opencl_build_variants, &unused) == 0) {
