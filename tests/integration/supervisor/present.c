@@ -135,13 +135,10 @@ static size_t place_of(const struct outcome *outcome, const char *text)
 /* The question is why this user waits, so the answer comes before accounts and limits. */
 Test(present, N6_of_a_user_the_sessions_come_first_with_the_reason)
 {
-	static const char *const order[] = {"waiting: turn",
-					    "waits for its turn: another session of this user has "
-					    "the device (cuda:1)\n",
-					    "\nEngines\n",
-					    "\nUsed so far\n",
-					    "\nLimits\n",
-					    "groups_in_flight",
+	static const char reason[] = "waits for its turn: another session of this user has the "
+				     "device (cuda:1)\n";
+	static const char *const order[] = {"waiting: turn",   reason,       "\nEngines\n",
+					    "\nUsed so far\n", "\nLimits\n", "groups_in_flight",
 					    "\nDetails\n"};
 	char user[16];
 	begin_present("waiter");
