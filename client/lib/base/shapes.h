@@ -5,9 +5,9 @@
  * words, and two keys are equal exactly if the messages would be. A key has ids and no objects, so
  * it keeps no object alive. The service looks up each id for each group, as for a message.
  *
- *   unknown --sent--> sent once --sent again: the message defines it--> defined --sent again--> a record
- *      ^                                                              |
- *      +------------ another shape needs its place <------------------+
+ *   unknown --sent--> sent once --sent again, defined by the message--> defined --> records
+ *      ^                                                                  |
+ *      +-------------- another shape needs its place <--------------------+
  *
  * A place is the number under which the service keeps a shape. A new shape in a place is defined,
  * with its own generation, before a record names it. So both sides drop the former shape at the
