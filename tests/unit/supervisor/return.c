@@ -227,3 +227,12 @@ Test(engine_return, sessions_above_the_present_limit_return)
 	cr_expect(eq(int, engines[0]->state, ENGINE_READY));
 	cr_expect(eq(uint, tenant.session_count, 3u));
 }
+
+/* Clients may connect before the engine has returned, and wait for it. */
+Test(engine_return, sessions_that_wait_for_an_engine_refuse_no_returned_one)
+{
+	tenant.session_count = MANY;
+	come_back(engines[0], 1, 3, false);
+	cr_expect(eq(int, engines[0]->state, ENGINE_READY));
+	cr_expect(eq(uint, engines[0]->sessions_count, 3u));
+}
