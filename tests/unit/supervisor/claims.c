@@ -58,10 +58,9 @@ static int keep(const Sycl__V1__EngineReport *report)
 /* Returns a text of that length, which the caller frees. */
 static char *long_text(size_t length)
 {
-	char *text = malloc(length + 1);
+	char *text = calloc(length + 1, 1);
 	cr_assert(ne(ptr, text, NULL));
 	memset(text, 'x', length);
-	text[length] = '\0';
 	return text;
 }
 
