@@ -29,8 +29,8 @@ struct places {
 	char paths[DIRECTORIES_MAX][SOCKET_PATH_BYTES - 16];
 };
 
-__attribute__((format(printf, 2, 3))) static int add_place(struct places *places,
-							   const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int places_add(struct places *places,
+							    const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -48,11 +48,11 @@ static int find_service_folders(const char *given, struct places *places)
 {
 	char own[sizeof(places->paths[0])];
 	if (given)
-		return add_place(places, "%s", given);
-	int r = add_place(places, "/run/sycld");
+		return places_add(places, "%s", given);
+	int r = places_add(places, "/run/sycld");
 	if (r == 0)
 		r = user_runtime_path(USER_RUNTIME_SHARED, own, sizeof(own));
-	return r < 0 ? r : add_place(places, "%s", own);
+	return r < 0 ? r : places_add(places, "%s", own);
 }
 
 static int errno_of_nng(int nng_error)

@@ -37,7 +37,7 @@ static void add_service(struct line *line, const Sycl__V1__ServiceFacts *service
 		line_add(line, "no new session is accepted");
 }
 
-static void add_devices(struct line *line, const Sycl__V1__AdminReply *reply)
+static void health_add_devices(struct line *line, const Sycl__V1__AdminReply *reply)
 {
 	for (size_t i = 0; i < reply->n_devices; i++) {
 		const Sycl__V1__KnownDevice *device = reply->devices[i];
@@ -48,7 +48,7 @@ static void add_devices(struct line *line, const Sycl__V1__AdminReply *reply)
 	}
 }
 
-static bool has_failed(const Sycl__V1__EngineFacts *engine)
+static bool engine_has_failed(const Sycl__V1__EngineFacts *engine)
 {
 	return engine->last_failure && *engine->last_failure;
 }
@@ -62,7 +62,7 @@ static void add_engines(struct line *line, const Sycl__V1__AdminReply *reply)
 		if (engine->state == SYCL__V1__ENGINE_STATE__ENGINE_STATE_NOT_ANSWERING)
 			line_add(line, "the engine of %s does not answer", user);
 		if (engine->state == SYCL__V1__ENGINE_STATE__ENGINE_STATE_STARTING &&
-		    has_failed(engine))
+		    engine_has_failed(engine))
 			line_add(line, "the engine of %s restarts after a failure", user);
 		if (engine->drained && (i == 0 || reply->engines[i - 1]->uid != engine->uid))
 			line_add(line, "%s is drained", user);
@@ -96,7 +96,7 @@ bool health_text(const Sycl__V1__AdminReply *reply, char *text_out, size_t text_
 	struct line line = {.text = text_out, .bytes = text_bytes};
 	*text_out = '\0';
 	add_service(&line, reply->service);
-	add_devices(&line, reply);
+	health_add_devices(&line, reply);
 	add_engines(&line, reply);
 	add_sessions(&line, reply);
 	if (line.length > 0)

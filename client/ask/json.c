@@ -154,7 +154,8 @@ static json_t *wide_value(uint64_t value, const char *field_name, const char *ke
 }
 
 /* Converts a field's value by the field's type and name. */
-static json_t *value_of(const ProtobufCFieldDescriptor *field, const void *value, const char *key)
+static json_t *json_of_field(const ProtobufCFieldDescriptor *field, const void *value,
+			     const char *key)
 {
 	const ProtobufCMessage *message;
 	switch (field->type) {
@@ -177,13 +178,13 @@ static json_t *value_of(const ProtobufCFieldDescriptor *field, const void *value
 	}
 }
 
-static json_t *list_of(const ProtobufCFieldDescriptor *field, const uint8_t *values, size_t count,
-		       const char *key)
+static json_t *json_of_list(const ProtobufCFieldDescriptor *field, const uint8_t *values,
+			    size_t count, const char *key)
 {
 	size_t size = field->type == PROTOBUF_C_TYPE_UINT32 ? sizeof(uint32_t) : sizeof(void *);
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++)
-		(void)json_array_append_new(list, value_of(field, values + i * size, key));
+		(void)json_array_append_new(list, json_of_field(field, values + i * size, key));
 	return list;
 }
 
@@ -267,16 +268,16 @@ static json_t *field_value(const ProtobufCMessage *message, const char *name, co
 	const uint8_t *start = (const uint8_t *)message;
 	const void *value = start ? (const void *)(start + field->offset) : &nothing;
 	if (start && field->label == PROTOBUF_C_LABEL_REPEATED)
-		return list_of(field, *(const uint8_t *const *)value,
-			       *(const size_t *)(const void *)(start + field->quantifier_offset),
-			       key);
+		return json_of_list(
+			field, *(const uint8_t *const *)value,
+			*(const size_t *)(const void *)(start + field->quantifier_offset), key);
 	if (empty_is_null && (!*(char *const *)value || !**(char *const *)value))
 		return json_null();
-	return value_of(field, value, key);
+	return json_of_field(field, value, key);
 }
 
 /* Returns the value for a word "key", "key=field", "key?" or "key:". The word is cut to "key". */
-static json_t *word_value(const ProtobufCMessage *message, char *word, const char *inside)
+static json_t *json_of_word(const ProtobufCMessage *message, char *word, const char *inside)
 {
 	json_t *value = NULL;
 	char *sign = strpbrk(word, "=?:");
@@ -298,7 +299,7 @@ static json_t *object_of(const ProtobufCMessage *message, const struct object *o
 	for (const char *at = object->keys; *at; at += strspn(at, " ")) {
 		size_t length = strcspn(at, " ");
 		(void)snprintf(word, sizeof(word), "%.*s", (int)length, at);
-		json_t *value = word_value(message, word, object->inside);
+		json_t *value = json_of_word(message, word, object->inside);
 		if (json_object_set_new(result, word, value) < 0) {
 			json_decref(result);
 			return NULL;

@@ -25,7 +25,7 @@ void user_names_from(const char *(*name_of)(uint32_t uid))
 
 /* Replaces control characters: a name may come from a foreign directory, and must not control a
  * terminal. */
-static void keep_name(struct kept_name *place, const char *name)
+static void kept_name_set(struct kept_name *place, const char *name)
 {
 	(void)snprintf(place->name, sizeof(place->name), "%s", name);
 	for (char *at = place->name; *at; at++)
@@ -33,13 +33,13 @@ static void keep_name(struct kept_name *place, const char *name)
 			*at = '?';
 }
 
-static void look_up(struct kept_name *place, uint32_t uid)
+static void kept_name_look_up(struct kept_name *place, uint32_t uid)
 {
 	struct passwd entry, *found = NULL;
 	char buffer[ENTRY_BYTES];
 	*place = (struct kept_name){.is_known = true, .uid = uid};
 	if (getpwuid_r(uid, &entry, buffer, sizeof(buffer), &found) == 0 && found)
-		keep_name(place, found->pw_name);
+		kept_name_set(place, found->pw_name);
 }
 
 const char *user_name(uint32_t uid)
@@ -50,7 +50,7 @@ const char *user_name(uint32_t uid)
 		return NULL;
 	struct kept_name *place = &kept[uid % PLACES];
 	if (!place->is_known || place->uid != uid)
-		look_up(place, uid);
+		kept_name_look_up(place, uid);
 	return place->name[0] ? place->name : NULL;
 }
 

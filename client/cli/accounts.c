@@ -13,7 +13,7 @@ static bool accounts_word_is(const char *text, size_t length, const char *word)
 }
 
 /* "uid,device" */
-static bool parse_by(const char *text, uint32_t *by_out)
+static bool accounts_parse_by(const char *text, uint32_t *by_out)
 {
 	static const char *const words[] = {"uid", "cgroup", "device", "session"};
 	uint32_t by = 0;
@@ -41,7 +41,7 @@ bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *
 	query_out->by = ACCOUNTS_BY_USER;
 	*wrong_out =
 		"--by needs uid, cgroup, device or session, or several of them separated by commas";
-	if (words->by && !parse_by(words->by, &query_out->by))
+	if (words->by && !accounts_parse_by(words->by, &query_out->by))
 		return false;
 	*wrong_out = ORDER_NO_USER;
 	if (words->uid && !user_find(words->uid, &uid))

@@ -36,7 +36,7 @@ static void print_event(const Sycl__V1__EventFacts *event)
 		     value_name(&sycl__v1__event_kind__descriptor, (int)event->kind), event->text);
 }
 
-static int set_number(json_t *object, const char *key, bool is_known, uint64_t number)
+static int events_set_number(json_t *object, const char *key, bool is_known, uint64_t number)
 {
 	return json_object_set_new(object, key,
 				   is_known ? json_integer((json_int_t)number) : json_null());
@@ -48,12 +48,12 @@ static bool print_event_json(const Sycl__V1__EventFacts *event)
 	char text[TIME_BYTES];
 	json_t *object = json_object();
 	const char *kind = value_name(&sycl__v1__event_kind__descriptor, (int)event->kind);
-	int r = set_number(object, "number", true, event->number);
+	int r = events_set_number(object, "number", true, event->number);
 	r |= json_object_set_new(object, "time", json_string(time_text(event->unix_ms, text)));
 	r |= json_object_set_new(object, "kind", json_string(kind));
-	r |= set_number(object, "uid", event->of_user, event->uid);
-	r |= set_number(object, "session", event->session > 0, event->session);
-	r |= set_number(object, "pid", event->pid > 0, event->pid);
+	r |= events_set_number(object, "uid", event->of_user, event->uid);
+	r |= events_set_number(object, "session", event->session > 0, event->session);
+	r |= events_set_number(object, "pid", event->pid > 0, event->pid);
 	r |= json_object_set_new(object, "kernel",
 				 *event->kernel ? json_string(event->kernel) : json_null());
 	r |= json_object_set_new(object, "text", json_string(event->text));
@@ -66,7 +66,7 @@ static bool print_event_json(const Sycl__V1__EventFacts *event)
 
 /* Returns `after` of the next query. An answer with events never leads below its last event: the
  * same events would come again. */
-static uint64_t next_after(const Sycl__V1__AdminReply *reply, uint64_t after)
+static uint64_t events_next_number(const Sycl__V1__AdminReply *reply, uint64_t after)
 {
 	uint64_t last = reply->events_last;
 	if (reply->n_events > 0) {
@@ -77,7 +77,7 @@ static uint64_t next_after(const Sycl__V1__AdminReply *reply, uint64_t after)
 	return last < after ? 0 : last;
 }
 
-static bool is_chosen(const Sycl__V1__EventFacts *event, const struct events_choice *choice)
+static bool event_is_chosen(const Sycl__V1__EventFacts *event, const struct events_choice *choice)
 {
 	return event->unix_ms / 1000 >= choice->since_unix_seconds &&
 	       (choice->kind == 0 || (int)event->kind == choice->kind);
@@ -95,8 +95,8 @@ static const char *const message_ids[] = {
 
 /* The service keeps events in memory: a restart, or many others, leave none of long ago. Those are
  * in the journal. */
-static void tell_where_older_are(const Sycl__V1__AdminReply *reply,
-				 const struct events_choice *choice)
+static void print_where_older_events_are(const Sycl__V1__AdminReply *reply,
+					 const struct events_choice *choice)
 {
 	char oldest[UNIT_TEXT_BYTES], since[UNIT_TEXT_BYTES];
 	uint64_t oldest_seconds = reply->n_events > 0 ? reply->events[0]->unix_ms / 1000 : 0;
@@ -136,17 +136,17 @@ static int print_new(const char *runtime_directory, const struct events_choice *
 	if (r < 0)
 		return r;
 	if (is_first)
-		tell_where_older_are(answer.reply, choice);
+		print_where_older_events_are(answer.reply, choice);
 	for (size_t i = 0; i < answer.reply->n_events && good; i++) {
 		const Sycl__V1__EventFacts *event = answer.reply->events[i];
-		if (!is_chosen(event, choice))
+		if (!event_is_chosen(event, choice))
 			continue;
 		if (choice->json)
 			good = print_event_json(event);
 		else
 			print_event(event);
 	}
-	*after = next_after(answer.reply, *after);
+	*after = events_next_number(answer.reply, *after);
 	r = (int)answer.reply->n_events;
 	answer_free(&answer);
 	(void)snprintf(message, MESSAGE_BYTES, "the events could not be written");

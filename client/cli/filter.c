@@ -55,26 +55,27 @@ bool filter_read(const struct filter_words *words, struct filter *filter_out,
 	       order_read_number(words->session, 1, UINT64_MAX, &filter_out->session);
 }
 
-static bool shows_user(const struct filter *filter, uint32_t uid)
+static bool filter_has_user(const struct filter *filter, uint32_t uid)
 {
 	return (!filter->of_user || uid == filter->uid) &&
 	       (!filter->of_group || user_is_in_group(uid, filter->gid));
 }
 
-static bool shows_device(const struct filter *filter, Sycl__V1__Backend backend, uint32_t index)
+static bool filter_has_device(const struct filter *filter, Sycl__V1__Backend backend,
+			      uint32_t index)
 {
 	return !filter->of_device || (backend == filter->backend && index == filter->index);
 }
 
-static bool shows_session(const struct filter *filter, const Sycl__V1__SessionFacts *session)
+static bool filter_has_session(const struct filter *filter, const Sycl__V1__SessionFacts *session)
 {
 	const Sycl__V1__SessionPresent *present = session->present;
 	if (filter->of_session && session->session != filter->session)
 		return false;
 	if (filter->of_device &&
-	    !(present && shows_device(filter, present->backend, present->index)))
+	    !(present && filter_has_device(filter, present->backend, present->index)))
 		return false;
-	return shows_user(filter, session->uid);
+	return filter_has_user(filter, session->uid);
 }
 
 /* True if the engine has a session that is shown. Called only for answers with sessions. */
@@ -92,13 +93,13 @@ static void filter_devices(const struct filter *filter, Sycl__V1__AdminReply *re
 	for (size_t i = 0; i < reply->n_devices; i++) {
 		Sycl__V1__KnownDevice *device = reply->devices[i];
 		if (device->facts &&
-		    shows_device(filter, device->backend, device->facts->backend_index))
+		    filter_has_device(filter, device->backend, device->facts->backend_index))
 			reply->devices[count++] = device;
 	}
 	reply->n_devices = count;
 	count = 0;
 	for (size_t i = 0; i < reply->n_present; i++)
-		if (shows_device(filter, reply->present[i]->backend, reply->present[i]->index))
+		if (filter_has_device(filter, reply->present[i]->backend, reply->present[i]->index))
 			reply->present[count++] = reply->present[i];
 	reply->n_present = count;
 }
@@ -107,7 +108,7 @@ static void filter_sessions(const struct filter *filter, Sycl__V1__AdminReply *r
 {
 	size_t count = 0;
 	for (size_t i = 0; i < reply->n_sessions; i++)
-		if (shows_session(filter, reply->sessions[i]))
+		if (filter_has_session(filter, reply->sessions[i]))
 			reply->sessions[count++] = reply->sessions[i];
 	reply->n_sessions = count;
 }
@@ -117,19 +118,19 @@ static void filter_people(const struct filter *filter, Sycl__V1__AdminReply *rep
 	bool by_session = filter->of_session || filter->of_device;
 	size_t count = 0;
 	for (size_t i = 0; i < reply->n_engines; i++)
-		if (shows_user(filter, reply->engines[i]->uid) &&
+		if (filter_has_user(filter, reply->engines[i]->uid) &&
 		    (!by_session || has_session(reply, reply->engines[i]->engine_pid)))
 			reply->engines[count++] = reply->engines[i];
 	reply->n_engines = count;
 	count = 0;
 	for (size_t i = 0; i < reply->n_accounts; i++)
-		if (shows_user(filter, reply->accounts[i]->uid) && !by_session)
+		if (filter_has_user(filter, reply->accounts[i]->uid) && !by_session)
 			reply->accounts[count++] = reply->accounts[i];
 	reply->n_accounts = count;
 	count = 0;
 	for (size_t i = 0; i < reply->n_shares; i++)
-		if (shows_user(filter, reply->shares[i]->uid) &&
-		    shows_device(filter, reply->shares[i]->backend, reply->shares[i]->index))
+		if (filter_has_user(filter, reply->shares[i]->uid) &&
+		    filter_has_device(filter, reply->shares[i]->backend, reply->shares[i]->index))
 			reply->shares[count++] = reply->shares[i];
 	reply->n_shares = count;
 }

@@ -39,15 +39,15 @@ struct arguments {
 	struct filter_words filter;
 };
 
-static int wrong_usage(const char *what, const char *which)
+static int refuse_usage(const char *what, const char *which)
 {
 	(void)fprintf(stderr, "syclctl: %s%s. Try 'syclctl help'.\n", what, which);
 	return STATUS_USAGE;
 }
 
 /* Names the wrong word, and the known one that is most like it. */
-static int wrong_word(const char *what, const char *word, const char *sign,
-		      const struct nearest_word *nearest)
+static int refuse_word(const char *what, const char *word, const char *sign,
+		       const struct nearest_word *nearest)
 {
 	(void)fprintf(stderr, "syclctl: %s: '%s%s'. ", what, sign, word);
 	if (nearest->found)
@@ -57,23 +57,23 @@ static int wrong_word(const char *what, const char *word, const char *sign,
 	return STATUS_USAGE;
 }
 
-static int wrong_verb(const char *word)
+static int refuse_verb(const char *word)
 {
 	struct nearest_word nearest = {.wrong = word};
 	for (unsigned i = 0; i < verb_count; i++)
 		nearest_word_consider(&nearest, verbs[i].name);
-	return wrong_word("no such verb", word, "", &nearest);
+	return refuse_word("no such verb", word, "", &nearest);
 }
 
 /* `argument` as it was written: "--colour=red". */
-static int wrong_option(const char *argument)
+static int refuse_option(const char *argument)
 {
 	char name[WORD_BYTES];
 	(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
 	struct nearest_word nearest = {.wrong = name};
 	for (unsigned i = 0; i < cli_option_count; i++)
 		nearest_word_consider(&nearest, cli_options[i].name);
-	return wrong_word("no such option", name, "--", &nearest);
+	return refuse_word("no such option", name, "--", &nearest);
 }
 
 static int cli_apply_option(int option, const char *value, struct arguments *arguments)
@@ -91,7 +91,7 @@ static int cli_apply_option(int option, const char *value, struct arguments *arg
 		errno = 0;
 		seconds = strtoul(value, &end, 10);
 		if (errno || end == value || *end || seconds < 1 || seconds > 86400)
-			return wrong_usage("--watch needs seconds, from 1 to 86400, not ", value);
+			return refuse_usage("--watch needs seconds, from 1 to 86400, not ", value);
 		arguments->watch_seconds = (unsigned)seconds;
 		return STATUS_OK;
 	case OPT_UID:
@@ -137,11 +137,11 @@ static int cli_apply_option(int option, const char *value, struct arguments *arg
 		arguments->filter.session = value;
 		return STATUS_OK;
 	default:
-		return STATUS_OK; /* parse_options handles help and version */
+		return STATUS_OK; /* parse_cli_options handles help and version */
 	}
 }
 
-static struct trace_words trace_words_of(const struct arguments *arguments)
+static struct trace_words trace_words_from(const struct arguments *arguments)
 {
 	return (struct trace_words){arguments->words.count == 1 ? arguments->words.word[0] : NULL,
 				    arguments->seconds,
@@ -152,7 +152,7 @@ static struct trace_words trace_words_of(const struct arguments *arguments)
 }
 
 /* Makes a filter from the KIND and ID of `show`. */
-static bool parse_shown(struct arguments *arguments, const char **wrong_out)
+static bool parse_show_words(struct arguments *arguments, const char **wrong_out)
 {
 	const struct order_words *words = &arguments->words;
 	*wrong_out = "show needs session, device or user, and which";
@@ -175,7 +175,7 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
 	struct order_words *words = &arguments->words;
 	const struct verb *verb = arguments->verb;
 	if (verb_is(verb, "trace")) {
-		const struct trace_words trace = trace_words_of(arguments);
+		const struct trace_words trace = trace_words_from(arguments);
 		*wrong_out = "trace needs a FILE, and may have --seconds, --device and --format";
 		return trace_words_read(&trace, wrong_out);
 	}
@@ -187,7 +187,7 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
 		return events_read(arguments->since, arguments->kind, time(NULL),
 				   &arguments->events, wrong_out);
 	if (verb_is(verb, "show"))
-		return parse_shown(arguments, wrong_out);
+		return parse_show_words(arguments, wrong_out);
 	if (verb_has_option(verb, OPT_SESSION) || verb_is(verb, "devices")) {
 		arguments->filter.device = arguments->accounts.device;
 		return filter_read(&arguments->filter, &cli_filter, wrong_out);
@@ -216,7 +216,7 @@ static void make_long_options(struct option *options_out)
 	options_out[cli_option_count] = (struct option){NULL, 0, NULL, 0};
 }
 
-static int parse_options(int argc, char **argv, struct arguments *arguments)
+static int parse_cli_options(int argc, char **argv, struct arguments *arguments)
 {
 	struct option options[CLI_OPTIONS_MOST + 1];
 	int option;
@@ -224,12 +224,12 @@ static int parse_options(int argc, char **argv, struct arguments *arguments)
 	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		const char *argument = argv[optind - 1];
 		if (option == ':')
-			return wrong_usage("a value is missing behind ", argument);
+			return refuse_usage("a value is missing behind ", argument);
 		if (option == '?' && optopt)
-			return wrong_usage("this option is not known, or takes no value: ",
-					   argument);
+			return refuse_usage("this option is not known, or takes no value: ",
+					    argument);
 		if (option == '?')
-			return wrong_option(argument);
+			return refuse_option(argument);
 		arguments->given |= 1ull << option;
 		int status = cli_apply_option(option, optarg, arguments);
 		if (status)
@@ -248,17 +248,17 @@ static int parse_verb(int argc, char **argv, struct arguments *arguments)
 			continue;
 		}
 		if (arguments->verb)
-			return wrong_usage("one verb is allowed, and it has no such word: ",
-					   argv[optind]);
+			return refuse_usage("one verb is allowed, and it has no such word: ",
+					    argv[optind]);
 		arguments->verb = find_verb(argv[optind]);
 		if (!arguments->verb)
-			return wrong_verb(argv[optind]);
+			return refuse_verb(argv[optind]);
 	}
 	return STATUS_OK;
 }
 
 /* Each option that was given must be one of the verb's. */
-static int check_options(const struct arguments *arguments)
+static int check_verb_options(const struct arguments *arguments)
 {
 	for (unsigned i = 0; i < cli_option_count; i++) {
 		const struct cli_option *option = &cli_options[i];
@@ -274,7 +274,7 @@ static int check_options(const struct arguments *arguments)
 
 static int parse_command_line(int argc, char **argv, struct arguments *arguments)
 {
-	int status = parse_options(argc, argv, arguments);
+	int status = parse_cli_options(argc, argv, arguments);
 	if (status == STATUS_OK)
 		status = parse_verb(argc, argv, arguments);
 	if (status)
@@ -285,12 +285,12 @@ static int parse_command_line(int argc, char **argv, struct arguments *arguments
 	if (!arguments->verb && arguments->given >> OPT_VERSION & 1)
 		arguments->verb = find_verb("version");
 	if (!arguments->verb)
-		return wrong_usage("a verb is missing", "");
-	status = check_options(arguments);
+		return refuse_usage("a verb is missing", "");
+	status = check_verb_options(arguments);
 	if (status || arguments->help)
 		return status;
 	const char *wrong = "";
-	return parse_words(arguments, &wrong) ? STATUS_OK : wrong_usage(wrong, "");
+	return parse_words(arguments, &wrong) ? STATUS_OK : refuse_usage(wrong, "");
 }
 
 /* `help`, `help VERB`, and `VERB --help`. */
@@ -298,11 +298,11 @@ static int show_help(const struct arguments *arguments)
 {
 	const struct verb *verb = arguments->verb;
 	if (verb_is(verb, "help") && arguments->words.count > 1)
-		return wrong_usage("help is for one verb", "");
+		return refuse_usage("help is for one verb", "");
 	if (verb_is(verb, "help") && arguments->words.count == 1) {
 		verb = find_verb(arguments->words.word[0]);
 		if (!verb)
-			return wrong_verb(arguments->words.word[0]);
+			return refuse_verb(arguments->words.word[0]);
 		print_verb_help(stdout, verb);
 	} else if (verb_is(verb, "help")) {
 		print_help(stdout);
@@ -316,12 +316,13 @@ static int write_completion(const struct arguments *arguments)
 {
 	const char *shell = arguments->words.word[0];
 	if (!print_completion(shell))
-		return wrong_usage("there is a completion for bash, zsh and fish, not for ", shell);
+		return refuse_usage("there is a completion for bash, zsh and fish, not for ",
+				    shell);
 	return fflush(stdout) == 0 && !ferror(stdout) ? STATUS_OK : STATUS_FAILED;
 }
 
 /* Verbs that are more than one question and its answer. */
-static int run_other(const struct arguments *arguments)
+static int run_verb_without_reply(const struct arguments *arguments)
 {
 	if (verb_is(arguments->verb, "completion"))
 		return write_completion(arguments);
@@ -331,7 +332,7 @@ static int run_other(const struct arguments *arguments)
 		choice.once = arguments->given >> OPT_ONCE & 1;
 		return events_follow(arguments->runtime_directory, &choice);
 	}
-	const struct trace_words words = trace_words_of(arguments);
+	const struct trace_words words = trace_words_from(arguments);
 	const struct top_words top = {arguments->runtime_directory, arguments->watch_seconds,
 				      arguments->json};
 	int r = verb_is(arguments->verb, "top") ? top_run(&top) : trace_run(&words);
@@ -361,7 +362,7 @@ static bool wants_limits(const struct arguments *arguments)
 	return verb_is(arguments->verb, "show") && cli_filter.of_user && !arguments->json;
 }
 
-static int run_once(const struct arguments *arguments)
+static int run_verb_with_reply(const struct arguments *arguments)
 {
 	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
 	request.protocol = PROTOCOL_VERSION;
@@ -406,12 +407,12 @@ int main(int argc, char **argv)
 	if (arguments.help || verb_is(arguments.verb, "help"))
 		return show_help(&arguments);
 	if (!arguments.verb->ask)
-		return run_other(&arguments);
+		return run_verb_without_reply(&arguments);
 	for (;;) {
 		/* Cursor to the home position, then clear: only on a terminal. */
 		if (arguments.watch_seconds && !arguments.json && isatty(STDOUT_FILENO))
 			(void)fputs("\033[H\033[2J", stdout);
-		status = run_once(&arguments);
+		status = run_verb_with_reply(&arguments);
 		if (status == STATUS_OK && arguments.given >> OPT_WAIT & 1)
 			return drain_wait(arguments.runtime_directory, &cli_order,
 					  arguments.timeout_seconds);

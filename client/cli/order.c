@@ -64,8 +64,8 @@ static bool parse_limit(const char *word, Sycl__V1__OrderCommand *order_out)
 	       order_parse_number(sign + 1, 1, INT64_MAX, true, &order_out->value);
 }
 
-static bool parse_whose(const struct order_words *words, int at, Sycl__V1__OrderCommand *order_out,
-			const char **wrong_out)
+static bool order_parse_target(const struct order_words *words, int at,
+			       Sycl__V1__OrderCommand *order_out, const char **wrong_out)
 {
 	uint32_t uid = 0;
 	int given = (words->count > at) + (words->uid != NULL) + words->all;
@@ -106,5 +106,5 @@ bool order_read(const char *verb, const struct order_words *words,
 		return false;
 	if (words->reason)
 		order_out->reason = (char *)(uintptr_t)words->reason;
-	return parse_whose(words, is_limit, order_out, wrong_out);
+	return order_parse_target(words, is_limit, order_out, wrong_out);
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 /* Takes the object; NULL: there was no memory for it. */
-static bool print(json_t *object)
+static bool print_json(json_t *object)
 {
 	if (!object)
 		return false;
@@ -16,32 +16,32 @@ static bool print(json_t *object)
 
 bool json_status(const Sycl__V1__AdminReply *reply)
 {
-	return print(json_of_status(reply));
+	return print_json(json_of_status(reply));
 }
 
 bool json_devices(const Sycl__V1__AdminReply *reply)
 {
-	return print(json_of_devices(reply));
+	return print_json(json_of_devices(reply));
 }
 
 bool json_sessions(const Sycl__V1__AdminReply *reply)
 {
-	return print(json_of_sessions(reply));
+	return print_json(json_of_sessions(reply));
 }
 
 bool json_order(const Sycl__V1__AdminReply *reply)
 {
-	return print(json_of_order(reply));
+	return print_json(json_of_order(reply));
 }
 
 bool json_limits(const Sycl__V1__AdminReply *reply)
 {
-	return print(json_of_limits(reply));
+	return print_json(json_of_limits(reply));
 }
 
 bool json_accounts(const Sycl__V1__AdminReply *reply)
 {
-	return print(json_of_accounts(reply));
+	return print_json(json_of_accounts(reply));
 }
 
 bool json_version(const Sycl__V1__AdminReply *reply)
@@ -52,5 +52,5 @@ bool json_version(const Sycl__V1__AdminReply *reply)
 		json_decref(object);
 		return false;
 	}
-	return print(object);
+	return print_json(object);
 }

@@ -18,7 +18,7 @@
 
 enum { KEY_WIDTH = 30, INNER_INDENT = 2 };
 
-static bool has_end(const char *key, const char *end)
+static bool key_ends_with(const char *key, const char *end)
 {
 	size_t length = strlen(key), end_length = strlen(end);
 	return length >= end_length && strcmp(key + length - end_length, end) == 0;
@@ -28,18 +28,18 @@ static void print_number(const char *key, json_int_t number)
 {
 	char text[UNIT_TEXT_BYTES];
 	uint64_t value = number > 0 ? (uint64_t)number : 0;
-	if (has_end(key, "bytes") || has_end(key, "_held"))
+	if (key_ends_with(key, "bytes") || key_ends_with(key, "_held"))
 		(void)printf("%s\n", format_bytes(value, text));
-	else if (has_end(key, "_ns"))
+	else if (key_ends_with(key, "_ns"))
 		(void)printf("%s\n", format_duration(value, text));
-	else if (has_end(key, "_permille"))
+	else if (key_ends_with(key, "_permille"))
 		(void)printf("%llu.%llu %%\n", (unsigned long long)(value / 10),
 			     (unsigned long long)(value % 10));
 	else
 		(void)printf("%lld\n", (long long)number);
 }
 
-static void print_value(const char *key, json_t *value)
+static void print_json_value(const char *key, json_t *value)
 {
 	char text[UNIT_TEXT_BYTES];
 	switch (json_typeof(value)) {
@@ -78,7 +78,7 @@ static void print_object(json_t *object, int indent)
 		else if (json_is_array(value))
 			(void)printf("%zu\n", json_array_size(value));
 		else
-			print_value(key, value);
+			print_json_value(key, value);
 	}
 }
 
@@ -96,7 +96,7 @@ static bool print_list(json_t *status, const char *key)
 	return json_array_size(list) > 0;
 }
 
-static bool shows(const char *kind)
+static bool shown_kind_is(const char *kind)
 {
 	return strcmp(cli_shown_kind, kind) == 0;
 }
@@ -110,11 +110,11 @@ static void print_heading(const char *text, bool is_first)
 	(void)putchar('\n');
 }
 
-static bool is_known(const Sycl__V1__AdminReply *reply)
+static bool shown_is_known(const Sycl__V1__AdminReply *reply)
 {
-	if (shows("session"))
+	if (shown_kind_is("session"))
 		return reply->n_sessions > 0;
-	if (shows("device"))
+	if (shown_kind_is("device"))
 		return reply->n_devices + reply->n_present > 0;
 	return reply->n_engines + reply->n_accounts + reply->n_sessions > 0;
 }
@@ -122,8 +122,8 @@ static bool is_known(const Sycl__V1__AdminReply *reply)
 static bool show_one_sessions(const Sycl__V1__AdminReply *reply)
 {
 	bool shown = true;
-	if (!shows("session"))
-		print_heading("Sessions", shows("user"));
+	if (!shown_kind_is("session"))
+		print_heading("Sessions", shown_kind_is("user"));
 	if (reply->service && reply->service->drained)
 		(void)puts("  no new session is accepted until 'syclctl resume --all'");
 	if (reply->n_sessions == 0)
@@ -135,23 +135,23 @@ static bool show_one_sessions(const Sycl__V1__AdminReply *reply)
 }
 
 /* Shows what holds now. A device's own figures come before its sessions. */
-static bool show_now(const Sycl__V1__AdminReply *reply)
+static bool show_present(const Sycl__V1__AdminReply *reply)
 {
 	bool shown = true;
-	if (shows("device") && reply->n_devices > 0)
+	if (shown_kind_is("device") && reply->n_devices > 0)
 		shown = show_device_table(reply, colours_wanted());
 	shown = show_one_sessions(reply) && shown;
-	if (shows("user") && reply->n_engines > 0) {
+	if (shown_kind_is("user") && reply->n_engines > 0) {
 		print_heading("Engines", false);
 		shown = show_engine_table(reply, colours_wanted()) && shown;
 	}
 	return show_shares(reply, colours_wanted()) && shown;
 }
 
-static bool show_used(const Sycl__V1__AdminReply *reply)
+static bool show_accounts_of_shown(const Sycl__V1__AdminReply *reply)
 {
 	bool shown = true;
-	if (!shows("user"))
+	if (!shown_kind_is("user"))
 		return true;
 	if (reply->n_accounts > 0) {
 		print_heading("Used so far", false);
@@ -167,11 +167,11 @@ static bool show_used(const Sycl__V1__AdminReply *reply)
 static void print_details(json_t *status)
 {
 	print_heading("Details", false);
-	if (shows("session")) {
+	if (shown_kind_is("session")) {
 		(void)print_list(status, "sessions");
 		return;
 	}
-	if (shows("device")) {
+	if (shown_kind_is("device")) {
 		if (print_list(status, "devices_now"))
 			(void)putchar('\n');
 		(void)print_list(status, "devices");
@@ -184,15 +184,15 @@ static void print_details(json_t *status)
 
 bool show_one(const Sycl__V1__AdminReply *reply)
 {
-	if (!is_known(reply)) {
+	if (!shown_is_known(reply)) {
 		(void)fprintf(stderr, "syclctl: the service has no such %s\n", cli_shown_kind);
 		return false;
 	}
 	json_t *status = json_of_status(reply);
 	if (!status)
 		return false;
-	bool shown = show_now(reply);
-	shown = show_used(reply) && shown;
+	bool shown = show_present(reply);
+	shown = show_accounts_of_shown(reply) && shown;
 	print_details(status);
 	json_decref(status);
 	return shown;

@@ -7,7 +7,7 @@
 enum { WHOSE_BYTES = 48 };
 
 /* " of session 5", " of user 1000" or "": of everybody. */
-static const char *whose_text(const Sycl__V1__OrderCommand *order, char text[WHOSE_BYTES])
+static const char *order_whose_text(const Sycl__V1__OrderCommand *order, char text[WHOSE_BYTES])
 {
 	if (order->session)
 		(void)snprintf(text, WHOSE_BYTES, " of session %llu",
@@ -26,17 +26,18 @@ static void show_sessions_of(const char *done, const Sycl__V1__OrderCommand *ord
 	if (order->session)
 		(void)printf("%s: session %llu\n", done, (unsigned long long)order->session);
 	else if (sessions == 0)
-		(void)printf("nothing to do: no session%s was open\n", whose_text(order, text));
+		(void)printf("nothing to do: no session%s was open\n",
+			     order_whose_text(order, text));
 	else
 		(void)printf("%s: %u session%s%s\n", done, sessions, sessions == 1 ? "" : "s",
-			     whose_text(order, text));
+			     order_whose_text(order, text));
 }
 
 static void show_let_in(const Sycl__V1__OrderCommand *order)
 {
 	char text[WHOSE_BYTES];
 	if (!order->session)
-		(void)printf("new sessions%s are accepted\n", whose_text(order, text));
+		(void)printf("new sessions%s are accepted\n", order_whose_text(order, text));
 }
 
 static void show_drained(const Sycl__V1__OrderCommand *order)
@@ -53,7 +54,7 @@ static void show_drained(const Sycl__V1__OrderCommand *order)
 static void show_limited(const Sycl__V1__OrderCommand *order, unsigned sessions)
 {
 	char text[WHOSE_BYTES];
-	(void)printf("%s%s is changed", order->limit, whose_text(order, text));
+	(void)printf("%s%s is changed", order->limit, order_whose_text(order, text));
 	if (!order->session && sessions)
 		(void)printf(", for %u open session%s too", sessions, sessions == 1 ? "" : "s");
 	(void)putchar('\n');

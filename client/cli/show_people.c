@@ -11,7 +11,7 @@
 
 enum { ORIGIN_BYTES = USER_TEXT_BYTES + UNIT_TEXT_BYTES + 16, HEALTH_BYTES = 512 };
 
-static void heading(const char *text, bool coloured)
+static void print_section_heading(const char *text, bool coloured)
 {
 	(void)putchar('\n');
 	print_coloured(text, COLOUR_BOLD, coloured);
@@ -201,10 +201,11 @@ bool show_shares(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	if (reply->n_shares == 0)
 		return true;
-	heading(reply->service->share_mode == SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE
-			? "Shares, one user at a time"
-			: "Shares",
-		coloured);
+	print_section_heading(reply->service->share_mode ==
+					      SYCL__V1__SHARE_MODE__SHARE_MODE_EXCLUSIVE
+				      ? "Shares, one user at a time"
+				      : "Shares",
+			      coloured);
 	return share_table(reply, coloured);
 }
 
@@ -251,20 +252,20 @@ bool show_status(const Sycl__V1__AdminReply *reply)
 	show_health(reply, coloured);
 	show_service(reply->service);
 	if (reply->n_devices || reply->n_unavailable)
-		heading("Devices", coloured);
+		print_section_heading("Devices", coloured);
 	if (reply->n_devices)
 		printed = show_device_table(reply, coloured);
 	show_unavailable(reply);
 	if (reply->n_engines) {
-		heading("Tenants", coloured);
+		print_section_heading("Tenants", coloured);
 		printed = show_engine_table(reply, coloured) && printed;
 	}
 	printed = show_shares(reply, coloured) && printed;
 	if (reply->n_accounts) {
-		heading("Used so far", coloured);
+		print_section_heading("Used so far", coloured);
 		printed = show_account_table(reply, coloured) && printed;
 	}
-	heading("Sessions", coloured);
+	print_section_heading("Sessions", coloured);
 	if (reply->n_sessions == 0)
 		(void)puts("  none");
 	else

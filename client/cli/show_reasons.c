@@ -50,7 +50,8 @@ static const char *reason_of_open(const Sycl__V1__SessionFacts *session)
 }
 
 /* Returns " (cuda:0)" if the session waits for a device. */
-static const char *device_text(const Sycl__V1__SessionPresent *present, char text[DEVICE_BYTES])
+static const char *waited_device_text(const Sycl__V1__SessionPresent *present,
+				      char text[DEVICE_BYTES])
 {
 	*text = '\0';
 	if (present && present->waits_for <= SYCL__V1__SESSION_WAIT__SESSION_WAIT_MEMORY &&
@@ -80,7 +81,7 @@ static void print_reason(const Sycl__V1__SessionFacts *session)
 		print_pause(session);
 	else if (reason)
 		(void)printf("  session %llu %s%s\n", (unsigned long long)session->session, reason,
-			     device_text(session->present, device));
+			     waited_device_text(session->present, device));
 }
 
 void show_reasons(const Sycl__V1__AdminReply *reply)

@@ -14,7 +14,7 @@
 
 enum { TIMEOUT_MS = 2000, MESSAGE_BYTES = 512, SECOND_MS = 1000 };
 
-static int64_t now_ms(void)
+static int64_t top_now_ms(void)
 {
 	struct timespec now;
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -73,9 +73,9 @@ static int run_json(const struct top_words *words)
 static bool handle_keys(struct top_view *view, struct answer *answer, const char *note,
 			bool *is_paused, unsigned seconds)
 {
-	int64_t due_ms = now_ms() + (int64_t)seconds * SECOND_MS;
+	int64_t due_ms = top_now_ms() + (int64_t)seconds * SECOND_MS;
 	for (;;) {
-		int64_t left_ms = due_ms - now_ms();
+		int64_t left_ms = due_ms - top_now_ms();
 		if (!*is_paused && left_ms <= 0)
 			return true;
 		switch (top_screen_key(view, *is_paused ? -1 : (int)left_ms)) {
@@ -87,7 +87,7 @@ static bool handle_keys(struct top_view *view, struct answer *answer, const char
 		case TOP_KEY_DRAW:
 			/* A new filter may show rows that this answer no longer has. */
 			if (!*is_paused && view->word[0] == '\0')
-				due_ms = now_ms();
+				due_ms = top_now_ms();
 			break;
 		case TOP_KEY_NONE:
 			continue;

@@ -16,7 +16,7 @@ const char *top_sort_name(enum top_sort sort)
 
 /* The largest key comes first. Ids increase, so the complement of an id puts the oldest session
  * first. */
-static uint64_t sort_key(const Sycl__V1__SessionFacts *session)
+static uint64_t session_sort_key(const Sycl__V1__SessionFacts *session)
 {
 	const Sycl__V1__SessionPresent *present = session->present;
 	switch (present_view->sort) {
@@ -37,14 +37,14 @@ static int compare_sessions(const void *a, const void *b)
 {
 	const Sycl__V1__SessionFacts *one = *(Sycl__V1__SessionFacts *const *)a;
 	const Sycl__V1__SessionFacts *other = *(Sycl__V1__SessionFacts *const *)b;
-	uint64_t key = sort_key(one), other_key = sort_key(other);
+	uint64_t key = session_sort_key(one), other_key = session_sort_key(other);
 	int order = (key < other_key) - (key > other_key);
 	if (order == 0)
 		return (one->session > other->session) - (one->session < other->session);
 	return present_view->is_turned ? -order : order;
 }
 
-static bool has_word(const Sycl__V1__SessionFacts *session, const char *word)
+static bool session_has_word(const Sycl__V1__SessionFacts *session, const char *word)
 {
 	char user[USER_TEXT_BYTES], state[STATE_TEXT_BYTES];
 	return strcasestr(user_text(session->uid, user), word) ||
@@ -57,7 +57,7 @@ void top_arrange(const struct top_view *view, Sycl__V1__AdminReply *reply)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < reply->n_sessions; i++)
-		if (!view->word[0] || has_word(reply->sessions[i], view->word))
+		if (!view->word[0] || session_has_word(reply->sessions[i], view->word))
 			reply->sessions[count++] = reply->sessions[i];
 	reply->n_sessions = count;
 	present_view = view;

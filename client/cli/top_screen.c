@@ -47,8 +47,8 @@ static void set_pair(enum pair pair)
 }
 
 /* Writes into a field of `width` columns. A longer text is cut. */
-__attribute__((format(printf, 4, 5))) static void put(int row, int column, int width,
-						      const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void screen_put(int row, int column, int width,
+							     const char *format, ...)
 {
 	char text[LINE_BYTES];
 	va_list arguments;
@@ -59,22 +59,22 @@ __attribute__((format(printf, 4, 5))) static void put(int row, int column, int w
 		(void)mvaddnstr(row, column, text, width < COLS - column ? width : COLS - column);
 }
 
-static void put_right(int row, int column, int width, const char *text)
+static void screen_put_right(int row, int column, int width, const char *text)
 {
 	int length = (int)strlen(text);
-	put(row, column + (length < width ? width - length : 0), width, "%s", text);
+	screen_put(row, column + (length < width ? width - length : 0), width, "%s", text);
 }
 
 /* Draws "[|||||     ]". A nearly full bar has a warning colour if `full_is_bad`. */
-static void put_bar(int row, int column, uint32_t permille, bool full_is_bad)
+static void screen_put_bar(int row, int column, uint32_t permille, bool full_is_bad)
 {
 	int filled = (int)((permille * BAR_WIDTH + 500) / 1000);
-	put(row, column, 1, "[");
+	screen_put(row, column, 1, "[");
 	set_pair(full_is_bad && permille >= FULL_PERMILLE ? PAIR_BAD : PAIR_GOOD);
 	for (int i = 0; i < BAR_WIDTH; i++)
-		put(row, column + 1 + i, 1, "%s", i < filled ? "|" : " ");
+		screen_put(row, column + 1 + i, 1, "%s", i < filled ? "|" : " ");
 	set_pair(PAIR_NONE);
-	put(row, column + BAR_WIDTH + 1, 1, "]");
+	screen_put(row, column + BAR_WIDTH + 1, 1, "]");
 }
 
 static void draw_device(int row, const Sycl__V1__AdminReply *reply,
@@ -88,20 +88,21 @@ static void draw_device(int row, const Sycl__V1__AdminReply *reply,
 	uint64_t used = all > free_bytes ? all - free_bytes : 0;
 	char text[UNIT_TEXT_BYTES];
 	uint32_t busy = present ? present->busy_permille : 0;
-	put(row, 0, NAME_WIDTH, "%u %s", device->facts->device, device->facts->name);
-	put_bar(row, BUSY_AT, busy, false);
-	put(row, BUSY_AT + BAR_WIDTH + 3, 5, "%3u %%", (busy + 5) / 10);
-	put_bar(row, MEMORY_AT, all ? (uint32_t)((double)used / (double)all * 1000) : 0, true);
-	put(row, MEMORY_AT + BAR_WIDTH + 3, 9, "%s", format_bytes(used, text));
+	screen_put(row, 0, NAME_WIDTH, "%u %s", device->facts->device, device->facts->name);
+	screen_put_bar(row, BUSY_AT, busy, false);
+	screen_put(row, BUSY_AT + BAR_WIDTH + 3, 5, "%3u %%", (busy + 5) / 10);
+	screen_put_bar(row, MEMORY_AT, all ? (uint32_t)((double)used / (double)all * 1000) : 0,
+		       true);
+	screen_put(row, MEMORY_AT + BAR_WIDTH + 3, 9, "%s", format_bytes(used, text));
 	if (sensors && sensors->temperature_celsius)
-		put(row, SENSORS_AT, 40, "%u C  %u W  %u MHz", sensors->temperature_celsius,
-		    sensors->power_milliwatts / 1000, sensors->clock_mhz);
+		screen_put(row, SENSORS_AT, 40, "%u C  %u W  %u MHz", sensors->temperature_celsius,
+			   sensors->power_milliwatts / 1000, sensors->clock_mhz);
 }
 
 static int draw_devices(int row, const Sycl__V1__AdminReply *reply)
 {
 	size_t shown = 0;
-	put(row, 0, COLS, "%-20s%-29s%s", "DEVICE", "BUSY", "MEMORY");
+	screen_put(row, 0, COLS, "%-20s%-29s%s", "DEVICE", "BUSY", "MEMORY");
 	row++;
 	for (size_t i = 0; i < reply->n_devices && shown < DEVICES_MOST; i++) {
 		if (!reply->devices[i]->facts)
@@ -110,7 +111,7 @@ static int draw_devices(int row, const Sycl__V1__AdminReply *reply)
 		shown++;
 	}
 	if (reply->n_devices == 0)
-		put(row++, 0, COLS, "no device is known yet");
+		screen_put(row++, 0, COLS, "no device is known yet");
 	return row;
 }
 
@@ -230,9 +231,9 @@ static void draw_row(int row, const Sycl__V1__SessionFacts *session)
 		if (session && i == COLUMN_STATE)
 			set_pair(pair_of_state(session));
 		if (columns[i].is_right)
-			put_right(row, at, width, text);
+			screen_put_right(row, at, width, text);
 		else
-			put(row, at, width, "%s", text);
+			screen_put(row, at, width, "%s", text);
 		if (session)
 			set_pair(PAIR_NONE);
 		at += width + 1;
@@ -243,13 +244,13 @@ static void draw_sessions(int row, const Sycl__V1__AdminReply *reply)
 {
 	int last = LINES - 1;
 	(void)attrset(A_REVERSE);
-	put(row, 0, COLS, "%*s", COLS, "");
+	screen_put(row, 0, COLS, "%*s", COLS, "");
 	draw_row(row++, NULL);
 	(void)attrset(A_NORMAL);
 	for (size_t i = 0; i < reply->n_sessions; i++) {
 		size_t left = reply->n_sessions - i;
 		if (row == last - 1 && left > 1) {
-			put(row, 0, COLS, "and %zu more", left);
+			screen_put(row, 0, COLS, "and %zu more", left);
 			return;
 		}
 		draw_row(row++, reply->sessions[i]);
@@ -264,25 +265,27 @@ static void draw_head(const Sycl__V1__AdminReply *reply, const char *note)
 	for (size_t i = 0; i < reply->n_sessions; i++)
 		running += reply->sessions[i]->present && *reply->sessions[i]->present->running ? 1
 												: 0;
-	put(0, 0, COLS, "sycld %s, up %s: %zu session%s, %zu running", reply->service->version,
-	    format_age(reply->service->uptime_ns, age), reply->n_sessions,
-	    reply->n_sessions == 1 ? "" : "s", running);
-	put(1, 0, 8, "health: ");
+	screen_put(0, 0, COLS, "sycld %s, up %s: %zu session%s, %zu running",
+		   reply->service->version, format_age(reply->service->uptime_ns, age),
+		   reply->n_sessions, reply->n_sessions == 1 ? "" : "s", running);
+	screen_put(1, 0, 8, "health: ");
 	set_pair(healthy ? PAIR_GOOD : PAIR_BAD);
-	put(1, 8, COLS - 8, "%s", note ? note : text);
+	screen_put(1, 8, COLS - 8, "%s", note ? note : text);
 	set_pair(PAIR_NONE);
 }
 
 static void draw_foot(const struct top_view *view, bool is_paused)
 {
 	(void)attrset(A_REVERSE);
-	put(LINES - 1, 0, COLS, "%*s", COLS, "");
+	screen_put(LINES - 1, 0, COLS, "%*s", COLS, "");
 	if (is_typing)
-		put(LINES - 1, 0, COLS, " filter: %s_  (Enter keeps, Esc clears)", view->word);
+		screen_put(LINES - 1, 0, COLS, " filter: %s_  (Enter keeps, Esc clears)",
+			   view->word);
 	else
-		put(LINES - 1, 0, COLS, " q quit  p %s  s sort: %s%s  r turn  / filter%s%s",
-		    is_paused ? "go on" : "pause", top_sort_name(view->sort),
-		    view->is_turned ? ", least first" : "", view->word[0] ? ": " : "", view->word);
+		screen_put(LINES - 1, 0, COLS, " q quit  p %s  s sort: %s%s  r turn  / filter%s%s",
+			   is_paused ? "go on" : "pause", top_sort_name(view->sort),
+			   view->is_turned ? ", least first" : "", view->word[0] ? ": " : "",
+			   view->word);
 	(void)attrset(A_NORMAL);
 }
 

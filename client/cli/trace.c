@@ -70,7 +70,7 @@ static void on_signal(int number)
 	interrupted = 1;
 }
 
-__attribute__((format(printf, 1, 2))) static int complain(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static int trace_complain(const char *format, ...)
 {
 	va_list list;
 	(void)fflush(stdout);
@@ -95,7 +95,7 @@ static bool parse_device_option(const struct trace_words *words, Sycl__V1__Accou
 	return accounts_read(&device, query_out, wrong_out);
 }
 
-static bool is_format(const struct trace_words *words, const char *name)
+static bool trace_word_is_format(const struct trace_words *words, const char *name)
 {
 	return words->format && strcmp(words->format, name) == 0;
 }
@@ -108,7 +108,8 @@ bool trace_words_read(const struct trace_words *words, const char **wrong_out)
 	if (!words->file || !*words->file)
 		return false;
 	*wrong_out = "--format is text or chrome";
-	if (words->format && !is_format(words, "text") && !is_format(words, "chrome"))
+	if (words->format && !trace_word_is_format(words, "text") &&
+	    !trace_word_is_format(words, "chrome"))
 		return false;
 	*wrong_out = "--seconds is a whole number from 1 to 3600";
 	return parse_seconds(words, &seconds) && parse_device_option(words, &query, wrong_out);
@@ -122,7 +123,7 @@ static int query_trace(const struct recording *recording, Sycl__V1__AdminRequest
 	int r = service_request(recording->words->runtime_directory, request, ANSWER_MS, answer_out,
 				message, sizeof(message));
 	if (r < 0)
-		(void)complain("%s", message);
+		(void)trace_complain("%s", message);
 	return r;
 }
 
@@ -152,8 +153,9 @@ static int find_used_device(struct recording *recording)
 	answer_free(&answer);
 	if (by == 1)
 		return 0;
-	return complain("%s: name one with --device, such as cuda:0",
-			by == 0 ? "no device has been used yet" : "several devices have been used");
+	return trace_complain("%s: name one with --device, such as cuda:0",
+			      by == 0 ? "no device has been used yet"
+				      : "several devices have been used");
 }
 
 static int find_device(struct recording *recording, char text_out[DEVICE_BYTES])
@@ -221,7 +223,7 @@ static int recording_add_answer(struct recording *recording, const Sycl__V1__Adm
 	for (size_t i = 0; i < reply->n_traces && r == 0; i++)
 		r = recording_add_chunk(recording, reply->traces[i]);
 	if (r < 0)
-		(void)complain("no memory");
+		(void)trace_complain("no memory");
 	return r;
 }
 
@@ -294,11 +296,11 @@ static int check_output_file(struct recording *recording)
 	CLEANUP(close_fd)
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0600);
 	if (fd >= 0)
-		return unlink(path) < 0 ? complain("%s: %s", path, strerror(errno)) : 0;
+		return unlink(path) < 0 ? trace_complain("%s: %s", path, strerror(errno)) : 0;
 	if (errno == EEXIST)
 		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd < 0 || fcntl(fd, F_SETFL, 0) < 0)
-		return complain("%s: %s", path, strerror(errno));
+		return trace_complain("%s: %s", path, strerror(errno));
 	recording->file = take_fd(&fd);
 	return 0;
 }
@@ -329,13 +331,13 @@ static int write_output_file(struct recording *recording)
 	CLEANUP(close_fd) int fd = open_output_file(recording);
 	CLEANUP(close_output_file) FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!file)
-		return complain("%s: %s", path, strerror(errno));
+		return trace_complain("%s: %s", path, strerror(errno));
 	(void)take_fd(&fd);
 	int r = recording->data.wants_moves ? trace_timeline_write(&recording->data, file)
 					    : trace_data_write(&recording->data, file);
 	if (r < 0 && is_new)
 		(void)unlink(path); /* half a trace is of no use */
-	return r < 0 ? complain("%s: %s", path, strerror(-r)) : 0;
+	return r < 0 ? trace_complain("%s: %s", path, strerror(-r)) : 0;
 }
 
 static int print_summary(const struct recording *recording)
@@ -353,8 +355,9 @@ static int print_summary(const struct recording *recording)
 		int r = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
 		json_decref(object);
 		(void)fputc('\n', stdout);
-		return r < 0 || fflush(stdout) != 0 ? complain("the answer could not be written")
-						    : 0;
+		return r < 0 || fflush(stdout) != 0
+			       ? trace_complain("the answer could not be written")
+			       : 0;
 	}
 	(void)printf("%s: %" PRIu32 " command groups of %" PRIu32 " sessions on %s in %.1f s",
 		     recording->words->file, data->group_count - data->move_count,
@@ -362,7 +365,7 @@ static int print_summary(const struct recording *recording)
 	if (data->lost + left_out > 0)
 		(void)printf(", %" PRIu64 " more are missing", data->lost + left_out);
 	(void)fputs("\n", stdout);
-	return fflush(stdout) != 0 ? complain("the answer could not be written") : 0;
+	return fflush(stdout) != 0 ? trace_complain("the answer could not be written") : 0;
 }
 
 /* -------------------------------------- all of it --------------------------------------- */
@@ -388,8 +391,9 @@ static int take_trace(struct recording *recording, uint64_t seconds)
 	if (data->group_count == 0)
 		return data->is_cut
 			       ? -EIO
-			       : complain("nothing was sent to %s in that time: there is no file",
-					  data->device);
+			       : trace_complain(
+					 "nothing was sent to %s in that time: there is no file",
+					 data->device);
 	r = write_output_file(recording);
 	if (r == 0)
 		r = print_summary(recording);
@@ -405,12 +409,12 @@ int trace_run(const struct trace_words *words)
 	char device[DEVICE_BYTES];
 	uint64_t seconds = 0;
 	if (!recording)
-		return complain("no memory");
+		return trace_complain("no memory");
 	recording->file = -1;
 	if (trace_data_init(&recording->data) < 0)
-		return complain("no memory");
+		return trace_complain("no memory");
 	recording->words = words;
-	recording->data.wants_moves = is_format(words, "chrome");
+	recording->data.wants_moves = trace_word_is_format(words, "chrome");
 	(void)parse_seconds(words, &seconds);
 	int r = check_output_file(recording);
 	if (r == 0)

@@ -213,8 +213,8 @@ static int set_widths(struct trace_data *data)
 
 /* Numbers shapes anew, from 1 on, because an engine's own numbers would reveal parts of its memory.
  * Numbers lanes anew for each engine; those of the latency class come first. */
-static int set_numbers(struct trace_data *data, struct trace_table *shapes,
-		       struct trace_table *lanes)
+static int trace_set_numbers(struct trace_data *data, struct trace_table *shapes,
+			     struct trace_table *lanes)
 {
 	uint32_t next_shape = 1, next_lane[2] = {0, 0};
 	int r = 0;
@@ -261,7 +261,7 @@ int trace_data_prepare(struct trace_data *data)
 	number_sessions(data);
 	int r = shapes && lanes ? set_widths(data) : -ENOMEM;
 	if (r == 0)
-		r = set_numbers(data, shapes, lanes);
+		r = trace_set_numbers(data, shapes, lanes);
 	(void)trace_table_free(shapes);
 	(void)trace_table_free(lanes);
 	return r;
@@ -283,7 +283,7 @@ static void write_missing(FILE *file, uint64_t count, const char *what)
 		(void)fprintf(file, "# not here: %" PRIu64 " %s\n", count, what);
 }
 
-static void write_head(const struct trace_data *data, FILE *file)
+static void trace_write_head(const struct trace_data *data, FILE *file)
 {
 	(void)fprintf(
 		file,
@@ -323,7 +323,7 @@ static void write_head(const struct trace_data *data, FILE *file)
 		      (data->ended_ns - data->begun_ns + 999) / 1000);
 }
 
-static void write_name(const struct trace_session *session, FILE *file)
+static void trace_write_name(const struct trace_session *session, FILE *file)
 {
 	(void)fprintf(file, "u%" PRIu32 "-s%" PRIu64, session->uid, session->session);
 }
@@ -332,7 +332,7 @@ static void write_session(const struct trace_session *session, FILE *file)
 {
 	static const char *const classes[CLASSES] = {"latency", "normal", "best-effort"};
 	(void)fputs("session ", file);
-	write_name(session, file);
+	trace_write_name(session, file);
 	(void)fprintf(file, " class=%s weight=%u # uid %" PRIu32, classes[session->session_class],
 		      session->weight, session->uid);
 	if (session->pid)
@@ -345,10 +345,11 @@ static void write_time(const char *key, uint64_t ns, FILE *file)
 	(void)fprintf(file, " %s=%" PRIu64 ".%03u", key, ns / 1000, (unsigned)(ns % 1000));
 }
 
-static void write_group(const struct trace_data *data, const struct trace_group *group, FILE *file)
+static void trace_write_group(const struct trace_data *data, const struct trace_group *group,
+			      FILE *file)
 {
 	(void)fputs("group ", file);
-	write_name(&data->sessions[group->session], file);
+	trace_write_name(&data->sessions[group->session], file);
 	write_time("at", group->record.at_ns - data->begun_ns, file);
 	write_time("takes", group->record.takes_ns ? group->record.takes_ns : 1, file);
 	if (group->shape)
@@ -364,12 +365,12 @@ int trace_data_write(struct trace_data *data, FILE *file)
 	int r = trace_data_prepare(data);
 	if (r < 0)
 		return r;
-	write_head(data, file);
+	trace_write_head(data, file);
 	for (uint32_t i = 0; i < data->session_count; i++)
 		if (data->sessions[i].groups > 0)
 			write_session(&data->sessions[i], file);
 	for (uint32_t i = 0; i < data->group_count; i++)
-		write_group(data, &data->groups[i], file);
+		trace_write_group(data, &data->groups[i], file);
 	errno = 0;
 	return fflush(file) == 0 && !ferror(file) ? 0 : (errno ? -errno : -EIO);
 }

@@ -59,7 +59,7 @@ static void write_string(const char *text, size_t most, FILE *file)
 	(void)fputc('"', file);
 }
 
-static void write_us(const char *key, uint64_t ns, FILE *file)
+static void timeline_write_us(const char *key, uint64_t ns, FILE *file)
 {
 	(void)fprintf(file, ",\"%s\":%" PRIu64 ".%03u", key, ns / 1000, (unsigned)(ns % 1000));
 }
@@ -171,7 +171,8 @@ static bool has_times(const struct trace_record *record)
 	return record->start_ns >= record->at_ns && record->end_ns > record->start_ns;
 }
 
-static void add_item(struct timeline *timeline, uint32_t group, uint64_t at_ns, enum item_kind kind)
+static void timeline_add_item(struct timeline *timeline, uint32_t group, uint64_t at_ns,
+			      enum item_kind kind)
 {
 	timeline->items[timeline->item_count++] = (struct item){at_ns, group, kind};
 }
@@ -186,10 +187,10 @@ static void find_items(struct timeline *timeline)
 			continue;
 		}
 		if (record->sent_ns > record->at_ns && record->sent_ns <= record->start_ns)
-			add_item(timeline, i, record->at_ns, ITEM_READY);
-		add_item(timeline, i, record->start_ns, ITEM_RUNS);
+			timeline_add_item(timeline, i, record->at_ns, ITEM_READY);
+		timeline_add_item(timeline, i, record->start_ns, ITEM_RUNS);
 		if (record->flags & TRACE_FLAG_FAILED)
-			add_item(timeline, i, record->end_ns, ITEM_FAILED);
+			timeline_add_item(timeline, i, record->end_ns, ITEM_FAILED);
 	}
 	if (timeline->item_count > 0)
 		qsort(timeline->items, timeline->item_count, sizeof(*timeline->items),
@@ -255,8 +256,8 @@ static void write_arguments(const struct timeline *timeline, const struct trace_
 	write_number("session", record->session, file);
 	write_number("queue", record->queue, file);
 	write_number("group", record->group, file);
-	write_us("takes_us", record->takes_ns, file);
-	write_us("from_ready_to_begin_us", record->start_ns - record->at_ns, file);
+	timeline_write_us("takes_us", record->takes_ns, file);
+	timeline_write_us("from_ready_to_begin_us", record->start_ns - record->at_ns, file);
 	if (record->flags & TRACE_FLAG_SET_ASIDE)
 		(void)fputs(",\"waited_for_memory\":true", file);
 	if (record->flags & TRACE_FLAG_FAILED)
@@ -264,7 +265,7 @@ static void write_arguments(const struct timeline *timeline, const struct trace_
 	(void)fputs("}}", file);
 }
 
-static void write_name(const struct trace_record *record, FILE *file)
+static void timeline_write_name(const struct trace_record *record, FILE *file)
 {
 	(void)fputs(",\"name\":", file);
 	if (record->what[0])
@@ -279,9 +280,9 @@ static void write_slice(struct timeline *timeline, uint32_t process, uint32_t ro
 {
 	const struct trace_record *record = &group->record;
 	event_begin(timeline, "X", process, row);
-	write_name(record, timeline->file);
-	write_us("ts", record->start_ns - timeline->data->begun_ns, timeline->file);
-	write_us("dur", record->end_ns - record->start_ns, timeline->file);
+	timeline_write_name(record, timeline->file);
+	timeline_write_us("ts", record->start_ns - timeline->data->begun_ns, timeline->file);
+	timeline_write_us("dur", record->end_ns - record->start_ns, timeline->file);
 	write_arguments(timeline, group);
 }
 
@@ -291,7 +292,7 @@ static void write_instant(struct timeline *timeline, uint32_t row, const struct 
 {
 	event_begin(timeline, "i", process_of(group), row);
 	(void)fprintf(timeline->file, ",\"s\":\"t\",\"cat\":\"%s\",\"name\":\"%s\"", name, name);
-	write_us("ts", at_ns - timeline->data->begun_ns, timeline->file);
+	timeline_write_us("ts", at_ns - timeline->data->begun_ns, timeline->file);
 	write_arguments(timeline, group);
 }
 
@@ -303,12 +304,13 @@ static void write_arrow_end(struct timeline *timeline, const char *phase, uint32
 	(void)fprintf(timeline->file,
 		      ",\"cat\":\"dependency\",\"name\":\"dependency\",\"id\":%" PRIu32 "%s",
 		      number + 1, *phase == 'f' ? ",\"bp\":\"e\"" : "");
-	write_us("ts", timeline->data->groups[group].record.start_ns - timeline->data->begun_ns,
-		 timeline->file);
+	timeline_write_us("ts",
+			  timeline->data->groups[group].record.start_ns - timeline->data->begun_ns,
+			  timeline->file);
 	(void)fputc('}', timeline->file);
 }
 
-static void write_group(struct timeline *timeline, uint32_t index)
+static void timeline_write_group(struct timeline *timeline, uint32_t index)
 {
 	const struct place *place = &timeline->places[index];
 	const struct trace_group *group = &timeline->data->groups[index];
@@ -329,7 +331,7 @@ static void write_items(struct timeline *timeline)
 		if (place->lane == NONE)
 			continue;
 		if (item->kind == ITEM_RUNS)
-			write_group(timeline, item->group);
+			timeline_write_group(timeline, item->group);
 		else
 			write_instant(timeline, place->queue, group,
 				      item->kind == ITEM_READY ? "ready" : "failed", item->at_ns);
@@ -375,7 +377,7 @@ static void timeline_end(struct timeline *timeline)
 	(void)trace_rows_free(timeline->rows);
 }
 
-static int write_all(struct timeline *timeline, struct trace_table *tasks)
+static int timeline_write_items(struct timeline *timeline, struct trace_table *tasks)
 {
 	(void)fputs("{\"traceEvents\":[\n", timeline->file);
 	write_process_names(timeline);
@@ -400,7 +402,7 @@ int trace_timeline_write(struct trace_data *data, FILE *file)
 	struct trace_table *tasks = trace_table_new();
 	r = timeline_begin(&timeline);
 	if (r == 0)
-		r = tasks ? write_all(&timeline, tasks) : -ENOMEM;
+		r = tasks ? timeline_write_items(&timeline, tasks) : -ENOMEM;
 	(void)trace_table_free(tasks);
 	timeline_end(&timeline);
 	return r;

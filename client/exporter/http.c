@@ -51,7 +51,7 @@ static bool is_administrator(int socket, const struct sampler *sampler)
 	       packet_socket_peer_in_group(socket, facts.st_gid);
 }
 
-static struct viewer viewer_of_peer(const struct http *http, int socket)
+static struct viewer peer_viewer(const struct http *http, int socket)
 {
 	pid_t pid;
 	uid_t uid;
@@ -83,7 +83,7 @@ static unsigned find_viewer(const struct http *http, struct MHD_Connection *conn
 	if (is_local) {
 		const union MHD_ConnectionInfo *info =
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-		*viewer_out = info ? viewer_of_peer(http, info->connect_fd)
+		*viewer_out = info ? peer_viewer(http, info->connect_fd)
 				   : (struct viewer){.sees_all = false};
 		return 0;
 	}
@@ -340,7 +340,7 @@ static void on_local_connection(void *context, struct MHD_Connection *connection
 
 /* Returns the user at the other end, if that is on this machine, else the address. So no user can
  * take the connections of others who come from the same address. */
-static struct peer_key key_of_tcp_peer(const struct http *http, int socket)
+static struct peer_key tcp_peer_key(const struct http *http, int socket)
 {
 	struct sockaddr_storage peer = {.ss_family = AF_UNSPEC}, here = {.ss_family = AF_UNSPEC};
 	socklen_t peer_bytes = sizeof(peer), here_bytes = sizeof(here);
@@ -365,13 +365,14 @@ static void on_tcp_connection(void *context, struct MHD_Connection *connection,
 	*socket_context = NULL;
 	if (!info)
 		return;
-	const struct peer_key key = key_of_tcp_peer(http, info->connect_fd);
+	const struct peer_key key = tcp_peer_key(http, info->connect_fd);
 	count_connection(&http->tcp_peers, info->connect_fd, &key, socket_context);
 }
 
 /* Takes the socket. NULL: it failed. */
-static struct MHD_Daemon *serve(struct http *http, int socket, MHD_AccessHandlerCallback handler,
-				MHD_NotifyConnectionCallback on_connection)
+static struct MHD_Daemon *http_start_daemon(struct http *http, int socket,
+					    MHD_AccessHandlerCallback handler,
+					    MHD_NotifyConnectionCallback on_connection)
 {
 	struct MHD_Daemon *daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL, 0, NULL, NULL, handler, http,
@@ -387,7 +388,7 @@ static struct MHD_Daemon *serve(struct http *http, int socket, MHD_AccessHandler
 
 /* ----------------------------------------- sockets ---------------------------------------- */
 
-static int complain(const char *what, int error)
+static int http_complain(const char *what, int error)
 {
 	(void)fprintf(stderr, "sycld-exporter: %s: %s\n", what, strerror(error));
 	return -error;
@@ -401,7 +402,7 @@ static int listen_tcp(const struct options *options, int *socket_out)
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    bind(fd, (const struct sockaddr *)&options->address, options->address_bytes) < 0 ||
 	    listen(fd, BACKLOG) < 0)
-		return complain("the address of --listen", errno);
+		return http_complain("the address of --listen", errno);
 	*socket_out = take_fd(&fd);
 	return 0;
 }
@@ -412,7 +413,7 @@ static int listen_unix(const char *path, int *socket_out)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct stat facts;
 	if (strlen(path) >= sizeof(address.sun_path))
-		return complain(path, ENAMETOOLONG);
+		return http_complain(path, ENAMETOOLONG);
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	if (lstat(path, &facts) == 0 && S_ISSOCK(facts.st_mode))
 		(void)unlink(path);
@@ -420,7 +421,7 @@ static int listen_unix(const char *path, int *socket_out)
 	/* All users may connect, and each sees only their own data. */
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    chmod(path, 0666) < 0 || listen(fd, BACKLOG) < 0)
-		return complain(path, errno);
+		return http_complain(path, errno);
 	*socket_out = take_fd(&fd);
 	return 0;
 }
@@ -434,17 +435,18 @@ int http_start(struct http *http)
 			return r;
 		/* Without it connections are counted by address. */
 		http->questions = peer_user_open();
-		http->tcp = serve(http, socket, on_tcp_request, on_tcp_connection);
+		http->tcp = http_start_daemon(http, socket, on_tcp_request, on_tcp_connection);
 		if (!http->tcp)
-			return complain("the server", EIO);
+			return http_complain("the server", EIO);
 	}
 	if (http->options->unix_path) {
 		int r = listen_unix(http->options->unix_path, &socket);
 		if (r < 0)
 			return r;
-		http->local = serve(http, socket, on_local_request, on_local_connection);
+		http->local =
+			http_start_daemon(http, socket, on_local_request, on_local_connection);
 		if (!http->local)
-			return complain("the server", EIO);
+			return http_complain("the server", EIO);
 	}
 	return 0;
 }

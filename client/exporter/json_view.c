@@ -13,13 +13,13 @@ DEFINE_CLEANUP(reply_view)
 
 enum { SERIES_MOST = 64, DEVICE_BYTES = 24 };
 
-static void device_text(uint32_t backend, uint32_t index, char text[DEVICE_BYTES])
+static void json_device_text(uint32_t backend, uint32_t index, char text[DEVICE_BYTES])
 {
 	(void)snprintf(text, DEVICE_BYTES, "%s:%" PRIu32, backend_name((Sycl__V1__Backend)backend),
 		       index);
 }
 
-static json_t *user_text(const struct users *users, uint32_t uid)
+static json_t *json_of_user(const struct users *users, uint32_t uid)
 {
 	char name[USER_NAME_BYTES];
 	if (uid == UINT32_MAX)
@@ -29,7 +29,7 @@ static json_t *user_text(const struct users *users, uint32_t uid)
 }
 
 /* Returns thousandths, which are enough for a plot. */
-static json_t *part_of(uint64_t busy_ns, uint64_t length_ns)
+static json_t *json_of_part(uint64_t busy_ns, uint64_t length_ns)
 {
 	return json_integer(length_ns ? (json_int_t)((double)busy_ns * 1000 / (double)length_ns)
 				      : 0);
@@ -45,7 +45,8 @@ static void name_users(json_t *list, const struct users *users)
 		const json_t *uid = json_object_get(row, "uid");
 		if (json_is_integer(uid))
 			(void)json_object_set_new(
-				row, "user", user_text(users, (uint32_t)json_integer_value(uid)));
+				row, "user",
+				json_of_user(users, (uint32_t)json_integer_value(uid)));
 	}
 }
 
@@ -74,8 +75,8 @@ static void add_status(json_t *object, const struct sample *sample, const struct
 		char text[DEVICE_BYTES];
 		if (!view->reply.devices[i]->facts)
 			continue;
-		device_text((uint32_t)view->reply.devices[i]->backend,
-			    view->reply.devices[i]->facts->backend_index, text);
+		json_device_text((uint32_t)view->reply.devices[i]->backend,
+				 view->reply.devices[i]->facts->backend_index, text);
 		(void)json_object_set_new(json_array_get(devices, i), "device", json_string(text));
 	}
 	(void)json_object_update_new(object, status);
@@ -96,12 +97,12 @@ static json_t *json_of_timeline(const struct history *history, const struct view
 			char text[DEVICE_BYTES];
 			if (!viewer_may_see(viewer, row->uid))
 				continue;
-			device_text(row->backend, row->index, text);
+			json_device_text(row->backend, row->index, text);
 			(void)json_array_append_new(
 				rows, json_pack("{s:I, s:I, s:s, s:o}", "session",
 						(json_int_t)row->session, "uid",
 						(json_int_t)row->uid, "device", text, "busy",
-						part_of(row->busy_ns, sample->length_ns)));
+						json_of_part(row->busy_ns, sample->length_ns)));
 		}
 		if (sample)
 			(void)json_array_append_new(
@@ -139,7 +140,7 @@ json_t *json_view_of_now(const struct sample *sample, const struct history *hist
 
 /* --------------------------------------- the hour ----------------------------------------- */
 
-static bool same_series(const struct history_row *a, const struct history_row *b)
+static bool rows_are_of_one_series(const struct history_row *a, const struct history_row *b)
 {
 	return a->uid == b->uid && a->backend == b->backend && a->index == b->index;
 }
@@ -155,7 +156,7 @@ static unsigned find_series(const struct history *history, const struct viewer *
 			unsigned at = 0;
 			if (!viewer_may_see(viewer, point->rows[i].uid))
 				continue;
-			while (at < count && !same_series(&series[at], &point->rows[i]))
+			while (at < count && !rows_are_of_one_series(&series[at], &point->rows[i]))
 				at++;
 			if (at == count && count < SERIES_MOST)
 				series[count++] = point->rows[i];
@@ -173,18 +174,18 @@ static json_t *json_of_series(const struct history *history, const struct histor
 		const struct history_point *point = history_point_at(history, age);
 		json_t *value = point && point->length_ns ? json_integer(0) : json_null();
 		for (unsigned i = 0; point && i < point->count; i++)
-			if (same_series(series, &point->rows[i])) {
+			if (rows_are_of_one_series(series, &point->rows[i])) {
 				json_decref(value);
-				value = part_of(point->rows[i].busy_ns, point->length_ns);
+				value = json_of_part(point->rows[i].busy_ns, point->length_ns);
 			}
 		if (point)
 			(void)json_array_append_new(busy, value);
 		else
 			json_decref(value);
 	}
-	device_text(series->backend, series->index, text);
+	json_device_text(series->backend, series->index, text);
 	return json_pack("{s:I, s:o, s:s, s:o}", "uid", (json_int_t)series->uid, "user",
-			 user_text(users, series->uid), "device", text, "busy", busy);
+			 json_of_user(users, series->uid), "device", text, "busy", busy);
 }
 
 json_t *json_view_of_history(const struct history *history, const struct users *users,

@@ -14,7 +14,7 @@
 
 enum { STATUS_OK = 0, STATUS_FAILED = 1, STATUS_USAGE = 2, PATH_BYTES = 512, GROUP_BYTES = 16384 };
 
-static void print_help(void)
+static void exporter_print_help(void)
 {
 	(void)fputs(
 		"Usage: sycld-exporter [OPTIONS]\n\n"
@@ -33,7 +33,7 @@ static void print_help(void)
 		stdout);
 }
 
-static int complain(const char *what, const char *why)
+static int exporter_complain(const char *what, const char *why)
 {
 	(void)fprintf(stderr, "sycld-exporter: %s: %s\n", what, why);
 	return STATUS_FAILED;
@@ -55,13 +55,14 @@ static bool find_token(const struct options *options, struct token *token_out)
 	int r = token_read(path, token_out);
 	if (r == 0)
 		return true;
-	(void)complain(path, r == -EBADMSG ? "a token is one line of 16 to 256 printable characters"
-			     : r == -EACCES ? "this process may not read it, or others may"
-					    : strerror(-r));
+	(void)exporter_complain(
+		path, r == -EBADMSG  ? "a token is one line of 16 to 256 printable characters"
+		      : r == -EACCES ? "this process may not read it, or others may"
+				     : strerror(-r));
 	return false;
 }
 
-static bool find_group(const char *name, gid_t *group_out)
+static bool exporter_find_group(const char *name, gid_t *group_out)
 {
 	char text[GROUP_BYTES];
 	struct group entry, *found = NULL;
@@ -71,15 +72,16 @@ static bool find_group(const char *name, gid_t *group_out)
 	return true;
 }
 
-static int run(const struct options *options, const struct token *token, const sigset_t *signals)
+static int exporter_run(const struct options *options, const struct token *token,
+			const sigset_t *signals)
 {
 	static struct sampler sampler;
 	struct http http = {
 		.sampler = &sampler, .options = options, .token = token, .questions = -1};
 	int status = STATUS_FAILED, signal_number = 0;
-	http.has_observers = find_group(options->observer_group, &http.observers);
+	http.has_observers = exporter_find_group(options->observer_group, &http.observers);
 	if (sampler_start(&sampler, options->runtime_directory, options->users) < 0)
-		(void)complain("no memory", "or no thread");
+		(void)exporter_complain("no memory", "or no thread");
 	else if (http_start(&http) == 0) {
 		if (http_port(&http))
 			(void)printf("port %u\n", http_port(&http));
@@ -103,7 +105,7 @@ int main(int argc, char **argv)
 		return STATUS_USAGE;
 	}
 	if (options.help) {
-		print_help();
+		exporter_print_help();
 		return STATUS_OK;
 	}
 	if (options.version) {
@@ -113,12 +115,13 @@ int main(int argc, char **argv)
 	if (!find_token(&options, &token))
 		return STATUS_FAILED;
 	if (options.has_tcp && !options.is_loopback && token.length == 0)
-		return complain("--listen", "an address that others can reach needs a token");
+		return exporter_complain("--listen",
+					 "an address that others can reach needs a token");
 	/* Signals are blocked before there are threads, so that only this thread receives them. */
 	(void)sigemptyset(&signals);
 	(void)sigaddset(&signals, SIGINT);
 	(void)sigaddset(&signals, SIGTERM);
 	(void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	(void)signal(SIGPIPE, SIG_IGN);
-	return run(&options, &token, &signals);
+	return exporter_run(&options, &token, &signals);
 }

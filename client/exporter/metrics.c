@@ -74,7 +74,7 @@ struct family {
 	size_t offset; /* offset of the value in the row; a double */
 };
 
-static void write_head(const struct writing *writing, const struct family *family)
+static void metric_write_head(const struct writing *writing, const struct family *family)
 {
 	static const char *const kinds[] = {"gauge", "counter", "summary"};
 	const char *total = family->kind == COUNTER && !writing->open_metrics ? "_total" : "";
@@ -104,7 +104,7 @@ static double row_value(const void *row, size_t offset)
 	return value;
 }
 
-static void write_name(const struct writing *writing, const struct family *family)
+static void metric_write_name(const struct writing *writing, const struct family *family)
 {
 	(void)fprintf(writing->to, "%s%s", family->name, family->kind == COUNTER ? "_total" : "");
 }
@@ -113,8 +113,8 @@ static void write_single(const struct writing *writing, const char *name, const 
 			 const char *help, double value)
 {
 	const struct family family = {name, GAUGE, unit, help, 0};
-	write_head(writing, &family);
-	write_name(writing, &family);
+	metric_write_head(writing, &family);
+	metric_write_name(writing, &family);
 	write_value(writing, value);
 }
 
@@ -151,9 +151,9 @@ static void write_user_labels(const struct writing *writing, const struct tally_
 static void write_users(const struct writing *writing, const struct family *family)
 {
 	const struct tally *tally = writing->facts->tally;
-	write_head(writing, family);
+	metric_write_head(writing, family);
 	for (unsigned i = 0; i < tally->user_count; i++) {
-		write_name(writing, family);
+		metric_write_name(writing, family);
 		write_user_labels(writing, &tally->users[i], '{');
 		(void)fputc('}', writing->to);
 		write_value(writing, row_value(&tally->users[i], family->offset));
@@ -165,10 +165,10 @@ static void write_sessions(const struct writing *writing)
 	static const struct family family = {"sycld_user_sessions", GAUGE, NULL,
 					     "Sessions of the user in each state.", 0};
 	const struct tally *tally = writing->facts->tally;
-	write_head(writing, &family);
+	metric_write_head(writing, &family);
 	for (unsigned i = 0; i < tally->user_count; i++)
 		for (unsigned state = 0; state < TALLY_STATES; state++) {
-			write_name(writing, &family);
+			metric_write_name(writing, &family);
 			write_user_labels(writing, &tally->users[i], '{');
 			write_label(writing, ',', "state", tally_state_names[state]);
 			(void)fputc('}', writing->to);
@@ -208,12 +208,12 @@ static void write_use_labels(const struct writing *writing, const struct tally_u
 static void write_uses(const struct writing *writing, const struct family *family, bool of_share)
 {
 	const struct tally *tally = writing->facts->tally;
-	write_head(writing, family);
+	metric_write_head(writing, family);
 	for (unsigned i = 0; i < tally->use_count; i++) {
 		const struct tally_use *use = &tally->uses[i];
 		if (of_share ? !use->has_share : !use->has_use)
 			continue;
-		write_name(writing, family);
+		metric_write_name(writing, family);
 		write_use_labels(writing, use);
 		(void)fputc('}', writing->to);
 		write_value(writing, row_value(use, family->offset));
@@ -228,7 +228,7 @@ static void write_waits(const struct writing *writing)
 		"The quantiles are of all commands that the service has counted for the user.",
 		0};
 	const struct tally *tally = writing->facts->tally;
-	write_head(writing, &family);
+	metric_write_head(writing, &family);
 	for (unsigned i = 0; i < tally->use_count; i++) {
 		const struct tally_use *use = &tally->uses[i];
 		const double quantiles[] = {use->wait_p50, use->wait_p99};
@@ -236,7 +236,7 @@ static void write_waits(const struct writing *writing)
 		if (!use->has_wait)
 			continue;
 		for (unsigned q = 0; q < 2; q++) {
-			write_name(writing, &family);
+			metric_write_name(writing, &family);
 			write_use_labels(writing, use);
 			(void)fprintf(writing->to, ",quantile=\"%s\"}", names[q]);
 			write_value(writing, quantiles[q]);
@@ -254,12 +254,12 @@ static void write_device_value(const struct writing *writing, const struct famil
 			       double (*value)(const Sycl__V1__KnownDevice *known))
 {
 	const struct tally *tally = writing->facts->tally;
-	write_head(writing, family);
+	metric_write_head(writing, family);
 	for (unsigned i = 0; i < tally->device_count; i++) {
 		const struct tally_device *device = &tally->devices[i];
 		if (!device->known)
 			continue;
-		write_name(writing, family);
+		metric_write_name(writing, family);
 		write_label(writing, '{', "device", device->name);
 		(void)fputc('}', writing->to);
 		write_value(writing, value(device->known));
@@ -286,12 +286,12 @@ static void write_device_facts(const struct writing *writing)
 	static const struct family family = {"sycld_device_info", GAUGE, NULL,
 					     "A device that engines have found, always 1.", 0};
 	const struct tally *tally = writing->facts->tally;
-	write_head(writing, &family);
+	metric_write_head(writing, &family);
 	for (unsigned i = 0; i < tally->device_count; i++) {
 		const Sycl__V1__KnownDevice *known = tally->devices[i].known;
 		if (!known)
 			continue;
-		write_name(writing, &family);
+		metric_write_name(writing, &family);
 		write_label(writing, '{', "device", tally->devices[i].name);
 		write_label(writing, ',', "name", known->facts->name);
 		write_label(
@@ -331,12 +331,12 @@ static double used_bytes(const Sycl__V1__DevicePresent *now)
 	return now->sensors ? known_or_none((double)now->sensors->used_bytes) : -1;
 }
 
-static double temperature(const Sycl__V1__DevicePresent *now)
+static double temperature_celsius(const Sycl__V1__DevicePresent *now)
 {
 	return now->sensors ? known_or_none(now->sensors->temperature_celsius) : -1;
 }
 
-static double power(const Sycl__V1__DevicePresent *now)
+static double power_watts(const Sycl__V1__DevicePresent *now)
 {
 	return now->sensors ? known_or_none(now->sensors->power_milliwatts / 1e3) : -1;
 }
@@ -346,7 +346,7 @@ static double clock_hertz(const Sycl__V1__DevicePresent *now)
 	return now->sensors ? known_or_none(now->sensors->clock_mhz * 1e6) : -1;
 }
 
-static double utilization(const Sycl__V1__DevicePresent *now)
+static double utilization_ratio(const Sycl__V1__DevicePresent *now)
 {
 	return now->sensors && now->sensors->utilisation_known
 		       ? now->sensors->utilisation_percent / 100.0
@@ -362,10 +362,10 @@ static const struct {
 	{{"sycld_device_running_commands", GAUGE, NULL, "Commands that are on the device now.", 0}, commands_now},
 	{{"sycld_device_held_memory_bytes", GAUGE, "bytes", "Memory of the device that sessions hold.", 0}, held_bytes},
 	{{"sycld_device_used_memory_bytes", GAUGE, "bytes", "Memory of the device that is used, by all processes of the machine.", 0}, used_bytes},
-	{{"sycld_device_temperature_celsius", GAUGE, "celsius", "Temperature of the device.", 0}, temperature},
-	{{"sycld_device_power_watts", GAUGE, "watts", "Power that the device takes.", 0}, power},
+	{{"sycld_device_temperature_celsius", GAUGE, "celsius", "Temperature of the device.", 0}, temperature_celsius},
+	{{"sycld_device_power_watts", GAUGE, "watts", "Power that the device takes.", 0}, power_watts},
 	{{"sycld_device_clock_hertz", GAUGE, "hertz", "Clock of the device's compute units.", 0}, clock_hertz},
-	{{"sycld_device_utilization_ratio", GAUGE, "ratio", "The part of the time with any kernel, of all processes of the machine.", 0}, utilization},
+	{{"sycld_device_utilization_ratio", GAUGE, "ratio", "The part of the time with any kernel, of all processes of the machine.", 0}, utilization_ratio},
 };
 /* clang-format on */
 
@@ -373,13 +373,13 @@ static void write_present(const struct writing *writing)
 {
 	const struct tally *tally = writing->facts->tally;
 	for (size_t at = 0; at < sizeof(of_present) / sizeof(*of_present); at++) {
-		write_head(writing, &of_present[at].family);
+		metric_write_head(writing, &of_present[at].family);
 		for (unsigned i = 0; i < tally->device_count; i++) {
 			const Sycl__V1__DevicePresent *now = tally->devices[i].present;
 			double value = now ? of_present[at].value(now) : -1;
 			if (value < 0)
 				continue;
-			write_name(writing, &of_present[at].family);
+			metric_write_name(writing, &of_present[at].family);
 			write_label(writing, '{', "device", tally->devices[i].name);
 			(void)fputc('}', writing->to);
 			write_value(writing, value);
@@ -410,8 +410,8 @@ static void write_service(const struct writing *writing)
 	static const struct family info = {"sycld_service_info", GAUGE, NULL,
 					   "The service, always 1.", 0};
 	const Sycl__V1__ServiceFacts *service = writing->facts->status->service;
-	write_head(writing, &info);
-	write_name(writing, &info);
+	metric_write_head(writing, &info);
+	metric_write_name(writing, &info);
 	write_label(writing, '{', "version", service->version);
 	write_label(writing, ',', "mode",
 		    value_name(&sycl__v1__service_mode__descriptor, (int)service->mode));

@@ -52,7 +52,7 @@ static int put_end(const struct sockaddr_storage *end, uint32_t address_out[4], 
  * Only a connected socket has its user. For one that its program has closed, the kernel names root;
  * and where there is no such socket, it may answer with one that listens on the port.
  */
-static bool is_the_socket(const struct inet_diag_msg *found, const struct question *question)
+static bool socket_is_meant(const struct inet_diag_msg *found, const struct question *question)
 {
 	const struct inet_diag_sockid *id = &question->body.id;
 	return found->idiag_state == TCP_ESTABLISHED && found->idiag_inode != 0 &&
@@ -73,7 +73,7 @@ static int read_answer(int questions, const struct question *question, uid_t *ui
 	    answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY)
 		return -ENOENT;
 	memcpy(&found, NLMSG_DATA(&answer.head), sizeof(found));
-	if (!is_the_socket(&found, question))
+	if (!socket_is_meant(&found, question))
 		return -ENOENT;
 	*uid_out = found.idiag_uid;
 	return 0;

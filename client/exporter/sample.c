@@ -22,7 +22,7 @@ static int ask_accounts(struct sample *sample, const char *directory, uint32_t b
 			      sizeof(sample->problem));
 }
 
-static int ask_all(struct sample *sample, const char *directory)
+static int sample_ask_service(struct sample *sample, const char *directory)
 {
 	Sycl__V1__StatusQuery query = SYCL__V1__STATUS_QUERY__INIT;
 	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
@@ -51,7 +51,7 @@ struct sample *sample_take(const char *runtime_directory)
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	sample->asked_unix_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 	sample->asked_ns = clock_now_ns();
-	sample->is_up = ask_all(sample, runtime_directory) == 0;
+	sample->is_up = sample_ask_service(sample, runtime_directory) == 0;
 	sample->took_ns = clock_now_ns() - sample->asked_ns;
 	return sample;
 }

@@ -13,7 +13,7 @@
 const char *const tally_state_names[TALLY_STATES] = {"waiting", "handshake", "open",   "paused",
 						     "ended",   "over",      "unknown"};
 
-static unsigned state_of(const Sycl__V1__SessionFacts *session)
+static unsigned session_state_index(const Sycl__V1__SessionFacts *session)
 {
 	switch (session->phase) {
 	case SYCL__V1__SESSION_PHASE__SESSION_PHASE_WAITING:
@@ -31,7 +31,7 @@ static unsigned state_of(const Sycl__V1__SessionFacts *session)
 
 /* --------------------------------- which users have a row --------------------------------- */
 
-static bool is_known(const struct tally_users *known, uint32_t uid)
+static bool tally_users_have(const struct tally_users *known, uint32_t uid)
 {
 	for (unsigned i = 0; i < known->count; i++)
 		if (known->uids[i] == uid)
@@ -56,7 +56,7 @@ void tally_users_follow(struct tally_users *known, const Sycl__V1__AdminReply *s
 	known->count = kept;
 	for (size_t i = 0; i < status->n_accounts && known->count < known->most; i++) {
 		uint32_t uid = status->accounts[i]->uid;
-		if (uid != UID_OTHERS && !is_known(known, uid))
+		if (uid != UID_OTHERS && !tally_users_have(known, uid))
 			known->uids[known->count++] = uid;
 	}
 }
@@ -69,11 +69,11 @@ struct tallying {
 	const struct users *names;
 };
 
-static struct tally_user *user_of(const struct tallying *tallying, uint32_t uid)
+static struct tally_user *tally_find_user(const struct tallying *tallying, uint32_t uid)
 {
 	struct tally *tally = tallying->tally;
 	const bool is_others =
-		uid == UID_OTHERS || (tallying->known && !is_known(tallying->known, uid));
+		uid == UID_OTHERS || (tallying->known && !tally_users_have(tallying->known, uid));
 	for (unsigned i = 0; i < tally->user_count; i++)
 		if (tally->users[i].is_others == is_others &&
 		    (is_others || tally->users[i].uid == uid))
@@ -92,7 +92,7 @@ static struct tally_user *user_of(const struct tallying *tallying, uint32_t uid)
 	return user;
 }
 
-static struct tally_device *device_of(struct tally *tally, uint32_t backend, uint32_t index)
+static struct tally_device *tally_find_device(struct tally *tally, uint32_t backend, uint32_t index)
 {
 	for (unsigned i = 0; i < tally->device_count; i++)
 		if (tally->devices[i].backend == backend && tally->devices[i].index == index)
@@ -109,12 +109,12 @@ static struct tally_device *device_of(struct tally *tally, uint32_t backend, uin
 	return device;
 }
 
-static struct tally_use *use_of(const struct tallying *tallying, uint32_t uid, uint32_t backend,
-				uint32_t index)
+static struct tally_use *tally_find_use(const struct tallying *tallying, uint32_t uid,
+					uint32_t backend, uint32_t index)
 {
 	struct tally *tally = tallying->tally;
-	struct tally_user *user = user_of(tallying, uid);
-	struct tally_device *device = device_of(tally, backend, index);
+	struct tally_user *user = tally_find_user(tallying, uid);
+	struct tally_device *device = tally_find_device(tally, backend, index);
 	if (!user || !device)
 		return NULL;
 	unsigned u = (unsigned)(user - tally->users), d = (unsigned)(device - tally->devices);
@@ -133,7 +133,7 @@ static struct tally_use *use_of(const struct tallying *tallying, uint32_t uid, u
 
 static void add_engine(const struct tallying *tallying, const Sycl__V1__EngineFacts *engine)
 {
-	struct tally_user *user = user_of(tallying, engine->uid);
+	struct tally_user *user = tally_find_user(tallying, engine->uid);
 	if (!user)
 		return;
 	user->engines += engine->engine_pid != 0;
@@ -147,7 +147,7 @@ static void add_engine(const struct tallying *tallying, const Sycl__V1__EngineFa
 
 static void add_account(const struct tallying *tallying, const Sycl__V1__AccountFacts *account)
 {
-	struct tally_user *user = user_of(tallying, account->uid);
+	struct tally_user *user = tally_find_user(tallying, account->uid);
 	if (!user)
 		return;
 	user->sessions_ended += (double)account->sessions_ended;
@@ -159,12 +159,13 @@ static void add_account(const struct tallying *tallying, const Sycl__V1__Account
 	user->failed += (double)account->usage->groups_failed;
 }
 
-static void add_session(const struct tallying *tallying, const Sycl__V1__SessionFacts *session)
+static void tally_add_session(const struct tallying *tallying,
+			      const Sycl__V1__SessionFacts *session)
 {
-	struct tally_user *user = user_of(tallying, session->uid);
+	struct tally_user *user = tally_find_user(tallying, session->uid);
 	if (!user)
 		return;
-	user->sessions[state_of(session)]++;
+	user->sessions[session_state_index(session)]++;
 	if (!session->usage)
 		return;
 	user->held_bytes += (double)session->usage->buffer_bytes;
@@ -175,7 +176,7 @@ static void add_session(const struct tallying *tallying, const Sycl__V1__Session
 static void add_share(const struct tallying *tallying, const Sycl__V1__ShareFacts *share)
 {
 	struct tally_use *use =
-		use_of(tallying, share->uid, (uint32_t)share->backend, share->index);
+		tally_find_use(tallying, share->uid, (uint32_t)share->backend, share->index);
 	if (!use)
 		return;
 	use->has_share = true;
@@ -186,11 +187,12 @@ static void add_share(const struct tallying *tallying, const Sycl__V1__ShareFact
 		use->wants = 1;
 }
 
-static void add_row(const struct tallying *tallying, const Sycl__V1__AccountRow *row)
+static void tally_add_row(const struct tallying *tallying, const Sycl__V1__AccountRow *row)
 {
 	const Sycl__V1__DeviceUsage *used = row->used;
 	struct tally_use *use =
-		used ? use_of(tallying, row->uid, (uint32_t)used->backend, used->index) : NULL;
+		used ? tally_find_use(tallying, row->uid, (uint32_t)used->backend, used->index)
+		     : NULL;
 	if (!use)
 		return;
 	/* Quantiles of several users cannot be summed. */
@@ -244,7 +246,7 @@ static int compare_trust(const void *one, const void *other)
  * An engine may invent devices. So the rows first go to devices that most users' engines claim,
  * then to the users in turn. Differing claims about one device make one row, of the first claim.
  */
-static bool add_devices(struct tally *tally, const Sycl__V1__AdminReply *status)
+static bool tally_add_devices(struct tally *tally, const Sycl__V1__AdminReply *status)
 {
 	size_t count = 0;
 	struct claim *claims = calloc(status->n_devices + 1, sizeof(*claims));
@@ -260,8 +262,8 @@ static bool add_devices(struct tally *tally, const Sycl__V1__AdminReply *status)
 	qsort(claims, count, sizeof(*claims), compare_trust);
 	for (size_t i = 0; i < count; i++) {
 		const Sycl__V1__KnownDevice *known = claims[i].known;
-		struct tally_device *device =
-			device_of(tally, (uint32_t)known->backend, known->facts->backend_index);
+		struct tally_device *device = tally_find_device(tally, (uint32_t)known->backend,
+								known->facts->backend_index);
 		if (device && !device->known)
 			device->known = known;
 	}
@@ -269,9 +271,10 @@ static bool add_devices(struct tally *tally, const Sycl__V1__AdminReply *status)
 	return true;
 }
 
-static void add_present(struct tally *tally, const Sycl__V1__DevicePresent *present)
+static void tally_add_present(struct tally *tally, const Sycl__V1__DevicePresent *present)
 {
-	struct tally_device *device = device_of(tally, (uint32_t)present->backend, present->index);
+	struct tally_device *device =
+		tally_find_device(tally, (uint32_t)present->backend, present->index);
 	if (device)
 		device->present = present;
 }
@@ -282,20 +285,20 @@ struct tally *tally_make(const Sycl__V1__AdminReply *status, const Sycl__V1__Adm
 	const struct tallying tallying = {calloc(1, sizeof(struct tally)), known, names};
 	if (!tallying.tally)
 		return NULL;
-	if (!add_devices(tallying.tally, status))
+	if (!tally_add_devices(tallying.tally, status))
 		return tally_free(tallying.tally);
 	for (size_t i = 0; i < status->n_present; i++)
-		add_present(tallying.tally, status->present[i]);
+		tally_add_present(tallying.tally, status->present[i]);
 	for (size_t i = 0; i < status->n_accounts; i++)
 		add_account(&tallying, status->accounts[i]);
 	for (size_t i = 0; i < status->n_engines; i++)
 		add_engine(&tallying, status->engines[i]);
 	for (size_t i = 0; i < status->n_sessions; i++)
-		add_session(&tallying, status->sessions[i]);
+		tally_add_session(&tallying, status->sessions[i]);
 	for (size_t i = 0; i < status->n_shares; i++)
 		add_share(&tallying, status->shares[i]);
 	for (size_t i = 0; i < by_user->n_account_rows; i++)
-		add_row(&tallying, by_user->account_rows[i]);
+		tally_add_row(&tallying, by_user->account_rows[i]);
 	return tallying.tally;
 }
 

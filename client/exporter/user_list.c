@@ -39,7 +39,7 @@ static unsigned users_place(const struct users *users, uint32_t uid)
 
 static const struct users *given;
 
-static const char *given_name(uint32_t uid)
+static const char *users_given_name(uint32_t uid)
 {
 	unsigned place = users_place(given, uid);
 	bool is_there = place < given->count && given->list[place].uid == uid;
@@ -49,10 +49,10 @@ static const char *given_name(uint32_t uid)
 void users_give_names(const struct users *users)
 {
 	given = users;
-	user_names_from(users ? given_name : NULL);
+	user_names_from(users ? users_given_name : NULL);
 }
 
-static struct user look_up(uint32_t uid)
+static struct user user_look_up(uint32_t uid)
 {
 	struct user user = {.uid = uid, .is_number = true};
 	struct passwd entry, *found = NULL;
@@ -75,7 +75,7 @@ void users_learn(struct users *users, uint32_t uid)
 		return;
 	if (!is_there && users->count == USERS_MOST)
 		place = users->count = 0;
-	struct user user = look_up(uid);
+	struct user user = user_look_up(uid);
 	if (is_there) {
 		users->list[place] = user;
 		return;

@@ -19,7 +19,7 @@ bool viewer_may_see(const struct viewer *viewer, uint32_t uid)
 	return viewer->sees_all || (viewer->has_uid && viewer->uid == uid);
 }
 
-static bool device_is_of(const Sycl__V1__KnownDevice *device, const struct viewer *viewer)
+static bool device_is_of_viewer(const Sycl__V1__KnownDevice *device, const struct viewer *viewer)
 {
 	for (size_t i = 0; i < device->n_uids; i++)
 		if (viewer_may_see(viewer, device->uids[i]))
@@ -28,10 +28,10 @@ static bool device_is_of(const Sycl__V1__KnownDevice *device, const struct viewe
 }
 
 /* Rows without a uid belong to no viewer. */
-static bool row_is_of(const ProtobufCMessage *row, const struct viewer *viewer)
+static bool row_is_of_viewer(const ProtobufCMessage *row, const struct viewer *viewer)
 {
 	if (row->descriptor == &sycl__v1__known_device__descriptor)
-		return device_is_of((const Sycl__V1__KnownDevice *)row, viewer);
+		return device_is_of_viewer((const Sycl__V1__KnownDevice *)row, viewer);
 	const ProtobufCFieldDescriptor *field =
 		protobuf_c_message_descriptor_get_field_by_name(row->descriptor, "uid");
 	if (!field || field->type != PROTOBUF_C_TYPE_UINT32 ||
@@ -56,7 +56,7 @@ static bool view_filter_list(struct reply_view *view, const ProtobufCFieldDescri
 		return false;
 	}
 	for (size_t i = 0; i < *count; i++)
-		if (row_is_of((*list)[i], viewer))
+		if (row_is_of_viewer((*list)[i], viewer))
 			rows[kept++] = (*list)[i];
 	view->lists[view->list_count++] = (void *)rows;
 	*list = rows;

@@ -33,7 +33,7 @@ struct graph {
 };
 
 /* Few edges, so that some nodes are many levels away and some are unreachable. */
-static void graph_make(struct program_run *run, struct graph *graph)
+static void random_graph_make(struct program_run *run, struct graph *graph)
 {
 	graph->nodes = run->edge;
 	graph->first = program_allocate(run, graph->nodes + 1u, sizeof(*graph->first));
@@ -100,7 +100,7 @@ static void search(const struct program_run *run, const struct graph *graph, uin
 static bool run_bfs(struct program_run *run)
 {
 	struct graph graph;
-	graph_make(run, &graph);
+	random_graph_make(run, &graph);
 	uint32_t *got = program_allocate(run, graph.nodes, sizeof(*got));
 	uint32_t *expected = program_allocate(run, graph.nodes, sizeof(*expected));
 	uint32_t start = 0;

@@ -20,7 +20,7 @@ static void make_printable(char *text)
 	}
 }
 
-static struct suspect copy_of(const struct flight_entry *entry, uint64_t session)
+static struct suspect suspect_copy(const struct flight_entry *entry, uint64_t session)
 {
 	struct suspect suspect = {.session = session, .queue = entry->queue, .group = entry->group};
 	memcpy(suspect.what, entry->what, sizeof(suspect.what));
@@ -100,7 +100,8 @@ static void read_entries(const struct flight_page *page, uint64_t own_session, b
 			continue;
 		suspects->count++;
 		if (suspects->names < NAMED_MAX)
-			suspects->named[suspects->names++] = copy_of(&page->entries[i], session);
+			suspects->named[suspects->names++] =
+				suspect_copy(&page->entries[i], session);
 	}
 }
 

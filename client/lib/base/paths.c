@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-__attribute__((format(printf, 2, 3))) static int join(char path_out[PATH_BYTES], const char *format,
-						      ...)
+__attribute__((format(printf, 2, 3))) static int path_join(char path_out[PATH_BYTES],
+							   const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -56,7 +56,7 @@ static int own_folder(char path_out[PATH_BYTES])
 	if (!slash)
 		return -ENOENT;
 	*slash = 0;
-	return join(path_out, "%s", resolved);
+	return path_join(path_out, "%s", resolved);
 }
 
 int path_program(const char *name, char path_out[PATH_BYTES])
@@ -66,7 +66,7 @@ int path_program(const char *name, char path_out[PATH_BYTES])
 	char own[PATH_BYTES], tried[PATH_BYTES];
 	if (own_folder(own) == 0) {
 		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-			if (join(tried, "%s/%s/%s", own, places[i], name) == 0 &&
+			if (path_join(tried, "%s/%s/%s", own, places[i], name) == 0 &&
 			    access(tried, X_OK) == 0 && realpath(tried, path_out))
 				return 0;
 		}
@@ -74,7 +74,8 @@ int path_program(const char *name, char path_out[PATH_BYTES])
 	static const char *const installed[] = {
 		SYCLD_INSTALL_SBINDIR, SYCLD_INSTALL_LIBEXECDIR "/sycld", SYCLD_INSTALL_BINDIR};
 	for (size_t i = 0; i < sizeof(installed) / sizeof(*installed); i++) {
-		if (join(path_out, "%s/%s", installed[i], name) == 0 && access(path_out, X_OK) == 0)
+		if (path_join(path_out, "%s/%s", installed[i], name) == 0 &&
+		    access(path_out, X_OK) == 0)
 			return 0;
 	}
 	return -ENOENT;
@@ -83,10 +84,11 @@ int path_program(const char *name, char path_out[PATH_BYTES])
 int path_library(const char *name, char path_out[PATH_BYTES])
 {
 	char own[PATH_BYTES];
-	if (own_folder(own) == 0 && join(path_out, "%s/%s", own, name) == 0 &&
+	if (own_folder(own) == 0 && path_join(path_out, "%s/%s", own, name) == 0 &&
 	    access(path_out, R_OK) == 0)
 		return 0;
-	if (join(path_out, "%s/%s", SYCLD_INSTALL_LIBDIR, name) == 0 && access(path_out, R_OK) == 0)
+	if (path_join(path_out, "%s/%s", SYCLD_INSTALL_LIBDIR, name) == 0 &&
+	    access(path_out, R_OK) == 0)
 		return 0;
 	return -ENOENT;
 }
@@ -95,9 +97,9 @@ int path_user_cache(char path_out[PATH_BYTES])
 {
 	const char *base = secure_getenv("XDG_CACHE_HOME");
 	if (base && base[0] == '/')
-		return join(path_out, "%s/sycld", base);
+		return path_join(path_out, "%s/sycld", base);
 	base = secure_getenv("HOME");
 	if (base && base[0] == '/')
-		return join(path_out, "%s/.cache/sycld", base);
+		return path_join(path_out, "%s/.cache/sycld", base);
 	return -ENOENT;
 }

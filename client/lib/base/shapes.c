@@ -10,7 +10,7 @@ void shapes_fini(struct shapes *shapes)
 	*shapes = (struct shapes){.agreed_on = false};
 }
 
-static bool has_words(const struct shape_place *place, const struct shape_key *key)
+static bool place_has_words(const struct shape_place *place, const struct shape_key *key)
 {
 	return place->count == key->count &&
 	       memcmp(place->words, key->words, key->count * sizeof(uint64_t)) == 0;
@@ -18,11 +18,11 @@ static bool has_words(const struct shape_place *place, const struct shape_key *k
 
 static bool place_has_key(const struct shape_place *place, const struct shape_key *key)
 {
-	return place && place->sum == key->sum && has_words(place, key);
+	return place && place->sum == key->sum && place_has_words(place, key);
 }
 
 /* Takes the place that was unused for longest; allocates it if necessary. NULL without memory. */
-static struct shape_place *take_over(struct shapes *shapes, uint32_t first)
+static struct shape_place *shapes_take_oldest(struct shapes *shapes, uint32_t first)
 {
 	uint32_t oldest = first;
 	for (uint32_t i = first; i < first + SHAPE_WAYS; i++) {
@@ -47,7 +47,7 @@ bool shapes_match_last(struct shapes *shapes, const struct shape_key *key, uint3
 		       struct shape_name *name_out)
 {
 	struct shape_place *place = shape ? shapes->places[shape - 1] : NULL;
-	if (!place || !place->generation || !has_words(place, key))
+	if (!place || !place->generation || !place_has_words(place, key))
 		return false;
 	place->used = ++shapes->clock;
 	*name_out = (struct shape_name){shape, place->generation};
@@ -83,7 +83,7 @@ enum shape_use shapes_find(struct shapes *shapes, const struct shape_key *key,
 	}
 	/* Most groups of a starting program are not repeated. So the first one is kept here
 	 * only, and the service does not keep it. */
-	struct shape_place *place = take_over(shapes, first);
+	struct shape_place *place = shapes_take_oldest(shapes, first);
 	if (!place)
 		return SHAPE_MESSAGE;
 	*place =

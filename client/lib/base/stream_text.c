@@ -129,7 +129,8 @@ static const char *read_conversion(const char *at, const char *end, struct conve
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-static void print_value(FILE *out, const struct conversion *conversion, const struct value *value)
+static void print_stream_value(FILE *out, const struct conversion *conversion,
+			       const struct value *value)
 {
 	char format[64];
 	char precision[16] = "", width[16] = "";
@@ -173,7 +174,7 @@ static void put_conversion(FILE *out, const struct conversion *conversion,
 	case 'F':
 	case 'g':
 	case 'G':
-		print_value(out, conversion, value);
+		print_stream_value(out, conversion, value);
 		break;
 	default: /* an unknown conversion: only its letter is printed, without flags */
 		(void)fprintf(out, "%%%c", conversion->letter);

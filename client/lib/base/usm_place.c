@@ -13,7 +13,7 @@
 #define TRIES 8
 
 /* The number need not be secret. It only has to differ between processes. */
-static uint64_t random_number(void)
+static uint64_t usm_place_random(void)
 {
 	uint64_t number = 0;
 	struct timespec now;
@@ -47,7 +47,7 @@ int usm_place_choose(uint64_t size_bytes, void **address_out)
 		return -ENOMEM;
 	uint64_t places = (window - size_bytes) / USM_PLACE_BYTES + 1;
 	for (int i = 0; i < TRIES && r < 0; i++) {
-		uint64_t address = USM_WINDOW_BEGIN + random_number() % places * USM_PLACE_BYTES;
+		uint64_t address = USM_WINDOW_BEGIN + usm_place_random() % places * USM_PLACE_BYTES;
 		r = usm_place_keep(address, size_bytes);
 		if (r == 0)
 			*address_out = (void *)(uintptr_t)

@@ -66,7 +66,7 @@ static uint64_t word_make(uint32_t generation, uint64_t users, uint64_t refs)
 	return (uint64_t)generation << (2 * COUNT_BITS) | users << COUNT_BITS | refs;
 }
 
-static struct handle_entry *entry_at(uint32_t index)
+static struct handle_entry *handles_entry_at(uint32_t index)
 {
 	if (index >= CHUNK_ENTRIES * CHUNKS)
 		return NULL;
@@ -106,7 +106,7 @@ static void table_refill_free_list(struct handle_table *t)
 {
 	uint32_t last = atomic_exchange_explicit(&t->freed, 0, memory_order_acquire), next = 0;
 	for (uint32_t at = last; at;) {
-		struct handle_entry *entry = entry_at(at - 1);
+		struct handle_entry *entry = handles_entry_at(at - 1);
 		uint32_t before = entry->next_free;
 		entry->next_free = next;
 		next = at;
@@ -115,14 +115,14 @@ static void table_refill_free_list(struct handle_table *t)
 	if (!next)
 		return;
 	if (t->free_last)
-		entry_at(t->free_last - 1)->next_free = next;
+		handles_entry_at(t->free_last - 1)->next_free = next;
 	else
 		t->free_first = next;
 	t->free_last = last;
 }
 
 /* The table's lock is held. */
-static struct handle_entry *take_free(struct handle_table *t, uint32_t *index_out)
+static struct handle_entry *handles_take_free_entry(struct handle_table *t, uint32_t *index_out)
 {
 	struct handle_entry *entry = NULL;
 	/* The list keeps a few entries, so that an index that was just freed is not used again at
@@ -131,7 +131,7 @@ static struct handle_entry *take_free(struct handle_table *t, uint32_t *index_ou
 		table_refill_free_list(t);
 	if (t->free_first && t->free_first != t->free_last) {
 		*index_out = t->free_first - 1;
-		entry = entry_at(*index_out);
+		entry = handles_entry_at(*index_out);
 		if (entry)
 			t->free_first = entry->next_free;
 		return entry;
@@ -169,7 +169,7 @@ int handle_create(struct object *object, enum handle_type type, void (*destroy)(
 	struct handle_table *t = atomic_load_explicit(&table, memory_order_acquire);
 	(void)pthread_mutex_lock(&t->lock);
 	uint32_t index = 0;
-	struct handle_entry *entry = take_free(t, &index);
+	struct handle_entry *entry = handles_take_free_entry(t, &index);
 	(void)pthread_mutex_unlock(&t->lock);
 	if (!entry)
 		return -ENOMEM;
@@ -213,7 +213,7 @@ static struct handle_entry *entry_of_handle(const void *handle, enum handle_type
 	if (bits >> 56 != ((uint64_t)fork_depth() << 5 | (uint64_t)type) ||
 	    generation_of(handle) == 0)
 		return NULL;
-	return entry_at((uint32_t)bits);
+	return handles_entry_at((uint32_t)bits);
 }
 
 /* Sets the error for a value that has no entry. */
@@ -240,7 +240,7 @@ static sycl_result handle_refused(const void *handle, enum handle_type type)
 			 name);
 }
 
-/* As check_word, for a valid handle, which is the usual case. */
+/* As handle_check_word, for a valid handle, which is the usual case. */
 static inline bool word_is_good(const struct handle_entry *entry, uint64_t word, const void *handle,
 				enum handle_type type)
 {
@@ -251,8 +251,8 @@ static inline bool word_is_good(const struct handle_entry *entry, uint64_t word,
 
 /* Checks that the entry still belongs to the handle. The result holds as long as the word stays the
  * same, because the word has the generation. */
-static sycl_result check_word(struct handle_entry *entry, uint64_t word, const void *handle,
-			      enum handle_type type)
+static sycl_result handle_check_word(struct handle_entry *entry, uint64_t word, const void *handle,
+				     enum handle_type type)
 {
 	if (word_generation(word) != generation_of(handle) || word_users(word) == 0)
 		return error_set(SYCL_ERROR_INVALID_HANDLE, "this %s has been released",
@@ -269,7 +269,8 @@ static sycl_result check_word(struct handle_entry *entry, uint64_t word, const v
 }
 
 /* The slow path makes all checks and sets their errors. */
-static sycl_result pin_any(const void *handle, enum handle_type type, struct object **object_out)
+static sycl_result handle_pin_any_type(const void *handle, enum handle_type type,
+				       struct object **object_out)
 {
 	fork_check();
 	struct handle_entry *entry = entry_of_handle(handle, type);
@@ -277,7 +278,7 @@ static sycl_result pin_any(const void *handle, enum handle_type type, struct obj
 		return handle_refused(handle, type);
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire);
 	do {
-		sycl_result result = check_word(entry, word, handle, type);
+		sycl_result result = handle_check_word(entry, word, handle, type);
 		if (result)
 			return result;
 	} while (!word_replace(&entry->word, &word, word + REF_ONE, memory_order_acquire,
@@ -291,12 +292,12 @@ sycl_result handle_pin(const void *handle, enum handle_type type, struct object 
 {
 	struct handle_entry *entry = fork_is_settled() ? entry_of_handle(handle, type) : NULL;
 	if (!entry)
-		return pin_any(handle, type, object_out);
+		return handle_pin_any_type(handle, type, object_out);
 	uint64_t word = atomic_load_explicit(&entry->word, memory_order_acquire);
 	if (!word_is_good(entry, word, handle, type) ||
 	    !word_replace(&entry->word, &word, word + REF_ONE, memory_order_acquire,
 			  memory_order_acquire))
-		return pin_any(handle, type, object_out);
+		return handle_pin_any_type(handle, type, object_out);
 	*object_out = entry->object;
 	return SYCL_SUCCESS;
 }
@@ -319,7 +320,7 @@ sycl_result handle_pin_taken(const void *handle, enum handle_type type, struct o
 	do {
 		sycl_result result = word_is_good(entry, word, handle, type)
 					     ? SYCL_SUCCESS
-					     : check_word(entry, word, handle, type);
+					     : handle_check_word(entry, word, handle, type);
 		if (result)
 			return result;
 		/* The users' shared reference ends with the last user reference. That reference
@@ -357,7 +358,7 @@ static void entry_free(struct handle_entry *entry, uint32_t index)
 		0xffffff;
 	atomic_store_explicit(&entry->word, word_make(generation ? generation : 1, 0, 0),
 			      memory_order_relaxed);
-	const struct handle_entry *present = entry_at(index);
+	const struct handle_entry *present = handles_entry_at(index);
 	if (!present || present != entry)
 		return; /* The handle is the parent process's. A child has its own table. */
 	entry->next_free = atomic_load_explicit(&t->freed, memory_order_relaxed);

@@ -9,7 +9,7 @@
  * must have made the socketpair or have listened. It has also listened for a service that it
  * started, so the engine must state this as well.
  */
-static bool may_be_this_process(int socket)
+static bool endpoint_may_be_embedded(int socket)
 {
 	struct ucred peer = {.pid = 0};
 	socklen_t bytes = sizeof(peer);
@@ -44,7 +44,7 @@ sycl_result connection_connect(struct connection *c, const struct open_request *
 	if (!result && !c->endpoint)
 		result = error_set(SYCL_ERROR_MEMORY_ALLOCATION, "no memory for a connection");
 	if (!result)
-		c->in_process = may_be_this_process(c->socket);
+		c->in_process = endpoint_may_be_embedded(c->socket);
 	if (!result)
 		result = connection_handshake(c, request, is_gone_out);
 	c->copy_threads = request->copy_threads;

@@ -48,7 +48,7 @@ void replies_take_in(struct connection *c)
 }
 
 /* Handles the frequent reply without protobuf-c. False: the reply is of another kind. */
-static bool take_flat(struct connection *c, uint32_t bytes)
+static bool replies_take_flat(struct connection *c, uint32_t bytes)
 {
 	struct flat_message message;
 	if (!flat_message_unpack(c->record, bytes, &message) ||
@@ -74,7 +74,7 @@ bool replies_drain(struct connection *c)
 		any = true;
 		if (kind != RING_RECORD_MESSAGE)
 			continue;
-		if (take_flat(c, bytes))
+		if (replies_take_flat(c, bytes))
 			continue;
 		ProtobufCMessage *message = NULL;
 		good = message_unpack(&sycl__v1__reply__descriptor, &c->reply_arena, c->record,

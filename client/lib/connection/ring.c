@@ -17,7 +17,7 @@ struct room_wait {
 };
 
 /* The waiting thread holds the submit lock. */
-static bool room_ready(struct connection *c, void *context)
+static bool ring_has_room(struct connection *c, void *context)
 {
 	struct room_wait *wait = context;
 	wake_prepare_sleep(&c->header->client_wants_room);
@@ -29,12 +29,12 @@ static bool room_ready(struct connection *c, void *context)
 }
 
 /* Waits for room that the writer could not give at once. `why`: the writer's error. */
-static sycl_result reserve_otherwise(struct connection *c, uint16_t kind, uint32_t bytes, int why,
-				     void **payload_out)
+static sycl_result ring_await_room(struct connection *c, uint16_t kind, uint32_t bytes, int why,
+				   void **payload_out)
 {
 	struct room_wait wait = {.kind = kind, .bytes = bytes, .r = why};
 	if (wait.r == -EAGAIN) {
-		sycl_result result = connection_wait(c, room_ready, &wait, 0, UINT64_MAX);
+		sycl_result result = connection_wait(c, ring_has_room, &wait, 0, UINT64_MAX);
 		if (result)
 			return result;
 	}
@@ -59,7 +59,7 @@ static inline sycl_result ring_reserve(struct connection *c, uint16_t kind, uint
 				       void **payload_out)
 {
 	int r = ring_writer_reserve(&c->writer, kind, bytes, payload_out);
-	return __builtin_expect(r < 0, 0) ? reserve_otherwise(c, kind, bytes, r, payload_out)
+	return __builtin_expect(r < 0, 0) ? ring_await_room(c, kind, bytes, r, payload_out)
 					  : SYCL_SUCCESS;
 }
 

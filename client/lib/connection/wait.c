@@ -102,7 +102,7 @@ static void sleep_on_socket(struct connection *c, uint64_t deadline_ns)
 		wake_ring_bell(c->kick_fd);
 }
 
-static void sleep_on_others(struct connection *c, uint64_t deadline_ns)
+static void connection_sleep_on_others(struct connection *c, uint64_t deadline_ns)
 {
 	if (deadline_ns == UINT64_MAX) {
 		(void)pthread_cond_wait(&c->changed, &c->state_lock);
@@ -114,7 +114,7 @@ static void sleep_on_others(struct connection *c, uint64_t deadline_ns)
 }
 
 /* With the state lock. */
-static void end_sleep(struct connection *c)
+static void connection_end_sleep(struct connection *c)
 {
 	if (--c->sleepers == 0 && c->prepared == 0)
 		wake_cancel_sleep(&c->header->client_sleeps);
@@ -123,12 +123,12 @@ static void end_sleep(struct connection *c)
 /*
  * Runs one ready host task. False: there is none. With the state lock, which is released meanwhile.
  */
-static bool run_one(struct connection *c)
+static bool connection_run_one_ready(struct connection *c)
 {
 	struct host_task *task = c->hooks->tasks.take(c);
 	if (!task)
 		return false;
-	end_sleep(c);
+	connection_end_sleep(c);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	c->hooks->tasks.run(c, task);
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -141,7 +141,7 @@ static bool run_one(struct connection *c)
  * thread for anything but `awaits`. It must if other threads or an event loop sleep too, or if a
  * host task may become ready.
  */
-static void announce(struct connection *c, uint64_t awaits)
+static void announce_awaited_slot(struct connection *c, uint64_t awaits)
 {
 	bool is_alone = c->sleepers == 1 && c->prepared == 0 && c->tasks_listed == 0;
 	atomic_store_explicit(&c->header->client_awaits, is_alone ? awaits : RING_AWAITS_ANY,
@@ -154,7 +154,7 @@ static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *co
 			       uint64_t awaits, uint64_t deadline_ns)
 {
 	for (bool first = true;; first = false) {
-		announce(c, awaits);
+		announce_awaited_slot(c, awaits);
 		wake_prepare_sleep(&c->header->client_sleeps);
 		(void)replies_drain(c);
 		if (ready(c, context))
@@ -166,12 +166,12 @@ static sycl_result sleep_until(struct connection *c, wait_ready *ready, void *co
 		/*
 		 * At least one task is run, so that a program with very short waits makes progress.
 		 */
-		if (runs && (first || !over) && run_one(c))
+		if (runs && (first || !over) && connection_run_one_ready(c))
 			continue;
 		if (over)
 			return SYCL_ERROR_TIMEOUT;
 		if (c->polling)
-			sleep_on_others(c, deadline_ns);
+			connection_sleep_on_others(c, deadline_ns);
 		else
 			sleep_on_socket(c, deadline_ns);
 	}
@@ -199,7 +199,7 @@ static sycl_result connection_wait_for(struct connection *c, wait_ready *ready, 
 	sycl_result result = sleep_until(c, ready, context, runs, awaits, deadline_ns);
 	c->waits_with_tasks -= runs;
 	bool closed_queues = c->closed_queues != NULL;
-	end_sleep(c);
+	connection_end_sleep(c);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (spins && result == SYCL_SUCCESS) {
 		now_ns = clock_now_ns();
@@ -242,10 +242,10 @@ void connection_run_ready(struct connection *c)
 	uint32_t most = c->tasks_listed;
 	c->sleepers++;
 	c->waits_with_tasks++;
-	while (most-- > 0 && run_one(c)) {
+	while (most-- > 0 && connection_run_one_ready(c)) {
 	}
 	c->waits_with_tasks--;
-	end_sleep(c);
+	connection_end_sleep(c);
 	bool more = c->hooks->tasks.ready(c), closed_queues = c->closed_queues != NULL;
 	if (more && c->kick_fd >= 0)
 		wake_ring_bell(c->kick_fd);

@@ -43,14 +43,15 @@ static uint32_t handler_count(const struct handler *handler)
 	return handler->action == HANDLER_ACTION_GRAPH ? handler->graph->count : 1;
 }
 
-static const struct handler *handler_of(const struct handler *handler, uint32_t i)
+static const struct handler *node_handler(const struct handler *handler, uint32_t i)
 {
 	if (handler->action == HANDLER_ACTION_CONDITION && i < handler->graph->count)
 		return handler->graph->nodes[i].handler;
 	return handler->action == HANDLER_ACTION_GRAPH ? handler->graph->nodes[i].handler : handler;
 }
 
-static struct graph_access access_of(const struct handler_requirement *requirement, uint32_t node)
+static struct graph_access requirement_access(const struct handler_requirement *requirement,
+					      uint32_t node)
 {
 	const struct buffer *buffer = requirement->buffer;
 	bool part = buffer->is_part && buffer->root;
@@ -112,8 +113,8 @@ static sycl_result tracker_reserve(struct graph_tracker *tracker, uint32_t more)
 	return SYCL_SUCCESS;
 }
 
-static sycl_result connect_one(struct graph *graph, const struct graph_tracker *tracker,
-			       const struct graph_access *access)
+static sycl_result graph_access_connect(struct graph *graph, const struct graph_tracker *tracker,
+					const struct graph_access *access)
 {
 	for (uint32_t i = 0; i < tracker->count; i++) {
 		const struct graph_access *other = &tracker->accesses[i];
@@ -132,18 +133,18 @@ sycl_result graph_accesses_connect(struct graph *graph, uint32_t node,
 {
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t h = 0; h < handler_count(handler) && !result; h++) {
-		const struct handler *part = handler_of(handler, h);
+		const struct handler *part = node_handler(handler, h);
 		for (uint32_t i = 0; part && i < part->requirements.count && !result; i++) {
 			const struct handler_requirement *requirement =
 				handler_requirement_at(part, i);
-			struct graph_access access = access_of(requirement, node);
+			struct graph_access access = requirement_access(requirement, node);
 			struct graph_tracker *tracker = NULL;
 			result = tracker_find_or_make(graph, buffer_root(requirement->buffer),
 						      &tracker);
 			if (!result)
 				result = tracker_reserve(tracker, ++tracker->coming);
 			if (!result)
-				result = connect_one(graph, tracker, &access);
+				result = graph_access_connect(graph, tracker, &access);
 		}
 	}
 	for (uint32_t i = 0; i < graph->tracker_count; i++)
@@ -171,11 +172,11 @@ static void tracker_enter_access(struct graph_tracker *tracker, const struct gra
 void graph_accesses_enter(struct graph *graph, uint32_t node, const struct handler *handler)
 {
 	for (uint32_t h = 0; h < handler_count(handler); h++) {
-		const struct handler *part = handler_of(handler, h);
+		const struct handler *part = node_handler(handler, h);
 		for (uint32_t i = 0; part && i < part->requirements.count; i++) {
 			const struct handler_requirement *requirement =
 				handler_requirement_at(part, i);
-			struct graph_access access = access_of(requirement, node);
+			struct graph_access access = requirement_access(requirement, node);
 			tracker_enter_access(tracker_find(graph, buffer_root(requirement->buffer)),
 					     &access);
 		}

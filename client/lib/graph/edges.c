@@ -86,7 +86,7 @@ static void edges_visit_successors(struct graph_edges *edges, uint32_t node, uin
 }
 
 /* 1: `to` follows `from`, or is the same node. 0: it does not. -ENOMEM. */
-static int leads_to(struct graph_edges *edges, uint32_t from, uint32_t to)
+static int edges_lead_to(struct graph_edges *edges, uint32_t from, uint32_t to)
 {
 	if (from == to)
 		return 1;
@@ -118,7 +118,7 @@ int graph_edges_connect(struct graph_edges *edges, uint32_t before, uint32_t aft
 			       *in = &edges->nodes[after].before;
 	if (out->count < in->count ? edge_list_has(out, after) : edge_list_has(in, before))
 		return 0;
-	int loops = leads_to(edges, after, before);
+	int loops = edges_lead_to(edges, after, before);
 	if (loops != 0)
 		return loops < 0 ? loops : -ELOOP;
 	if (edges->edges >= most)

@@ -110,8 +110,9 @@ static sycl_result add_outer_edges(struct executable_graph *to, const struct gra
 
 /* Adds a copy of a node of another executable graph, `deeper` by so many bodies, with its edges
  * inside that graph. */
-static sycl_result add_copy(struct executable_graph *to, uint32_t base,
-			    const struct executable_graph *from, uint32_t index, uint32_t deeper)
+static sycl_result flattened_add_copy(struct executable_graph *to, uint32_t base,
+				      const struct executable_graph *from, uint32_t index,
+				      uint32_t deeper)
 {
 	const struct executable_node *node = &from->nodes[index];
 	sycl_result result = executable_graph_add_node(to, node->handler);
@@ -132,7 +133,7 @@ static sycl_result add_subgraph(struct executable_graph *to, const struct graph 
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < from->count && !result; i++) {
 		const struct executable_node *node = &from->nodes[i];
-		result = add_copy(to, base, from, i, 0);
+		result = flattened_add_copy(to, base, from, i, 0);
 		if (result)
 			return result;
 		last[base + i] = !node->has_successor && node->depth == 0;
@@ -149,12 +150,12 @@ static sycl_result add_body(struct executable_graph *to, const struct executable
 	sycl_result result = SYCL_SUCCESS;
 	to->nodes[base - 1].body_count = body->count;
 	for (uint32_t i = 0; i < body->count && !result; i++)
-		result = add_copy(to, base, body, i, 1);
+		result = flattened_add_copy(to, base, body, i, 1);
 	return result;
 }
 
-static sycl_result add_item(struct executable_graph *to, const struct graph *graph, uint32_t item,
-			    struct span *spans, bool *last)
+static sycl_result flattened_add_item(struct executable_graph *to, const struct graph *graph,
+				      uint32_t item, struct span *spans, bool *last)
 {
 	struct handler *handler = graph->items[item].handler;
 	bool subgraph =
@@ -189,7 +190,7 @@ sycl_result graph_flatten(const struct graph *graph, struct executable_graph *to
 		return error_no_memory();
 	sycl_result result = SYCL_SUCCESS;
 	for (uint32_t i = 0; i < count && !result; i++)
-		result = add_item(to, graph, order[i], spans, last);
+		result = flattened_add_item(to, graph, order[i], spans, last);
 	for (uint32_t i = 0; i < count && !result; i++)
 		to->place[i] = spans[i].first;
 	to->place_count = count;
@@ -300,7 +301,7 @@ static sycl_result call_natives(struct executable_graph *graph)
 	return result;
 }
 
-static sycl_result send_all(const struct executable_graph *graph)
+static sycl_result executable_graph_send_nodes(const struct executable_graph *graph)
 {
 	struct connection *c = graph->object.connection;
 	Sycl__V1__GraphCreate create = SYCL__V1__GRAPH_CREATE__INIT;
@@ -361,7 +362,7 @@ static sycl_result executable_graph_make(struct graph *from, uint32_t flags,
 	if (!result)
 		result = remote_name(c, OBJECT_GRAPH, &graph->remote);
 	if (!result)
-		result = send_all(graph);
+		result = executable_graph_send_nodes(graph);
 	if (!result) {
 		*graph_out = graph;
 		return SYCL_SUCCESS;

@@ -13,7 +13,7 @@ static void graph_end_recording(struct graph *graph, uint32_t index, struct queu
 
 /* Called for the last reference: the graph's queues execute again. Its references are released
  * without the lock. */
-static void end_all(struct graph *graph)
+static void graph_end_recordings(struct graph *graph)
 {
 	struct connection *c = graph->object.connection;
 	for (;;) {
@@ -32,7 +32,7 @@ static void graph_destroy(struct object *object)
 {
 	struct graph *graph = (struct graph *)object;
 	struct connection *c = object->connection;
-	end_all(graph);
+	graph_end_recordings(graph);
 	(void)pthread_mutex_lock(&c->graph_lock);
 	if (graph->previous)
 		graph->previous->next = graph->next;
@@ -119,7 +119,7 @@ SYCL_API sycl_result sycl_graph_release(sycl_graph handle)
 	if (result)
 		return result;
 	if (object_users(&graph->object) == 0)
-		end_all(graph);
+		graph_end_recordings(graph);
 	connection_handle_released(graph->object.connection);
 	return SYCL_SUCCESS;
 }
@@ -194,7 +194,7 @@ struct pinned {
 	uint32_t count;
 };
 
-static void unpin_all(struct pinned *pinned)
+static void queues_unpin_all(struct pinned *pinned)
 {
 	for (uint32_t i = 0; i < pinned->count; i++)
 		object_unref(&pinned->queues[i]->object);
@@ -218,7 +218,7 @@ static sycl_result queues_pin_all(uint32_t count, const sycl_queue *queues, stru
 }
 
 /* Checks that no other graph records one of the queues. */
-static sycl_result check_free(const struct graph *graph, const struct pinned *pinned)
+static sycl_result graph_check_free(const struct graph *graph, const struct pinned *pinned)
 {
 	for (uint32_t i = 0; i < pinned->count; i++) {
 		const struct graph *other =
@@ -234,7 +234,7 @@ static sycl_result check_free(const struct graph *graph, const struct pinned *pi
 static sycl_result recording_begin(struct graph *graph, const struct pinned *pinned)
 {
 	uint32_t before = graph->recording_count;
-	sycl_result result = check_free(graph, pinned);
+	sycl_result result = graph_check_free(graph, pinned);
 	for (uint32_t i = 0; i < pinned->count && !result; i++)
 		result = graph_check_place(graph, pinned->queues[i]);
 	for (uint32_t i = 0; i < pinned->count && !result; i++)
@@ -253,7 +253,7 @@ SYCL_API sycl_result sycl_graph_begin_recording(sycl_graph handle, uint32_t coun
 	PIN(graph, graph, handle);
 	if (count == 0)
 		return error_set(SYCL_ERROR_INVALID, "no queues are given");
-	CLEANUP(unpin_all) struct pinned pinned = {.count = 0};
+	CLEANUP(queues_unpin_all) struct pinned pinned = {.count = 0};
 	sycl_result result = queues_pin_all(count, queues, &pinned);
 	if (result)
 		return result;
@@ -269,16 +269,16 @@ SYCL_API sycl_result sycl_graph_end_recording(sycl_graph handle, uint32_t count,
 {
 	PIN(graph, graph, handle);
 	if (count == 0) {
-		end_all(graph);
+		graph_end_recordings(graph);
 		return SYCL_SUCCESS;
 	}
-	CLEANUP(unpin_all) struct pinned pinned = {.count = 0};
+	CLEANUP(queues_unpin_all) struct pinned pinned = {.count = 0};
 	sycl_result result = queues_pin_all(count, queues, &pinned);
 	if (result)
 		return result;
 	struct connection *c = graph->object.connection;
 	(void)pthread_mutex_lock(&c->graph_lock);
-	result = check_free(graph, &pinned);
+	result = graph_check_free(graph, &pinned);
 	for (uint32_t i = 0; i < pinned.count && !result; i++) {
 		const struct graph_recording *recording =
 			graph_recording_of(graph, pinned.queues[i]);

@@ -68,7 +68,7 @@ static bool has_follower(const struct graph *graph, uint32_t node, uint64_t from
 }
 
 /* Lists the nodes that were recorded from the queue and have no follower from it yet. */
-static uint32_t put_all_before(const struct graph *graph, uint64_t from, uint32_t *nodes)
+static uint32_t record_put_all_before(const struct graph *graph, uint64_t from, uint32_t *nodes)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < graph->edges.count; i++) {
@@ -106,7 +106,7 @@ static sycl_result record_node(struct graph *graph, const struct handler *handle
 		if (handler->queue->line->in_order && recording->last)
 			nodes[count++] = recording->last - 1;
 		else if (barrier)
-			count += put_all_before(graph, from, nodes + count);
+			count += record_put_all_before(graph, from, nodes + count);
 		const struct graph_addition addition = {
 			.handler = kept,
 			.type = barrier && handler->action == HANDLER_ACTION_NONE

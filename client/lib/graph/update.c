@@ -85,7 +85,7 @@ SYCL_API sycl_result sycl_graph_node_set_usm(sycl_graph handle, sycl_graph_node 
 }
 
 /* The number of accessors that name the requirement. */
-static uint32_t users_of(const struct handler *handler, uint32_t requirement)
+static uint32_t buffer_users_in_graph(const struct handler *handler, uint32_t requirement)
 {
 	uint32_t users = 0;
 	for (uint32_t i = 0; i < handler->arguments.count; i++) {
@@ -122,7 +122,7 @@ static sycl_result node_set_accessor(struct handler *copy, uint32_t index, struc
 	uint32_t before = handler_argument_at(copy, index)->requirement;
 	sycl_result result = handler_set_accessor(copy, HANDLER_ARGUMENT_ACCESSOR, index, pinned,
 						  mode, 0, (*pinned)->size_bytes);
-	if (!result && users_of(copy, before) == 0)
+	if (!result && buffer_users_in_graph(copy, before) == 0)
 		change_take_out(copy, before);
 	return result;
 }

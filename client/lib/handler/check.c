@@ -186,7 +186,7 @@ static sycl_result check_native_arguments(const struct handler *handler)
 }
 
 /* Host accessors belong to host tasks, all other arguments to kernels. */
-static sycl_result check_whose(const struct handler *handler, bool host_task)
+static sycl_result kernel_check_owner(const struct handler *handler, bool host_task)
 {
 	const uint32_t host = 1u << HANDLER_ARGUMENT_HOST;
 	if (!handler_may_have(handler, host_task ? ~host : host))
@@ -208,7 +208,7 @@ sycl_result handler_check_arguments(const struct handler *handler)
 	bool host_task = handler->action == HANDLER_ACTION_HOST_TASK;
 	if (handler->native)
 		return check_native_arguments(handler);
-	sycl_result whose = check_whose(handler, host_task);
+	sycl_result whose = kernel_check_owner(handler, host_task);
 	if (whose || host_task)
 		return whose;
 	if (!kernel) {

@@ -286,7 +286,7 @@ struct copy_out {
 	void *destination;
 };
 
-static sycl_result run_copy_out(sycl_host_task task, void *user_data)
+static sycl_result copy_out_run(sycl_host_task task, void *user_data)
 {
 	const struct copy_out *copy = user_data;
 	(void)task;
@@ -314,7 +314,7 @@ sycl_result handler_copy_as_task(const struct handler *handler, struct handler *
 	};
 	task->action = HANDLER_ACTION_HOST_TASK;
 	task->host_source = NULL;
-	task->host_function = run_copy_out;
+	task->host_function = copy_out_run;
 	task->user_data = copy;
 	task->destroy_user_data = free;
 	*task_out = task;
@@ -333,7 +333,7 @@ static sycl_result set_copy_out(struct handler *handler, const struct buffer *so
 		.destination = (uint8_t *)destination + plan->destination_offset,
 	};
 	handler->action = HANDLER_ACTION_HOST_TASK;
-	handler->host_function = run_copy_out;
+	handler->host_function = copy_out_run;
 	handler->user_data = copy;
 	handler->destroy_user_data = free;
 	return SYCL_SUCCESS;

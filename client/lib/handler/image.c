@@ -33,7 +33,7 @@ SYCL_API sycl_result sycl_handler_set_image(sycl_handler handle, uint32_t index,
 			 (struct handler_argument){.size_bytes = 0});
 }
 
-static struct handler_argument with_sampler(const struct image_sampler *sampler)
+static struct handler_argument argument_with_sampler(const struct image_sampler *sampler)
 {
 	return (struct handler_argument){
 		.has_sampler = true,
@@ -55,7 +55,7 @@ SYCL_API sycl_result sycl_handler_set_sampled_image(sycl_handler handle, uint32_
 		result = image_check_filter(&image->buffer, &meant);
 	return result ? result
 		      : set_image(handler, index, &image->buffer, ACCESS_MODE_READ,
-				  with_sampler(&meant));
+				  argument_with_sampler(&meant));
 }
 
 SYCL_API sycl_result sycl_handler_set_sampler(sycl_handler handle, uint32_t index,
@@ -66,7 +66,7 @@ SYCL_API sycl_result sycl_handler_set_sampler(sycl_handler handle, uint32_t inde
 	sycl_result result = sampler_check(sampler, &meant);
 	if (result)
 		return result;
-	struct handler_argument argument = with_sampler(&meant);
+	struct handler_argument argument = argument_with_sampler(&meant);
 	argument.kind = HANDLER_ARGUMENT_SAMPLER;
 	return handler_set_argument(handler, index, argument);
 }

@@ -325,7 +325,7 @@ static sycl_result put_action(struct group_messages *m, struct handler *handler)
 	return SYCL_SUCCESS;
 }
 
-static bool has_images(const struct handler *handler)
+static bool handler_has_images(const struct handler *handler)
 {
 	for (uint32_t i = 0; i < handler->arguments.count; i++) {
 		enum handler_argument_kind kind = handler_argument_at(handler, i)->kind;
@@ -338,9 +338,9 @@ static bool has_images(const struct handler *handler)
 sycl_result group_messages_fill(struct group_messages *m, struct handler *handler)
 {
 	m->connection = handler->object.connection;
-	sycl_result result = messages_make_room(m, handler->requirements.count,
-						handler->depends_on.count, handler->arguments.count,
-						has_images(handler) ? handler->arguments.count : 0);
+	sycl_result result = messages_make_room(
+		m, handler->requirements.count, handler->depends_on.count, handler->arguments.count,
+		handler_has_images(handler) ? handler->arguments.count : 0);
 	if (result)
 		return result;
 	sycl__v1__command_group__init(&m->group);

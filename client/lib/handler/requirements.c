@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 /* True if both are the same bytes. A sub-buffer of all bytes counts as its buffer. */
-static bool is_same_place(struct buffer *a, struct buffer *b)
+static bool requirements_are_of_one_place(struct buffer *a, struct buffer *b)
 {
 	return a == b || (buffer_root(a) == buffer_root(b) && a->origin_bytes == b->origin_bytes &&
 			  a->size_bytes == b->size_bytes);
@@ -92,7 +92,7 @@ sycl_result handler_require(struct handler *handler, const struct handler_demand
 		return result;
 	for (uint32_t i = 0; i < handler->requirements.count; i++) {
 		struct handler_requirement *present = handler_requirement_at(handler, i);
-		if (!is_same_place(present->buffer, buffer))
+		if (!requirements_are_of_one_place(present->buffer, buffer))
 			continue;
 		requirement_unite(present, demand->mode, demand->target);
 		requirement_widen(present, begin, end);

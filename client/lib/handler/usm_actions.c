@@ -27,9 +27,9 @@ static sycl_result usm_find_in_context(const struct handler *handler, const void
 			 what, size_bytes, pointer);
 }
 
-static sycl_result find_here(const struct handler *handler, const void *pointer,
-			     uint64_t size_bytes, const char *what,
-			     struct usm_allocation *found_out)
+static sycl_result usm_find_on_device(const struct handler *handler, const void *pointer,
+				      uint64_t size_bytes, const char *what,
+				      struct usm_allocation *found_out)
 {
 	sycl_result result = usm_find_in_context(handler, pointer, size_bytes, what, found_out);
 	if (!result && found_out->kind == SYCL_USM_DEVICE &&
@@ -44,13 +44,14 @@ sycl_result usm_check_word(const struct handler *handler, const void *pointer, u
 			   const char *what)
 {
 	struct usm_allocation found;
-	return find_here(handler, pointer, size_bytes, what, &found);
+	return usm_find_on_device(handler, pointer, size_bytes, what, &found);
 }
 
 static sycl_result check_usm_argument(const struct handler *handler, const void *pointer)
 {
 	struct usm_allocation found;
-	return pointer ? find_here(handler, pointer, 0, "an argument", &found) : SYCL_SUCCESS;
+	return pointer ? usm_find_on_device(handler, pointer, 0, "an argument", &found)
+		       : SYCL_SUCCESS;
 }
 
 sycl_result handler_set_usm(struct handler *handler, uint32_t index, const void *pointer)
@@ -84,8 +85,8 @@ static sycl_result usm_action_check_end(const struct handler *handler, const voi
 	return SYCL_SUCCESS;
 }
 
-static sycl_result check_copy(const struct handler *handler, bool *program_destination_out,
-			      bool *program_source_out)
+static sycl_result usm_check_copy_ends(const struct handler *handler, bool *program_destination_out,
+				       bool *program_source_out)
 {
 	uintptr_t to = (uintptr_t)handler->usm.destination, from = (uintptr_t)handler->usm.source;
 	if (handler->size_bytes == 0)
@@ -137,11 +138,12 @@ static sycl_result check_action(const struct handler *handler)
 	case HANDLER_ACTION_COPY:
 		return handler->host_is_usm ? usm_check_host_end(handler) : SYCL_SUCCESS;
 	case HANDLER_ACTION_USM_COPY:
-		return check_copy(handler, &to, &from);
+		return usm_check_copy_ends(handler, &to, &from);
 	case HANDLER_ACTION_USM_FILL:
-		return handler->size_bytes ? find_here(handler, handler->usm.destination,
-						       handler->size_bytes, "a fill", &found)
-					   : SYCL_SUCCESS;
+		return handler->size_bytes
+			       ? usm_find_on_device(handler, handler->usm.destination,
+						    handler->size_bytes, "a fill", &found)
+			       : SYCL_SUCCESS;
 	case HANDLER_ACTION_USM_PREFETCH:
 	case HANDLER_ACTION_USM_ADVISE:
 		return usm_check_hint(handler);
@@ -181,8 +183,8 @@ static sycl_result set_action(struct handler *handler, enum handler_action actio
 	handler->size_bytes = size_bytes;
 	handler->is_empty = size_bytes == 0;
 	result = action == HANDLER_ACTION_USM_COPY
-			 ? check_copy(handler, &handler->usm.program_destination,
-				      &handler->usm.program_source)
+			 ? usm_check_copy_ends(handler, &handler->usm.program_destination,
+					       &handler->usm.program_source)
 			 : check_action(handler);
 	if (result) {
 		handler->action = HANDLER_ACTION_NONE;

@@ -139,7 +139,7 @@ bool host_tasks_run_here(const struct connection *c)
 	return !c->helpers || running || helpers_is_one();
 }
 
-static bool has_turn(const struct connection *c, const struct host_task *task)
+static bool host_task_has_turn(const struct connection *c, const struct host_task *task)
 {
 	uint32_t sequence =
 		atomic_load_explicit(&c->slot_memory[task->slot].sequence, memory_order_acquire);
@@ -149,7 +149,7 @@ static bool has_turn(const struct connection *c, const struct host_task *task)
 bool host_tasks_ready(struct connection *c)
 {
 	for (const struct host_task *task = c->host_tasks->first; task; task = task->next) {
-		if (has_turn(c, task))
+		if (host_task_has_turn(c, task))
 			return true;
 	}
 	return false;
@@ -159,7 +159,7 @@ struct host_task *host_tasks_take(struct connection *c)
 {
 	struct host_task *previous = NULL;
 	for (struct host_task *task = c->host_tasks->first; task; task = task->next) {
-		if (has_turn(c, task)) {
+		if (host_task_has_turn(c, task)) {
 			host_task_unlist(c, previous, task);
 			/* Helpers that wait for a turn have no task left to wait for. */
 			if (!c->host_tasks->first && c->helpers)

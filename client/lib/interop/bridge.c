@@ -64,7 +64,7 @@ bool bridge_is_stuck(struct bridge *bridge, const struct bridge_context *context
 
 /* Releases all contexts. `unless_used`: not if a command may use one. A command first counts
  * itself, and then checks with the lock whether its context is released. */
-static void leave_all(struct bridge *bridge, bool unless_used)
+static void bridge_leave_contexts(struct bridge *bridge, bool unless_used)
 {
 	(void)pthread_mutex_lock(&bridge->open_lock);
 	(void)pthread_mutex_lock(&bridge->lock);
@@ -81,12 +81,12 @@ static void leave_all(struct bridge *bridge, bool unless_used)
 void bridge_leave_unused(struct bridge *bridge)
 {
 	if (atomic_load_explicit(&bridge->commands, memory_order_acquire) == 0)
-		leave_all(bridge, true);
+		bridge_leave_contexts(bridge, true);
 }
 
 void bridge_fini(struct bridge *bridge)
 {
-	leave_all(bridge, false);
+	bridge_leave_contexts(bridge, false);
 	while (bridge->contexts) {
 		struct bridge_context *context = bridge->contexts;
 		bridge->contexts = context->next;

@@ -305,7 +305,7 @@ static void calls_append(struct bridge *bridge, struct bridge_call *call)
 }
 
 /* With the lock. */
-static bool has_noted(const struct bridge *bridge)
+static bool bridge_call_has_noted(const struct bridge *bridge)
 {
 	for (const struct bridge_call *call = bridge->first; call; call = call->next)
 		if (call->noted)
@@ -317,7 +317,7 @@ static bool has_noted(const struct bridge *bridge)
 static bool calls_wait(struct bridge *bridge)
 {
 	uint64_t until_ns = clock_now_ns() + LOOK_NS;
-	while (!bridge->stop && !has_noted(bridge)) {
+	while (!bridge->stop && !bridge_call_has_noted(bridge)) {
 		if (!bridge->first) {
 			(void)pthread_cond_wait(&bridge->work, &notes_lock);
 			until_ns = clock_now_ns() + LOOK_NS;

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-static bool can_have(const struct event *event)
+static bool event_can_have_native(const struct event *event)
 {
 	return event->graph == 0 && event->object.connection->engine &&
 	       event->line->backend == SYCL_BACKEND_KIND_CUDA;
@@ -58,7 +58,7 @@ static bool event_keep_natives(struct event *event, struct shared_event **native
 uint32_t event_natives(struct event *event)
 {
 	uint32_t count = atomic_load_explicit(&event->native_count, memory_order_acquire);
-	if (count > 0 || !can_have(event))
+	if (count > 0 || !event_can_have_native(event))
 		return count;
 	struct shared_event **natives = calloc(1, sizeof(struct shared_event *));
 	if (!natives)

@@ -159,7 +159,7 @@ sycl_result native_make(struct connection *c, const Sycl__V1__NativeMake *make)
 }
 
 /* Whole words, separated by blanks. */
-static uint32_t has_word(const char *words, const char *word)
+static uint32_t native_has_word(const char *words, const char *word)
 {
 	size_t length = strlen(word);
 	for (const char *at = words; *at;) {
@@ -188,7 +188,7 @@ SYCL_API sycl_result sycl_platform_has_extension(sycl_platform handle, sycl_back
 		return error_set(SYCL_ERROR_PLATFORM, "the service has no platform");
 	result = check_backend((uint32_t)topology->platforms[index]->backend, backend);
 	if (!result)
-		*has_out = has_word(topology->platforms[index]->extensions, extension);
+		*has_out = native_has_word(topology->platforms[index]->extensions, extension);
 	return result;
 }
 
@@ -201,6 +201,6 @@ SYCL_API sycl_result sycl_device_has_extension(sycl_device handle, sycl_backend 
 		return error_set(SYCL_ERROR_INVALID, "the extension's name is NULL");
 	sycl_result result = check_backend(device_backend(device), backend);
 	if (!result)
-		*has_out = has_word(device->facts->extensions, extension);
+		*has_out = native_has_word(device->facts->extensions, extension);
 	return result;
 }

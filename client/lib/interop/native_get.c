@@ -8,7 +8,7 @@
 #include "host_task/host_tasks.h"
 #include "interop/bridge.h"
 
-static void get_init(Sycl__V1__NativeGet *get, Sycl__V1__NativeKind kind, uint64_t object)
+static void native_get_begin(Sycl__V1__NativeGet *get, Sycl__V1__NativeKind kind, uint64_t object)
 {
 	sycl__v1__native_get__init(get);
 	get->kind = kind;
@@ -38,7 +38,7 @@ SYCL_API sycl_result sycl_platform_get_native(sycl_platform handle, sycl_backend
 		if (topology_platform_of(topology, topology->devices[i]) != index)
 			continue;
 		Sycl__V1__NativeGet get;
-		get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PLATFORM, 0);
+		native_get_begin(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PLATFORM, 0);
 		get.device = topology->devices[i]->device;
 		return native_get_one(c, &get, native_out);
 	}
@@ -65,7 +65,7 @@ SYCL_API sycl_result sycl_device_get_native(sycl_device handle, sycl_backend bac
 	sycl_result result = native_check(c, device_backend(device), backend,
 					  SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE);
 	Sycl__V1__NativeGet get;
-	get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE, 0);
+	native_get_begin(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE, 0);
 	get.device = device->facts->device;
 	return result ? result : native_get_one(c, &get, native_out);
 }
@@ -99,7 +99,8 @@ SYCL_API sycl_result sycl_context_get_native(sycl_context handle, sycl_backend b
 	list.count = count < NATIVES_MAX ? count : NATIVES_MAX;
 	for (uint32_t i = 0; !result && i < list.count && i < capacity; i++) {
 		Sycl__V1__NativeGet get;
-		get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT, context->remote.id);
+		native_get_begin(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_CONTEXT,
+				 context->remote.id);
 		get.device = context->devices[i]->facts->device;
 		result = native_get_one(c, &get, &list.items[i]);
 	}
@@ -130,7 +131,7 @@ static sycl_result queue_synchronise(struct queue *queue)
 static sycl_result get_queue(struct queue *queue, uint64_t *native_out)
 {
 	Sycl__V1__NativeGet get;
-	get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE, queue->line->remote.id);
+	native_get_begin(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE, queue->line->remote.id);
 	return native_get_one(queue->object.connection, &get, native_out);
 }
 
@@ -179,7 +180,7 @@ static sycl_result buffer_get_memories(struct buffer *buffer, sycl_backend backe
 	if (!result)
 		result = remote_check(&buffer_root(buffer)->remote);
 	Sycl__V1__NativeGet get;
-	get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY, buffer->remote.id);
+	native_get_begin(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_MEMORY, buffer->remote.id);
 	get.backend = (Sycl__V1__Backend)backend;
 	get.limit = capacity;
 	if (!result)
@@ -222,8 +223,8 @@ SYCL_API sycl_result sycl_kernel_bundle_get_native(sycl_kernel_bundle handle, sy
 	list.count = bundle->image_count < NATIVES_MAX ? bundle->image_count : NATIVES_MAX;
 	for (uint32_t i = 0; !result && i < list.count && i < capacity; i++) {
 		Sycl__V1__NativeGet get;
-		get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM,
-			 bundle->images[i]->remote.id);
+		native_get_begin(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_PROGRAM,
+				 bundle->images[i]->remote.id);
 		result = native_get_one(c, &get, &list.items[i]);
 	}
 	if (!result)
@@ -240,7 +241,7 @@ SYCL_API sycl_result sycl_kernel_get_native(sycl_kernel handle, sycl_backend bac
 	sycl_result result = native_check(c, device_backend(kernel->image->device), backend,
 					  SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL);
 	Sycl__V1__NativeGet get;
-	get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL, kernel->remote.id);
+	native_get_begin(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_KERNEL, kernel->remote.id);
 	return result ? result : native_get_one(c, &get, native_out);
 }
 
@@ -259,8 +260,8 @@ SYCL_API sycl_result sycl_event_get_natives(sycl_event handle, sycl_backend back
 		list.count = event_natives(event);
 	for (uint32_t i = 0; !result && i < list.count && i < capacity; i++) {
 		Sycl__V1__NativeGet get;
-		get_init(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT,
-			 event->natives[i]->remote.id);
+		native_get_begin(&get, SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT,
+				 event->natives[i]->remote.id);
 		result = native_get_one(c, &get, &list.items[i]);
 	}
 	if (!result)

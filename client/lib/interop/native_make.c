@@ -162,8 +162,8 @@ static sycl_result announce_queue(const struct queue *queue, void *native)
 
 /* Finds the context's device for the native object. For a part of a device the service returns the
  * whole, and checks itself whether the object is of this part. */
-static sycl_result device_of(const struct context *context, const struct native_facts *facts,
-			     struct device **device_out)
+static sycl_result native_find_device(const struct context *context,
+				      const struct native_facts *facts, struct device **device_out)
 {
 	for (uint32_t i = 0; i < context->device_count; i++)
 		if (facts->device_count == 1 &&
@@ -198,7 +198,7 @@ SYCL_API sycl_result sycl_queue_make_native(sycl_context handle, sycl_backend ba
 		result = native_describe(c, backend, SYCL__V1__NATIVE_KIND__NATIVE_KIND_QUEUE,
 					 native, context, &facts);
 	if (!result)
-		result = device_of(context, &facts, &device);
+		result = native_find_device(context, &facts, &device);
 	if (result)
 		return result;
 	struct sycl_queue_options chosen = SYCL_QUEUE_OPTIONS_INIT;

@@ -57,8 +57,8 @@ static sycl_result native_task_find_handler(sycl_host_task task, sycl_backend ba
 }
 
 /* Through a service: gets a handle of this program's own driver. */
-static sycl_result get_here(const struct handler *handler, Sycl__V1__NativeKind kind,
-			    uint64_t *native_out)
+static sycl_result native_get_in_task(const struct handler *handler, Sycl__V1__NativeKind kind,
+				      uint64_t *native_out)
 {
 	struct bridge_context *context = handler->bridge;
 	cuda_stream stream = NULL;
@@ -78,7 +78,7 @@ static sycl_result native_task_get(const struct handler *handler, Sycl__V1__Nati
 				   uint64_t object, uint64_t *native_out)
 {
 	if (handler->bridge)
-		return get_here(handler, kind, native_out);
+		return native_get_in_task(handler, kind, native_out);
 	Sycl__V1__NativeGet get = SYCL__V1__NATIVE_GET__INIT;
 	get.kind = kind;
 	get.object = object;

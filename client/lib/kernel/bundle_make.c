@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool takes_bytes(sycl_source_language language)
+static bool source_takes_bytes(sycl_source_language language)
 {
 	return language == SYCL_SOURCE_CUBIN || language == SYCL_SOURCE_SPIRV;
 }
@@ -17,9 +17,9 @@ static sycl_result check_source(sycl_source_language language, const void *sourc
 		return error_set(SYCL_ERROR_INVALID, "%d is no source language", (int)language);
 	if (!source)
 		return error_set(SYCL_ERROR_INVALID, "the source is NULL");
-	if (takes_bytes(language) ? size_bytes == 0 : size_bytes != 0)
+	if (source_takes_bytes(language) ? size_bytes == 0 : size_bytes != 0)
 		return error_set(SYCL_ERROR_INVALID,
-				 takes_bytes(language)
+				 source_takes_bytes(language)
 					 ? "the source has no bytes"
 					 : "size_bytes is for binaries; a text ends with a 0");
 	return SYCL_SUCCESS;
@@ -29,7 +29,7 @@ static sycl_result source_new(const struct context *context, sycl_source_languag
 			      const void *source, uint64_t size_bytes,
 			      struct bundle_source **source_out)
 {
-	uint64_t bytes = takes_bytes(language) ? size_bytes : strlen(source);
+	uint64_t bytes = source_takes_bytes(language) ? size_bytes : strlen(source);
 	uint64_t most = connection_most_source_bytes(context->object.connection);
 	if (bytes > most)
 		return error_set(SYCL_ERROR_QUOTA, "the source has %llu bytes, %llu are allowed",
@@ -49,8 +49,8 @@ static sycl_result source_new(const struct context *context, sycl_source_languag
 /*
  * Each device must be one of the context's, and may occur once. `chosen` has room for all of these.
  */
-static sycl_result choose_devices(const struct context *context, uint32_t count,
-				  const sycl_device *handles, struct device **chosen)
+static sycl_result bundle_choose_devices(const struct context *context, uint32_t count,
+					 const sycl_device *handles, struct device **chosen)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		PIN(device, device, handles[i]);
@@ -86,7 +86,7 @@ SYCL_API sycl_result sycl_kernel_bundle_create_input(sycl_context handle, uint32
 		return error_no_memory();
 	struct bundle_source *copy = NULL;
 	struct bundle *bundle = NULL;
-	result = choose_devices(context, device_count, devices, chosen);
+	result = bundle_choose_devices(context, device_count, devices, chosen);
 	if (!result)
 		result = source_new(context, language, source, size_bytes, &copy);
 	if (!result)
@@ -209,7 +209,7 @@ static sycl_result bundles_pin_all(uint32_t count, const sycl_kernel_bundle *han
 	return SYCL_SUCCESS;
 }
 
-static bool has_device(const struct bundle *bundle, const struct device *device)
+static bool devices_have(const struct bundle *bundle, const struct device *device)
 {
 	for (uint32_t i = 0; i < bundle->device_count; i++)
 		if (bundle->devices[i] == device)
@@ -226,7 +226,7 @@ static uint32_t common_devices(const struct bundle_list *list, bool all, struct 
 	for (uint32_t d = 0; d < context->device_count; d++) {
 		uint32_t have = 0;
 		for (uint32_t i = 0; i < list->count; i++)
-			have += has_device(list->items[i], context->devices[d]);
+			have += devices_have(list->items[i], context->devices[d]);
 		if (all ? have == list->count : have > 0)
 			chosen[count++] = context->devices[d];
 	}

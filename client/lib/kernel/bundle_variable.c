@@ -18,8 +18,8 @@ void bundle_image_forget_variables(struct bundle_image *image)
 }
 
 /* Used with the image's lock. */
-static sycl_result find_locked(struct bundle_image *image, const char *name,
-			       struct usm_allocation **variable_out)
+static sycl_result image_find_variable(struct bundle_image *image, const char *name,
+				       struct usm_allocation **variable_out)
 {
 	struct usm_allocation *variable = image->variables;
 	while (variable && strcmp(variable->name, name) != 0)
@@ -52,7 +52,7 @@ static sycl_result variable_find(struct bundle_image *image, const char *name, v
 				 "%s cannot find variables by their names",
 				 image->device->facts->name);
 	(void)pthread_mutex_lock(&image->variables_lock);
-	sycl_result result = find_locked(image, name, &variable);
+	sycl_result result = image_find_variable(image, name, &variable);
 	(void)pthread_mutex_unlock(&image->variables_lock);
 	if (result)
 		return result;

@@ -210,8 +210,8 @@ sycl_result kernel_make_native(struct bundle *bundle, const char *name, uint64_t
 
 /* Makes the kernel from the image that lists it. If no image lists it, searches each image for the
  * device, because a name may be written in several ways. */
-static sycl_result make_for(const struct bundle *bundle, const struct device *device,
-			    const char *name, struct kernel **kernel_out)
+static sycl_result kernel_make_for_device(const struct bundle *bundle, const struct device *device,
+					  const char *name, struct kernel **kernel_out)
 {
 	struct bundle_image *listed = NULL;
 	sycl_result result = SYCL_ERROR_KERNEL;
@@ -238,7 +238,7 @@ enum { NAMES_MAX = 8, NAMES_BYTES = 200 };
 
 /* Returns the name that is most like `wrong` and was not listed before: equal ones keep the
  * bundle's order. `changes` of the listed ones is SIZE_MAX. */
-static uint32_t next_name(const size_t *changes, uint32_t count)
+static uint32_t kernel_next_name(const size_t *changes, uint32_t count)
 {
 	uint32_t best = 0;
 	for (uint32_t i = 1; i < count; i++)
@@ -257,7 +257,7 @@ static sycl_result kernel_is_missing(const struct bundle *bundle, const char *wr
 	for (uint32_t i = 0; changes && i < count; i++)
 		changes[i] = word_changes(wrong, bundle->kernels[i]);
 	for (; changes && listed < count && listed < NAMES_MAX; listed++) {
-		uint32_t i = next_name(changes, count);
+		uint32_t i = kernel_next_name(changes, count);
 		int more = snprintf(list + length, sizeof(list) - length, "%s%s",
 				    listed ? ", " : "", bundle->kernels[i]);
 		if (more < 0 || (size_t)more >= sizeof(list) - length) {
@@ -290,7 +290,7 @@ static sycl_result kernels_make_all(const struct bundle *bundle, const char *nam
 		return error_no_memory();
 	for (uint32_t d = 0; !result && d < bundle->device_count; d++) {
 		struct kernel *made = NULL;
-		result = make_for(bundle, bundle->devices[d], name, &made);
+		result = kernel_make_for_device(bundle, bundle->devices[d], name, &made);
 		if (result == SYCL_ERROR_KERNEL) { /* perhaps another device has it */
 			result = SYCL_SUCCESS;
 			continue;

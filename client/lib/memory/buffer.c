@@ -120,7 +120,7 @@ static sycl_result buffer_create_remote(struct buffer *buffer, const struct buff
 		buffer, range->size_bytes ? &place : NULL, plan, announced_out);
 }
 
-static void fill_in(struct buffer *buffer, const struct buffer_plan *plan)
+static void buffer_fill_in(struct buffer *buffer, const struct buffer_plan *plan)
 {
 	buffer->size_bytes = plan->size_bytes;
 	buffer->element_bytes = 1;
@@ -152,7 +152,7 @@ sycl_result buffer_make(struct connection *c, const struct buffer_plan *plan,
 	struct buffer *buffer = object_new(sizeof(*buffer), c);
 	if (!buffer)
 		return SYCL_ERROR_MEMORY_ALLOCATION;
-	fill_in(buffer, plan);
+	buffer_fill_in(buffer, plan);
 	struct arena_range range = {0};
 	result = buffer_equip(c, buffer, plan, &range);
 	enum handle_type type = plan->image_format ? HANDLE_IMAGE : HANDLE_BUFFER;
@@ -209,7 +209,7 @@ SYCL_API sycl_result sycl_buffer_create_temporary(sycl_platform handle, uint64_t
 	return buffer_make(c, &plan, buffer_out);
 }
 
-static sycl_result check_options(const struct sycl_buffer_options *options)
+static sycl_result buffer_check_options(const struct sycl_buffer_options *options)
 {
 	if (!options || options->struct_bytes != sizeof(*options))
 		return error_set(
@@ -231,7 +231,7 @@ SYCL_API sycl_result sycl_buffer_create_with(sycl_platform handle,
 {
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(buffer_out);
-	sycl_result result = check_options(options);
+	sycl_result result = buffer_check_options(options);
 	if (result)
 		return result;
 	struct buffer_plan plan = {.host = options->host,

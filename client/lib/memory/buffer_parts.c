@@ -44,7 +44,7 @@ static sycl_result part_new(struct buffer *of, struct buffer **part_out)
 	return SYCL_SUCCESS;
 }
 
-static void *address_at(const struct buffer *buffer, uint64_t offset)
+static void *buffer_address_at(const struct buffer *buffer, uint64_t offset)
 {
 	return buffer->address ? (uint8_t *)buffer->address + offset : NULL;
 }
@@ -95,7 +95,7 @@ SYCL_API sycl_result sycl_buffer_create_sub(sycl_buffer handle, uint64_t offset_
 	part->size_bytes = size_bytes;
 	part->element_bytes = 1;
 	part->range = sycl_range1(size_bytes);
-	part->address = address_at(part->root, offset_bytes);
+	part->address = buffer_address_at(part->root, offset_bytes);
 	if (size_bytes == 0)
 		result = announce_empty(part);
 	if (result) {

@@ -44,7 +44,7 @@ static struct ending ending_plan(const struct buffer *buffer)
 	return ending;
 }
 
-static sycl_result copy_back(const struct buffer *buffer, void *target, uint64_t deadline_ns)
+static sycl_result buffer_copy_back(const struct buffer *buffer, void *target, uint64_t deadline_ns)
 {
 	sycl_result result = host_mutex_lock(buffer->use_mutex, deadline_ns);
 	if (result)
@@ -59,15 +59,15 @@ static sycl_result copy_back(const struct buffer *buffer, void *target, uint64_t
  * waited for any more. Nor with a deadline: that is for the engine's moves as well, and when it has
  * passed nothing may have been written.
  */
-static bool comes_in_parts(const struct buffer *buffer, uint64_t deadline_ns)
+static bool buffer_comes_in_parts(const struct buffer *buffer, uint64_t deadline_ns)
 {
 	return buffer->size_bytes >= PAGE_COPY_LARGE_BYTES && !buffer->use_mutex &&
 	       !buffer->image_format && deadline_ns == UINT64_MAX;
 }
 
-static sycl_result wait_and_copy(struct buffer *buffer, void *target, uint64_t deadline_ns)
+static sycl_result buffer_wait_and_copy(struct buffer *buffer, void *target, uint64_t deadline_ns)
 {
-	if (target && comes_in_parts(buffer, deadline_ns))
+	if (target && buffer_comes_in_parts(buffer, deadline_ns))
 		return own_pages_write_back(buffer, target);
 	/* A write of no bytes waits for readers and writers alike, moves nothing and drops nothing.
 	 */
@@ -79,7 +79,7 @@ static sycl_result wait_and_copy(struct buffer *buffer, void *target, uint64_t d
 		return result;
 	result = host_access_wait(buffer, &access, deadline_ns);
 	if (!result && target)
-		result = copy_back(buffer, target, deadline_ns);
+		result = buffer_copy_back(buffer, target, deadline_ns);
 	struct failure why = {.code = result};
 	if (result)
 		error_get(&why);
@@ -88,7 +88,7 @@ static sycl_result wait_and_copy(struct buffer *buffer, void *target, uint64_t d
 }
 
 /* Releases a root. *kept_out: nothing was done, the buffer is still the caller's. */
-static sycl_result write_back(struct buffer *buffer, uint64_t deadline_ns, bool *kept_out)
+static sycl_result buffer_write_back(struct buffer *buffer, uint64_t deadline_ns, bool *kept_out)
 {
 	struct ending ending = ending_plan(buffer);
 	if (!ending.target && !ending.waits)
@@ -98,16 +98,17 @@ static sycl_result write_back(struct buffer *buffer, uint64_t deadline_ns, bool 
 		return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
 					"the buffer has host accessors: release them first");
 	}
-	sycl_result result = ending.waits ? wait_and_copy(buffer, ending.target, deadline_ns)
-					  : copy_back(buffer, ending.target,
-						      /* Only the host has used the buffer. */
-						      deadline_ns);
+	sycl_result result = ending.waits
+				     ? buffer_wait_and_copy(buffer, ending.target, deadline_ns)
+				     : buffer_copy_back(buffer, ending.target,
+							/* Only the host has used the buffer. */
+							deadline_ns);
 	*kept_out = result == SYCL_ERROR_TIMEOUT;
 	return result;
 }
 
 /* A family ends with the last of its handles. False: this is the last one. */
-static bool leave_unless_last(struct buffer *family)
+static bool buffer_leave_unless_last(struct buffer *family)
 {
 	uint32_t owners = atomic_load_explicit(&family->owners, memory_order_relaxed);
 	do {
@@ -130,7 +131,7 @@ sycl_result buffer_end(struct buffer *buffer, bool writes_back, uint64_t deadlin
 	if (object_take_unless_last(&buffer->object))
 		return SYCL_SUCCESS;
 	struct buffer *family = buffer->family ? buffer->family : buffer;
-	if (leave_unless_last(family)) {
+	if (buffer_leave_unless_last(family)) {
 		sycl_result taken = buffer_take_user(buffer);
 		if (taken) /* another thread has released the buffer meanwhile */
 			atomic_fetch_add_explicit(&family->owners, 1, memory_order_relaxed);
@@ -138,7 +139,8 @@ sycl_result buffer_end(struct buffer *buffer, bool writes_back, uint64_t deadlin
 	}
 	bool kept = false;
 	own_pages_end(family);
-	sycl_result result = writes_back ? write_back(family, deadline_ns, &kept) : SYCL_SUCCESS;
+	sycl_result result =
+		writes_back ? buffer_write_back(family, deadline_ns, &kept) : SYCL_SUCCESS;
 	if (kept)
 		return result;
 	struct failure why = {.code = result};

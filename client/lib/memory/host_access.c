@@ -151,7 +151,7 @@ sycl_result host_access_answered(struct connection *c)
 
 /* Called after the time-out: the service may still have answered, if the time was too short for any
  * answer. */
-static sycl_result granted_after_all(struct buffer *buffer, const struct host_access *access)
+static sycl_result host_access_granted_late(struct buffer *buffer, const struct host_access *access)
 {
 	sycl_result result = host_access_answered(buffer->object.connection);
 	if (result)
@@ -170,7 +170,7 @@ sycl_result host_access_wait(struct buffer *buffer, struct host_access *access,
 		result = connection_wait_slot(buffer->object.connection, host_access_is_ready,
 					      &wait, access->slot, access->value, deadline_ns);
 	if (result == SYCL_ERROR_TIMEOUT)
-		result = granted_after_all(buffer, access);
+		result = host_access_granted_late(buffer, access);
 	connection_observe(buffer->object.connection);
 	return result ? result : host_access_outcome(buffer, access);
 }

@@ -23,7 +23,7 @@ struct wanted {
 	bool may_give_up; /* the accessor may be released before it is granted */
 };
 
-static sycl_result wanted_check(const struct buffer *buffer, struct wanted *wanted)
+static sycl_result host_accessor_check_wanted(const struct buffer *buffer, struct wanted *wanted)
 {
 	if (!access_mode_valid((uint32_t)wanted->mode))
 		return error_set(SYCL_ERROR_INVALID, "%d is no access mode", (int)wanted->mode);
@@ -47,7 +47,7 @@ static sycl_result host_accessor_make(struct buffer *buffer, struct wanted wante
 				      struct host_accessor **accessor_out)
 {
 	static _Alignas(64) uint8_t nothing[64]; /* the pointer of an accessor to an empty buffer */
-	sycl_result result = wanted_check(buffer, &wanted);
+	sycl_result result = host_accessor_check_wanted(buffer, &wanted);
 	if (!result)
 		result = buffer_check_graphs(buffer);
 	if (result)

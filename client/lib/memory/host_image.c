@@ -108,7 +108,7 @@ SYCL_API sycl_result sycl_host_image_get_pointer(sycl_host_image handle, void **
 	return SYCL_SUCCESS;
 }
 
-static struct image_view view_of(const struct buffer *image)
+static struct image_view host_image_view(const struct buffer *image)
 {
 	struct image_view view = {.format = image->image_format,
 				  .dimensions = image->range.dimensions,
@@ -119,8 +119,8 @@ static struct image_view view_of(const struct buffer *image)
 	return view;
 }
 
-static sycl_result check_use(const struct host_image *accessor, uint32_t bit, const void *place,
-			     const void *value)
+static sycl_result host_image_check_use(const struct host_image *accessor, uint32_t bit,
+					const void *place, const void *value)
 {
 	if (!place || !value)
 		return error_set(SYCL_ERROR_INVALID, "the place or the value is NULL");
@@ -134,8 +134,8 @@ static sycl_result check_use(const struct host_image *accessor, uint32_t bit, co
 static sycl_result host_image_find_pixel(const struct host_image *accessor, uint32_t bit,
 					 const uint64_t *index, const void *value, void **pixel_out)
 {
-	const struct image_view view = view_of(accessor->image);
-	sycl_result result = check_use(accessor, bit, index, value);
+	const struct image_view view = host_image_view(accessor->image);
+	sycl_result result = host_image_check_use(accessor, bit, index, value);
 	for (uint32_t d = 0; d < view.dimensions && !result; d++)
 		if (index[d] >= view.size[d])
 			result = error_set(SYCL_ERROR_INVALID,
@@ -145,7 +145,7 @@ static sycl_result host_image_find_pixel(const struct host_image *accessor, uint
 	return result;
 }
 
-static sycl_result of_type(const struct host_image *accessor, int error)
+static sycl_result host_image_result(const struct host_image *accessor, int error)
 {
 	if (error == 0)
 		return SYCL_SUCCESS;
@@ -163,8 +163,9 @@ static sycl_result of_type(const struct host_image *accessor, int error)
 							   value_out, &pixel);                     \
 		if (result)                                                                        \
 			return result;                                                             \
-		return of_type(accessor, image_pixel_read_##name(accessor->image->image_format,    \
-								 pixel, value_out));               \
+		return host_image_result(                                                          \
+			accessor,                                                                  \
+			image_pixel_read_##name(accessor->image->image_format, pixel, value_out)); \
 	}                                                                                          \
 	SYCL_API sycl_result sycl_host_image_write_##name(                                         \
 		sycl_host_image handle, const uint64_t *index, const type value[4])                \
@@ -175,8 +176,9 @@ static sycl_result of_type(const struct host_image *accessor, int error)
 			host_image_find_pixel(accessor, ACCESS_WRITE_BIT, index, value, &pixel);   \
 		if (result)                                                                        \
 			return result;                                                             \
-		return of_type(accessor, image_pixel_write_##name(accessor->image->image_format,   \
-								  pixel, value));                  \
+		return host_image_result(                                                          \
+			accessor,                                                                  \
+			image_pixel_write_##name(accessor->image->image_format, pixel, value));    \
 	}                                                                                          \
 	SYCL_API sycl_result sycl_host_image_sample_##name(                                        \
 		sycl_host_image handle, const sycl_sampler *sampler, const float *coordinate,      \
@@ -186,12 +188,13 @@ static sycl_result of_type(const struct host_image *accessor, int error)
 		struct image_sampler meant;                                                        \
 		sycl_result result = sampler_check(sampler, &meant);                               \
 		if (!result)                                                                       \
-			result = check_use(accessor, ACCESS_READ_BIT, coordinate, value_out);      \
+			result = host_image_check_use(accessor, ACCESS_READ_BIT, coordinate,       \
+						      value_out);                                  \
 		if (result)                                                                        \
 			return result;                                                             \
-		const struct image_view view = view_of(accessor->image);                           \
-		return of_type(accessor,                                                           \
-			       image_sample_##name(&view, &meant, coordinate, value_out));         \
+		const struct image_view view = host_image_view(accessor->image);                   \
+		return host_image_result(                                                          \
+			accessor, image_sample_##name(&view, &meant, coordinate, value_out));      \
 	}
 
 PIXEL_FUNCTIONS(float, float)

@@ -198,8 +198,8 @@ SYCL_API sycl_result sycl_device_get_image_formats(sycl_device handle, uint32_t 
 }
 
 /* The largest size in dimension `d`, counted from the last dimension. */
-static uint64_t size_limit(const Sycl__V1__DeviceFacts *facts, const struct buffer *image,
-			   uint32_t d)
+static uint64_t image_size_most(const Sycl__V1__DeviceFacts *facts, const struct buffer *image,
+				uint32_t d)
 {
 	uint32_t dimensions = image->range.dimensions;
 	if (image->image_layered)
@@ -221,7 +221,7 @@ sycl_result image_check_device(const struct buffer *image, const struct device *
 				 "the device has no layered images");
 	for (uint32_t d = 0; d < dimensions; d++) {
 		uint64_t size = image->range.size[dimensions - 1 - d];
-		uint64_t limit = size_limit(facts, image, d);
+		uint64_t limit = image_size_most(facts, image, d);
 		if (size > limit)
 			return error_set(SYCL_ERROR_INVALID,
 					 "dimension %u: %" PRIu64

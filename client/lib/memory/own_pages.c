@@ -25,54 +25,54 @@ bool own_pages_may_wait(const struct buffer *buffer)
 	       buffer->size_bytes >= PAGE_COPY_LARGE_BYTES;
 }
 
-static enum own_pages_state state_of(const struct buffer *buffer)
+static enum own_pages_state own_pages_state(const struct buffer *buffer)
 {
 	return atomic_load_explicit(&buffer->pages, memory_order_acquire);
 }
 
 /* With the state lock. */
-static void set_state(struct buffer *buffer, enum own_pages_state state)
+static void own_pages_set_state(struct buffer *buffer, enum own_pages_state state)
 {
 	atomic_store_explicit(&buffer->pages, state, memory_order_release);
 	(void)pthread_cond_broadcast(&buffer->object.connection->pages_changed);
 }
 
-static void change_state(struct buffer *buffer, enum own_pages_state state)
+static void own_pages_change_state(struct buffer *buffer, enum own_pages_state state)
 {
 	struct connection *c = buffer->object.connection;
 	(void)pthread_mutex_lock(&c->state_lock);
-	set_state(buffer, state);
+	own_pages_set_state(buffer, state);
 	(void)pthread_mutex_unlock(&c->state_lock);
 }
 
 /* With the state lock. Returns true if this thread is to bring the contents. */
 static bool own_pages_take(struct buffer *buffer)
 {
-	if (state_of(buffer) != OWN_PAGES_OUTSIDE)
+	if (own_pages_state(buffer) != OWN_PAGES_OUTSIDE)
 		return false;
-	set_state(buffer, OWN_PAGES_TAKEN);
+	own_pages_set_state(buffer, OWN_PAGES_TAKEN);
 	return true;
 }
 
 /* Copies all contents, as at the buffer's creation. */
-static void bring_whole(struct buffer *buffer)
+static void own_pages_bring_whole(struct buffer *buffer)
 {
 	page_copy_now(buffer->object.connection, buffer->address, buffer->host, buffer->size_bytes);
-	change_state(buffer, OWN_PAGES_HERE);
+	own_pages_change_state(buffer, OWN_PAGES_HERE);
 }
 
 /* Waits until the state is none of those from TAKEN up to `last`. With the state lock. */
 static void own_pages_await(struct buffer *buffer, enum own_pages_state last)
 {
 	struct connection *c = buffer->object.connection;
-	while (state_of(buffer) >= OWN_PAGES_TAKEN && state_of(buffer) <= last)
+	while (own_pages_state(buffer) >= OWN_PAGES_TAKEN && own_pages_state(buffer) <= last)
 		(void)pthread_cond_wait(&c->pages_changed, &c->state_lock);
 }
 
 static void own_pages_settle_until(struct buffer *buffer, enum own_pages_state last)
 {
 	struct connection *c = buffer->object.connection;
-	if (state_of(buffer) == OWN_PAGES_HERE)
+	if (own_pages_state(buffer) == OWN_PAGES_HERE)
 		return;
 	(void)pthread_mutex_lock(&c->state_lock);
 	bool mine = own_pages_take(buffer);
@@ -80,7 +80,7 @@ static void own_pages_settle_until(struct buffer *buffer, enum own_pages_state l
 		own_pages_await(buffer, last);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (mine)
-		bring_whole(buffer);
+		own_pages_bring_whole(buffer);
 }
 
 void own_pages_settle(struct buffer *buffer)
@@ -139,7 +139,7 @@ static void request_taken_parts(struct incoming *incoming)
 	incoming->copy.buffer = buffer;
 	incoming->copy.accesses = incoming->accesses;
 	if (request_parts(&incoming->copy, ACCESS_MODE_WRITE_NO_INIT) == SYCL_SUCCESS) {
-		change_state(buffer, OWN_PAGES_COMING);
+		own_pages_change_state(buffer, OWN_PAGES_COMING);
 		return;
 	}
 	/*
@@ -151,19 +151,19 @@ static void request_taken_parts(struct incoming *incoming)
 	(void)host_access_answered(buffer->object.connection);
 	end_accesses(&incoming->copy);
 	incoming->copy.accesses = NULL;
-	bring_whole(buffer);
+	own_pages_bring_whole(buffer);
 }
 
 static uint32_t count_outside(const struct buffer_list *buffers)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < buffers->count; i++)
-		count += state_of(buffers->root_at(buffers->owner, i)) == OWN_PAGES_OUTSIDE;
+		count += own_pages_state(buffers->root_at(buffers->owner, i)) == OWN_PAGES_OUTSIDE;
 	return count;
 }
 
 /* There is nothing to bring or to wait for. */
-static bool are_settled(const struct buffer_list *buffers)
+static bool own_pages_are_all_settled(const struct buffer_list *buffers)
 {
 	for (uint32_t i = 0; i < buffers->count; i++) {
 		if (!own_pages_are_settled(buffers->root_at(buffers->owner, i)))
@@ -207,7 +207,7 @@ static void own_pages_bring(const struct buffer_list *buffers, struct own_pages 
 void own_pages_begin(const struct buffer_list *buffers, struct own_pages **pages_out)
 {
 	*pages_out = NULL;
-	if (!are_settled(buffers))
+	if (!own_pages_are_all_settled(buffers))
 		own_pages_bring(buffers, pages_out);
 }
 
@@ -221,7 +221,7 @@ void own_pages_finish(struct own_pages *pages)
 		struct incoming *incoming = &pages->incoming[i];
 		if (incoming->copy.accesses) {
 			(void)page_copy_run(&incoming->copy); /* all its parts are granted */
-			change_state(incoming->buffer, OWN_PAGES_HERE);
+			own_pages_change_state(incoming->buffer, OWN_PAGES_HERE);
 		}
 		object_unref(&incoming->buffer->object);
 	}
@@ -232,7 +232,7 @@ void own_pages_finish(struct own_pages *pages)
 /*
  * Writes back by one access to the whole buffer: its contents are brought to the host, then copied.
  */
-static sycl_result write_back_whole(struct buffer *buffer, void *target)
+static sycl_result own_pages_write_back_whole(struct buffer *buffer, void *target)
 {
 	struct connection *c = buffer->object.connection;
 	struct host_access access = {.slot = 0};
@@ -307,5 +307,5 @@ sycl_result own_pages_write_back(struct buffer *buffer, void *target)
 		give_up_parts(&copy);
 	/* There is no room for so many accesses; or a part is lost, and one access to the whole
 	 * buffer fails with the same reason. */
-	return result ? error_set_failure(&why) : write_back_whole(buffer, target);
+	return result ? error_set_failure(&why) : own_pages_write_back_whole(buffer, target);
 }

@@ -58,7 +58,7 @@ static bool copy_take_part(struct page_copy *copy, uint32_t *part_out)
 	return true;
 }
 
-static void run_part(struct page_copy *copy, uint32_t part)
+static void page_copy_run_part(struct page_copy *copy, uint32_t part)
 {
 	struct arena_range range = page_copy_part(copy, part);
 	connection_observe(copy->connection);
@@ -117,7 +117,7 @@ static void copy_available_parts(struct page_copy *copy)
 	copy->helping++; /* the copy stays in the list */
 	while (copy_take_part(copy, &part)) {
 		(void)pthread_mutex_unlock(&c->state_lock);
-		run_part(copy, part);
+		page_copy_run_part(copy, part);
 		(void)pthread_mutex_lock(&c->state_lock);
 	}
 	if (--copy->helping == 0)
@@ -213,7 +213,7 @@ static bool copy_is_for_owner(struct connection *c, void *context)
  * thread waits for that access or takes that part. It may be granted between the two checks, so
  * "settled" is checked first.
  */
-static struct host_access *next_if_refused(const struct page_copy *copy)
+static struct host_access *page_copy_next_if_refused(const struct page_copy *copy)
 {
 	struct host_access *next = &copy->accesses[copy->granted];
 	return host_access_settled(copy->buffer, next) && !host_access_granted(copy->buffer, next)
@@ -230,11 +230,12 @@ static sycl_result copy_parts(struct page_copy *copy)
 		(void)pthread_mutex_lock(&c->state_lock);
 		bool taken = copy_take_part(copy, &part);
 		bool over = copy->granted == copy->end;
-		struct host_access *refused = taken || over ? NULL : next_if_refused(copy);
+		struct host_access *refused =
+			taken || over ? NULL : page_copy_next_if_refused(copy);
 		(void)pthread_mutex_unlock(&c->state_lock);
 		sycl_result result = SYCL_SUCCESS;
 		if (taken)
-			run_part(copy, part);
+			page_copy_run_part(copy, part);
 		else if (over)
 			return SYCL_SUCCESS;
 		else if (refused)

@@ -53,7 +53,7 @@ struct exported {
 	uint8_t handle[SYCL_SHARE_HANDLE_BYTES];
 };
 
-static void take_exported(struct pending *pending, const Sycl__V1__Reply *reply)
+static void share_take_exported(struct pending *pending, const Sycl__V1__Reply *reply)
 {
 	struct exported *exported = pending->context;
 	if (reply->body_case != SYCL__V1__REPLY__BODY_BUFFER_EXPORTED)
@@ -102,7 +102,7 @@ static sycl_result share_request_export(struct buffer *buffer, bool at_once, uin
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_BUFFER_EXPORT;
 	command.buffer_export = &export;
-	exported->pending.take = take_exported;
+	exported->pending.take = share_take_exported;
 	exported->pending.context = exported;
 	exported->pending.runs = !at_once;
 	expect_grant(c, grant);

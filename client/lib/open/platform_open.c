@@ -29,7 +29,7 @@ static sycl_result endpoint_wanted(const char *given, const char **endpoint_out)
 		text);
 }
 
-static sycl_result check_wanted(uint32_t given, bool *check_out)
+static sycl_result endpoint_check_wanted(uint32_t given, bool *check_out)
 {
 	const char *text = secure_getenv("SYCLD_CHECK");
 	*check_out = given || (text && strcmp(text, "1") == 0);
@@ -67,7 +67,7 @@ static sycl_result open_request_from_options(const struct sycl_open_options *opt
 		result = copy_threads_wanted(has_copies ? options->copy_threads : 0,
 					     &request->copy_threads);
 	if (!result)
-		result = check_wanted(has_copies ? options->check : 0, &request->check);
+		result = endpoint_check_wanted(has_copies ? options->check : 0, &request->check);
 	return result;
 }
 

@@ -84,7 +84,7 @@ sycl_result context_make(uint32_t count, struct device *const *devices, context_
 	return SYCL_SUCCESS;
 }
 
-static sycl_result check_devices(uint32_t count, struct device *const *devices)
+static sycl_result context_check_devices_here(uint32_t count, struct device *const *devices)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (devices[i]->object.connection != devices[0]->object.connection)
@@ -132,7 +132,7 @@ SYCL_API sycl_result sycl_context_create_with(uint32_t device_count, const sycl_
 			count++;
 	}
 	if (!result)
-		result = check_devices(device_count, pinned);
+		result = context_check_devices_here(device_count, pinned);
 	struct context *context = NULL;
 	if (!result)
 		result = context_make(device_count, pinned, NULL, NULL, &context);

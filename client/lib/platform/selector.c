@@ -1,8 +1,8 @@
 /* Choosing a device: the highest score of all devices of the connection (A20 - A24). */
 #include "platform/topology.h"
 
-static sycl_result score_of(struct connection *c, uint32_t index, sycl_device_selector *selector,
-			    void *user_data, int32_t *score_out)
+static sycl_result device_score(struct connection *c, uint32_t index,
+				sycl_device_selector *selector, void *user_data, int32_t *score_out)
 {
 	struct device *device = NULL;
 	sycl_result result = device_at(c, index, &device);
@@ -34,7 +34,7 @@ static sycl_result nothing_to_select(const struct topology *topology)
 	return error_set(SYCL_ERROR_RUNTIME, "the service has no device");
 }
 
-static sycl_result select_device(struct connection *c, sycl_device_selector *selector,
+static sycl_result device_select(struct connection *c, sycl_device_selector *selector,
 				 void *user_data, sycl_device *device_out)
 {
 	const struct topology *topology = NULL;
@@ -45,7 +45,7 @@ static sycl_result select_device(struct connection *c, sycl_device_selector *sel
 	uint32_t best = 0;
 	for (uint32_t i = 0; i < topology->device_count; i++) {
 		int32_t score = -1;
-		result = score_of(c, i, selector, user_data, &score);
+		result = device_score(c, i, selector, user_data, &score);
 		if (result)
 			return result;
 		if (score > best_score) {
@@ -71,11 +71,11 @@ SYCL_API sycl_result sycl_device_select(sycl_platform handle, sycl_device_select
 {
 	PIN(platform, platform, handle);
 	REQUIRE_OUTPUT(device_out);
-	return select_device(platform->object.connection,
+	return device_select(platform->object.connection,
 			     selector ? selector : sycl_default_selector, user_data, device_out);
 }
 
-static int32_t score_of_type(sycl_device handle, uint32_t type)
+static int32_t device_type_score(sycl_device handle, uint32_t type)
 {
 	struct device *device = NULL;
 	const struct topology *topology = NULL;
@@ -92,25 +92,25 @@ static int32_t score_of_type(sycl_device handle, uint32_t type)
 SYCL_API int32_t sycl_default_selector(sycl_device device, void *unused)
 {
 	(void)unused;
-	return score_of_type(device, SYCL_DEVICE_TYPE_ALL);
+	return device_type_score(device, SYCL_DEVICE_TYPE_ALL);
 }
 
 SYCL_API int32_t sycl_cpu_selector(sycl_device device, void *unused)
 {
 	(void)unused;
-	return score_of_type(device, SYCL_DEVICE_TYPE_CPU);
+	return device_type_score(device, SYCL_DEVICE_TYPE_CPU);
 }
 
 SYCL_API int32_t sycl_gpu_selector(sycl_device device, void *unused)
 {
 	(void)unused;
-	return score_of_type(device, SYCL_DEVICE_TYPE_GPU);
+	return device_type_score(device, SYCL_DEVICE_TYPE_GPU);
 }
 
 SYCL_API int32_t sycl_accelerator_selector(sycl_device device, void *unused)
 {
 	(void)unused;
-	return score_of_type(device, SYCL_DEVICE_TYPE_ACCELERATOR);
+	return device_type_score(device, SYCL_DEVICE_TYPE_ACCELERATOR);
 }
 
 struct aspect_choice {
@@ -127,7 +127,7 @@ static int32_t aspect_score(sycl_device handle, void *user_data)
 	device_unpin(&device);
 	if ((aspects & choice->required) != choice->required || (aspects & choice->denied) != 0)
 		return -1;
-	return score_of_type(handle, SYCL_DEVICE_TYPE_ALL);
+	return device_type_score(handle, SYCL_DEVICE_TYPE_ALL);
 }
 
 static sycl_result aspect_bits(uint32_t count, const sycl_aspect *aspects, uint64_t *bits_out)
@@ -157,5 +157,5 @@ SYCL_API sycl_result sycl_device_select_by_aspects(sycl_platform handle, uint32_
 		result = aspect_bits(denied_count, denied, &choice.denied);
 	if (result)
 		return result;
-	return select_device(platform->object.connection, aspect_score, &choice, device_out);
+	return device_select(platform->object.connection, aspect_score, &choice, device_out);
 }

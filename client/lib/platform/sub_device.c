@@ -24,7 +24,7 @@ struct making {
 };
 
 /* The message lives in the decoder's memory: packed and unpacked again, it is a copy of our own. */
-static void take_answer(struct pending *pending, const Sycl__V1__Reply *reply)
+static void sub_devices_take_answer(struct pending *pending, const Sycl__V1__Reply *reply)
 {
 	struct making *making = pending->context;
 	if (reply->body_case != SYCL__V1__REPLY__BODY_SUB_DEVICES)
@@ -54,7 +54,7 @@ static sycl_result sub_devices_request(struct connection *c, Sycl__V1__SubDevice
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_SUB_DEVICES_CREATE;
 	command.sub_devices_create = message;
-	making->pending = (struct pending){.take = take_answer, .context = making};
+	making->pending = (struct pending){.take = sub_devices_take_answer, .context = making};
 	if (!result)
 		result = connection_request(c, &command, &making->pending, UINT64_MAX);
 	if (!result &&
@@ -69,7 +69,7 @@ static sycl_result sub_devices_request(struct connection *c, Sycl__V1__SubDevice
 }
 
 /* Gives the name to the device. The service's messages about the name then concern the device. */
-static void move_name(struct connection *c, struct remote *from, struct remote *to)
+static void sub_device_move_name(struct connection *c, struct remote *from, struct remote *to)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	struct id_entry *entry = object_ids_find(&c->ids, from->id);
@@ -94,7 +94,7 @@ static sycl_result sub_device_make(struct device *parent, struct remote *remote,
 	object_ref(&parent->platform->object);
 	device->own_facts = *facts;
 	*facts = NULL;
-	move_name(parent->object.connection, remote, &device->remote);
+	sub_device_move_name(parent->object.connection, remote, &device->remote);
 	sycl_result result = object_give(&device->object);
 	if (!result)
 		*device_out = handle_of(&device->object);

@@ -20,7 +20,8 @@ static uint32_t put_complete_last(struct event *event)
 
 /* Copies the events that are not complete: references in a list of the caller's. The list is empty
  * when all are complete. */
-static sycl_result copy_open(struct event *event, struct event ***open_out, uint32_t *count_out)
+static sycl_result events_copy_open(struct event *event, struct event ***open_out,
+				    uint32_t *count_out)
 {
 	struct connection *c = event->object.connection;
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -69,7 +70,7 @@ SYCL_API sycl_result sycl_event_get_wait_list(sycl_event handle, uint32_t capaci
 		REQUIRE_OUTPUT(count_out);
 	struct event **open = NULL;
 	uint32_t count = 0;
-	sycl_result result = copy_open(event, &open, &count);
+	sycl_result result = events_copy_open(event, &open, &count);
 	if (result)
 		return result;
 	result = events_give(open, count < capacity ? count : capacity, events_out);

@@ -206,7 +206,7 @@ struct slot_wait {
 	struct queue_line *line;
 };
 
-static bool slot_ready(struct connection *c, void *context)
+static bool queue_slot_is_ready(struct connection *c, void *context)
 {
 	(void)c;
 	const struct slot_wait *wait = context;
@@ -219,9 +219,9 @@ sycl_result queue_line_wait(struct connection *c, struct queue_line *line, uint3
 			    uint32_t value, uint64_t deadline_ns)
 {
 	struct slot_wait wait = {.slot = &c->slot_memory[slot], .value = value, .line = line};
-	if (!slot_ready(c, &wait)) {
-		sycl_result result =
-			connection_wait_slot(c, slot_ready, &wait, slot, value, deadline_ns);
+	if (!queue_slot_is_ready(c, &wait)) {
+		sycl_result result = connection_wait_slot(c, queue_slot_is_ready, &wait, slot,
+							  value, deadline_ns);
 		if (result)
 			return result;
 	}

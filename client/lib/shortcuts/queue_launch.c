@@ -73,7 +73,7 @@ static sycl_result launch_check(const struct sycl_launch *launch)
 
 /* A function of its own, since the handler takes much of the stack. */
 __attribute__((noinline)) static sycl_result
-launch_anew(struct queue *queue, const struct sycl_launch *launch, sycl_event *event_out)
+launch_write_new(struct queue *queue, const struct sycl_launch *launch, sycl_event *event_out)
 {
 	struct handler handler;
 	handler_init(&handler, queue);
@@ -95,6 +95,6 @@ SYCL_API sycl_result sycl_queue_launch(sycl_queue queue_handle, const struct syc
 	if (!result)
 		result = remote_check(&queue->line->remote);
 	if (!result && !repeat_launch(queue, launch, event_out))
-		result = launch_anew(queue, launch, event_out);
+		result = launch_write_new(queue, launch, event_out);
 	return result;
 }

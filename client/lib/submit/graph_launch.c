@@ -27,7 +27,7 @@ static void graph_tasks_drop(struct graph_tasks *tasks)
 	*tasks = (struct graph_tasks){.tasks = NULL};
 }
 
-static sycl_result make_tasks(const struct handler *handler, struct graph_tasks *tasks)
+static sycl_result graph_tasks_make_each(const struct handler *handler, struct graph_tasks *tasks)
 {
 	const struct executable_graph *graph = handler->graph;
 	for (uint32_t i = 0; i < graph->count; i++) {
@@ -57,7 +57,7 @@ sycl_result graph_tasks_make(const struct handler *handler, struct graph_tasks *
 		return error_no_memory();
 	tasks->list = (void *)(tasks->tasks + count);
 	tasks->messages = (void *)(tasks->list + count);
-	sycl_result result = make_tasks(handler, tasks);
+	sycl_result result = graph_tasks_make_each(handler, tasks);
 	if (result) {
 		struct failure why;
 		error_get(&why);

@@ -72,8 +72,9 @@ static sycl_result submit_join(struct queue *queue, uint32_t count, const sycl_e
 	return result;
 }
 
-static sycl_result wait_for_all(sycl_queue helper, uint32_t count,
-				struct shared_event *const *natives, sycl_event *event_out)
+static sycl_result native_wait_for_events(sycl_queue helper, uint32_t count,
+					  struct shared_event *const *natives,
+					  sycl_event *event_out)
 {
 	PIN(queue, queue, helper);
 	sycl_event waits[NATIVES_MAX];
@@ -103,7 +104,7 @@ static sycl_result native_wait_event_make(struct context *context, uint32_t coun
 	sycl_result result = native_helper_queue(context, &helper);
 	if (result)
 		return result;
-	result = wait_for_all(helper, count, natives, event_out);
+	result = native_wait_for_events(helper, count, natives, event_out);
 	struct failure why = {.code = result};
 	error_get(&why);
 	(void)sycl_queue_release(helper);

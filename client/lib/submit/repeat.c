@@ -46,7 +46,7 @@ struct repeat {
 };
 
 /* The queue's place for such a launch. */
-static struct repeat **place_of(struct queue *queue, const struct sycl_launch *launch)
+static struct repeat **repeat_place(struct queue *queue, const struct sycl_launch *launch)
 {
 	uint64_t sum = (uintptr_t)launch->kernel * 31 + launch->global.size[0];
 	for (uint32_t i = 0; i < launch->argument_count; i++) {
@@ -105,7 +105,7 @@ void repeat_remember(const struct handler *handler, struct shape_name name, uint
 	const struct sycl_launch *launch = handler->launch;
 	if (!launch_can_repeat(handler))
 		return;
-	struct repeat **place = place_of(handler->queue, launch);
+	struct repeat **place = repeat_place(handler->queue, launch);
 	struct repeat *kept = realloc(
 		*place, sizeof(*kept) + launch->argument_count * sizeof(struct repeat_argument));
 	if (!kept)
@@ -142,7 +142,7 @@ static bool remote_is_good(const struct remote *remote)
 
 /* The root of an argument's buffer. NULL: the buffer has ended, has failed, or has contents that
  * must be copied in first. */
-static struct buffer *root_of(const struct repeat_argument *argument)
+static struct buffer *repeat_root(const struct repeat_argument *argument)
 {
 	struct buffer *buffer = (struct buffer *)handle_look(argument->buffer.entry,
 							     argument->given.buffer, HANDLE_BUFFER);
@@ -179,7 +179,7 @@ static bool repeat_holds(const struct repeat *repeat, const struct queue *queue,
 	for (uint32_t i = 0; i < repeat->argument_count; i++) {
 		const struct repeat_argument *argument = &repeat->arguments[i];
 		if (argument->given.kind == SYCL_LAUNCH_ACCESSOR &&
-		    !(roots_out[i] = root_of(argument)))
+		    !(roots_out[i] = repeat_root(argument)))
 			return false;
 	}
 	return kernel_is_good(repeat, queue->device);
@@ -264,7 +264,7 @@ bool repeat_launch(struct queue *queue, const struct sycl_launch *launch, sycl_e
 	    atomic_load_explicit(&queue->is_lent, memory_order_acquire))
 		return false;
 	replies_take_in(c);
-	struct repeat *const *place = place_of(queue, launch);
+	struct repeat *const *place = repeat_place(queue, launch);
 	if (event_out) /* as record_and_publish */
 		(void)count_add(&c->handles, 1, memory_order_relaxed);
 	(void)pthread_mutex_lock(&c->submit_lock);

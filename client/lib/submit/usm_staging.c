@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void drop_user(void *staging)
+static void staging_drop_user(void *staging)
 {
 	usm_staging_change_users(staging, UINT32_MAX);
 }
 
-static sycl_result copy_in(sycl_host_task task, void *user_data)
+static sycl_result staging_copy_in(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	const struct usm_staging *staging = user_data;
@@ -23,7 +23,7 @@ static sycl_result copy_in(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-static sycl_result copy_out(sycl_host_task task, void *user_data)
+static sycl_result staging_copy_out(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	const struct usm_staging *staging = user_data;
@@ -37,7 +37,7 @@ struct program_copy {
 	uint64_t size_bytes;
 };
 
-static sycl_result copy_here(sycl_host_task task, void *user_data)
+static sycl_result staging_copy_in_program(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	const struct program_copy *copy = user_data;
@@ -45,7 +45,7 @@ static sycl_result copy_here(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-static void event_forget(sycl_event *event)
+static void event_release_if_any(sycl_event *event)
 {
 	if (*event)
 		(void)sycl_event_release(*event);
@@ -145,8 +145,8 @@ static sycl_result send_copy(const struct handler *handler, struct usm_staging *
 }
 
 /* From the program: now, or in turn if something on its way may still write those bytes. */
-static sycl_result send_from_program(const struct handler *handler, struct usm_staging *staging,
-				     sycl_event *event_out)
+static sycl_result staging_send_from_program(const struct handler *handler,
+					     struct usm_staging *staging, sycl_event *event_out)
 {
 	struct connection *c = handler->object.connection;
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -156,33 +156,33 @@ static sycl_result send_from_program(const struct handler *handler, struct usm_s
 		memcpy(staging->shared, staging->program, staging->size_bytes);
 		return send_copy(handler, staging, NULL, event_out);
 	}
-	CLEANUP(event_forget) sycl_event requisites = NULL;
-	CLEANUP(event_forget) sycl_event read = NULL;
+	CLEANUP(event_release_if_any) sycl_event requisites = NULL;
+	CLEANUP(event_release_if_any) sycl_event read = NULL;
 	sycl_result result = send_requisites(handler, &requisites);
 	if (result)
 		return result;
 	usm_staging_change_users(staging, 1);
-	const struct host_part part = {copy_in, staging, drop_user};
+	const struct host_part part = {staging_copy_in, staging, staging_drop_user};
 	result = send_host_part(handler, &part, requisites, &read);
 	return result ? result : send_copy(handler, staging, read, event_out);
 }
 
-static sycl_result send_to_program(const struct handler *handler, struct usm_staging *staging,
-				   sycl_event *event_out)
+static sycl_result staging_send_to_program(const struct handler *handler,
+					   struct usm_staging *staging, sycl_event *event_out)
 {
-	CLEANUP(event_forget) sycl_event copied = NULL;
+	CLEANUP(event_release_if_any) sycl_event copied = NULL;
 	sycl_result result = send_copy(handler, staging, NULL, &copied);
 	if (result)
 		return result;
 	usm_staging_change_users(staging, 1);
-	const struct host_part part = {copy_out, staging, drop_user};
+	const struct host_part part = {staging_copy_out, staging, staging_drop_user};
 	return send_host_part(handler, &part, copied, event_out);
 }
 
 /* Both ends are memory of the program: a host task copies. */
-static sycl_result send_within_program(const struct handler *handler, sycl_event *event_out)
+static sycl_result staging_send_within_program(const struct handler *handler, sycl_event *event_out)
 {
-	CLEANUP(event_forget) sycl_event requisites = NULL;
+	CLEANUP(event_release_if_any) sycl_event requisites = NULL;
 	sycl_result result = send_requisites(handler, &requisites);
 	if (result)
 		return result;
@@ -191,7 +191,7 @@ static sycl_result send_within_program(const struct handler *handler, sycl_event
 		return error_no_memory();
 	*copy = (struct program_copy){handler->usm.destination, handler->usm.source,
 				      handler->size_bytes};
-	const struct host_part part = {copy_here, copy, free};
+	const struct host_part part = {staging_copy_in_program, copy, free};
 	return send_host_part(handler, &part, requisites, event_out);
 }
 
@@ -205,8 +205,8 @@ static sycl_result send_staged(const struct handler *handler, sycl_event *event_
 		usm_staging_new(handler->object.connection, program, handler->size_bytes, &staging);
 	if (result)
 		return result;
-	result = to_program ? send_to_program(handler, staging, event_out)
-			    : send_from_program(handler, staging, event_out);
+	result = to_program ? staging_send_to_program(handler, staging, event_out)
+			    : staging_send_from_program(handler, staging, event_out);
 	usm_staging_change_users(staging, UINT32_MAX);
 	return result;
 }
@@ -216,7 +216,7 @@ sycl_result usm_submit_staged(const struct handler *handler, sycl_event *event_o
 	/* Needed here, even if the caller passes no place for it. */
 	sycl_event event = NULL;
 	sycl_result result = handler->usm.program_destination && handler->usm.program_source
-				     ? send_within_program(handler, &event)
+				     ? staging_send_within_program(handler, &event)
 				     : send_staged(handler, &event);
 	if (result)
 		return result;

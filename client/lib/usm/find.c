@@ -23,7 +23,7 @@ bool usm_find(struct connection *c, uint64_t context, const void *pointer, uint6
 
 /* With the state lock. True if the address is in USM. `beyond`: or so many bytes behind an arena of
  * USM. */
-static bool lies_near(const struct connection *c, uint64_t address, uint64_t beyond)
+static bool usm_lies_near(const struct connection *c, uint64_t address, uint64_t beyond)
 {
 	int64_t at = usm_allocations_before(c->usm, address);
 	bool near = at >= 0 && address - c->usm->table[at]->address < c->usm->table[at]->real_bytes;
@@ -39,19 +39,19 @@ static bool lies_near(const struct connection *c, uint64_t address, uint64_t bey
 bool usm_is_near(struct connection *c, const void *pointer)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
-	bool near = lies_near(c, (uintptr_t)pointer, 0);
+	bool near = usm_lies_near(c, (uintptr_t)pointer, 0);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	return near;
 }
 
 /* With the state lock. */
-static enum usm_host_end host_end_of(const struct connection *c, uint64_t context, uint64_t address,
-				     uint64_t size_bytes)
+static enum usm_host_end usm_host_end_at(const struct connection *c, uint64_t context,
+					 uint64_t address, uint64_t size_bytes)
 {
 	const struct usm_allocation *found = usm_allocations_find(c->usm, 0, address, size_bytes);
 	/* No memory of the program lies directly behind an arena of USM. */
 	if (!found)
-		return lies_near(c, address, 1) ? USM_HOST_WRONG : USM_HOST_PLAIN;
+		return usm_lies_near(c, address, 1) ? USM_HOST_WRONG : USM_HOST_PLAIN;
 	if (found->kind == SYCL_USM_DEVICE)
 		return USM_HOST_WRONG;
 	bool stays = found->kind == SYCL_USM_HOST || !c->in_process;
@@ -64,9 +64,9 @@ enum usm_host_end usm_find_host_end(struct connection *c, uint64_t context, cons
 	if (!c->has_usm_ends)
 		return USM_HOST_PLAIN;
 	(void)pthread_mutex_lock(&c->state_lock);
-	enum usm_host_end end = c->usm->count == 0
-					? USM_HOST_PLAIN
-					: host_end_of(c, context, (uintptr_t)pointer, size_bytes);
+	enum usm_host_end end =
+		c->usm->count == 0 ? USM_HOST_PLAIN
+				   : usm_host_end_at(c, context, (uintptr_t)pointer, size_bytes);
 	(void)pthread_mutex_unlock(&c->state_lock);
 	return end;
 }

@@ -21,7 +21,7 @@ static_assert(sizeof(struct sycl_usm_info) == 24, "part of the interface");
 #define ADDRESSES_TRIED  7u
 #define LARGER_TRY_BYTES (4ull << 20)
 
-static void *pointer_to(uint64_t address)
+static void *usm_pointer_to(uint64_t address)
 {
 	return (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr): what USM is
 }
@@ -30,8 +30,8 @@ static void *pointer_to(uint64_t address)
  * With the state lock. A page is kept while an allocation lies in it, and may hold several. Finds
  * the pages of this allocation that its neighbours in the table do not use. False: there are none.
  */
-static bool own_pages(const struct usm_state *usm, const struct usm_allocation *allocation,
-		      uint64_t *begin_out, uint64_t *bytes_out)
+static bool usm_find_own_pages(const struct usm_state *usm, const struct usm_allocation *allocation,
+			       uint64_t *begin_out, uint64_t *bytes_out)
 {
 	uint64_t begin = allocation->address & ~(PAGE_BYTES - 1);
 	uint64_t end =
@@ -59,15 +59,15 @@ static bool own_pages(const struct usm_state *usm, const struct usm_allocation *
 
 /* Gives back the addresses of an allocation that the engine has freed or never made. The table does
  * not have it any more. With the state lock. */
-static void give_place(struct connection *c, struct usm_allocation *allocation)
+static void usm_give_place(struct connection *c, struct usm_allocation *allocation)
 {
 	struct usm_place *place = &allocation->place;
 	uint64_t begin, bytes;
-	if (place->keeps_pages && own_pages(c->usm, allocation, &begin, &bytes))
-		usm_place_give(pointer_to(begin), bytes);
+	if (place->keeps_pages && usm_find_own_pages(c->usm, allocation, &begin, &bytes))
+		usm_place_give(usm_pointer_to(begin), bytes);
 	if (place->slab) {
 		struct usm_slab *slab = place->slab;
-		if (usm_slabs_give(&c->usm->slabs, slab, pointer_to(allocation->address))) {
+		if (usm_slabs_give(&c->usm->slabs, slab, usm_pointer_to(allocation->address))) {
 			arenas_give(&c->arenas, &slab->range);
 			free(slab);
 		}
@@ -81,13 +81,13 @@ static void give_place(struct connection *c, struct usm_allocation *allocation)
 static void usm_released(struct connection *c, struct usm_allocation *allocation)
 {
 	usm_allocations_remove(c->usm, allocation);
-	give_place(c, allocation);
+	usm_give_place(c, allocation);
 	free(allocation->remote.why);
 	free(allocation->name);
 	free(allocation);
 }
 
-static void entry_released(struct connection *c, struct id_entry *entry)
+static void usm_entry_released(struct connection *c, struct id_entry *entry)
 {
 	usm_released(c, entry->usm);
 }
@@ -105,7 +105,7 @@ void usm_fini(struct connection *c)
 
 /* For an allocation that is not in use, or no longer: its id and its place are free again when the
  * engine sends Released. */
-static void let_go(struct connection *c, struct usm_allocation *allocation)
+static void usm_release_unused(struct connection *c, struct usm_allocation *allocation)
 {
 	uint64_t id = allocation->remote.id;
 	(void)pthread_mutex_lock(&c->state_lock);
@@ -131,8 +131,8 @@ static void *usm_take_piece(struct connection *c, uint32_t class_index,
 	return usm_slabs_take(&c->usm->slabs, class_index, &allocation->place.slab);
 }
 
-static sycl_result take_small(struct connection *c, uint32_t class_index,
-			      struct usm_allocation *allocation)
+static sycl_result usm_take_small(struct connection *c, uint32_t class_index,
+				  struct usm_allocation *allocation)
 {
 	(void)pthread_mutex_lock(&c->state_lock);
 	(void)replies_drain(c);
@@ -166,7 +166,7 @@ static sycl_result usm_find_place(struct connection *c, struct usm_allocation *a
 	uint32_t class_index;
 	void *begin = NULL;
 	if (usm_slabs_class(allocation->size_bytes, alignment, &class_index))
-		return take_small(c, class_index, allocation);
+		return usm_take_small(c, class_index, allocation);
 	sycl_result result =
 		arenas_take_usm(c, allocation->size_bytes, &allocation->place.range, &begin);
 	allocation->address = (uintptr_t)begin;
@@ -178,7 +178,7 @@ struct allocated {
 	uint64_t address, size_bytes; /* the size only for a variable */
 };
 
-static void take_address(struct pending *pending, const Sycl__V1__Reply *reply)
+static void usm_take_address(struct pending *pending, const Sycl__V1__Reply *reply)
 {
 	struct allocated *allocated = pending->context;
 	if (reply->body_case != SYCL__V1__REPLY__BODY_USM_ALLOCATED)
@@ -206,7 +206,7 @@ static sycl_result usm_request(struct connection *c, struct usm_allocation *allo
 	command.body_case = SYCL__V1__COMMAND__BODY_USM_ALLOCATE;
 	command.usm_allocate = &message;
 	struct allocated allocated = {.address = 0};
-	allocated.pending.take = take_address;
+	allocated.pending.take = usm_take_address;
 	allocated.pending.context = &allocated;
 	sycl_result result = connection_request(c, &command, &allocated.pending, UINT64_MAX);
 	if (!result && (allocated.address == 0 ||
@@ -231,7 +231,7 @@ static int usm_enter_table(struct connection *c, struct usm_allocation *allocati
 	(void)pthread_mutex_lock(&c->state_lock);
 	int r = usm_allocations_insert(c->usm, allocation);
 	if (r == 0 && allocation->kind == SYCL_USM_DEVICE && !c->in_process) {
-		if (own_pages(c->usm, allocation, &begin, &bytes))
+		if (usm_find_own_pages(c->usm, allocation, &begin, &bytes))
 			r = usm_place_keep(begin, bytes);
 		allocation->place.keeps_pages = r == 0;
 		if (r < 0)
@@ -256,7 +256,7 @@ static void usm_forget_unused(struct connection *c, struct usm_allocation *alloc
 	}
 	(void)pthread_mutex_unlock(&c->state_lock);
 	if (keeps_id)
-		let_go(c, allocation);
+		usm_release_unused(c, allocation);
 	else
 		usm_released(c, allocation);
 }
@@ -282,7 +282,7 @@ static struct usm_allocation *usm_allocation_make(struct connection *c,
 	(void)pthread_mutex_lock(&c->state_lock);
 	struct id_entry *entry = object_ids_find(&c->ids, allocation->remote.id);
 	entry->usm = allocation;
-	entry->released = entry_released;
+	entry->released = usm_entry_released;
 	(void)pthread_mutex_unlock(&c->state_lock);
 	bool has_place = plan->kind != SYCL_USM_DEVICE && !c->in_process;
 	bool sent = false;
@@ -303,9 +303,9 @@ static struct usm_allocation *usm_allocation_make(struct connection *c,
 
 /* Tries allocations until the program uses none of the addresses. *last_out: how many were tried in
  * vain before. */
-static sycl_result try_addresses(struct connection *c, struct usm_allocation *plan,
-				 uint64_t alignment, struct usm_allocation **tried,
-				 uint32_t *last_out)
+static sycl_result usm_try_addresses(struct connection *c, struct usm_allocation *plan,
+				     uint64_t alignment, struct usm_allocation **tried,
+				     uint32_t *last_out)
 {
 	for (uint32_t i = 0; i < ADDRESSES_TRIED; i++) {
 		uint64_t larger = LARGER_TRY_BYTES << i;
@@ -333,14 +333,14 @@ static sycl_result usm_allocate(struct connection *c, struct usm_allocation *pla
 {
 	struct usm_allocation *tried[ADDRESSES_TRIED];
 	uint32_t last = 0;
-	sycl_result result = try_addresses(c, plan, alignment, tried, &last);
+	sycl_result result = usm_try_addresses(c, plan, alignment, tried, &last);
 	struct failure why;
 	error_get(&why);
 	for (uint32_t i = 0; i < last; i++)
-		let_go(c, tried[i]);
+		usm_release_unused(c, tried[i]);
 	if (result)
 		return error_set_failure(&why);
-	*pointer_out = pointer_to(tried[last]->address);
+	*pointer_out = usm_pointer_to(tried[last]->address);
 	return SYCL_SUCCESS;
 }
 
@@ -364,16 +364,16 @@ sycl_result usm_name_variable(struct connection *c, const struct usm_allocation 
 			: error_set_errno(r, "the address of a variable cannot be reserved");
 	struct failure why;
 	error_get(&why);
-	let_go(c, variable);
+	usm_release_unused(c, variable);
 	return error_set_failure(&why);
 }
 
 void usm_forget_variable(struct connection *c, struct usm_allocation *variable)
 {
-	let_go(c, variable);
+	usm_release_unused(c, variable);
 }
 
-static bool has_aspect(const struct device *device, sycl_usm_kind kind)
+static bool usm_device_has_aspect(const struct device *device, sycl_usm_kind kind)
 {
 	static const sycl_aspect aspects[] = {
 		[SYCL_USM_DEVICE] = SYCL_ASPECT_USM_DEVICE_ALLOCATIONS,
@@ -400,7 +400,7 @@ static sycl_result usm_malloc(struct context *context, const struct device *devi
 	/* Belongs to none. */
 	if (kind == SYCL_USM_HOST)
 		device = context->devices[0];
-	if (!has_aspect(device, kind))
+	if (!usm_device_has_aspect(device, kind))
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s has no USM of this kind",
 				 device->facts->name);
 	if (size_bytes == 0) {
@@ -475,7 +475,7 @@ static sycl_result usm_free(struct context *context, const void *pointer)
 	if (!found)
 		return error_set(SYCL_ERROR_INVALID, "%p is not where USM of this context begins",
 				 pointer);
-	let_go(c, allocation);
+	usm_release_unused(c, allocation);
 	return SYCL_SUCCESS;
 }
 
