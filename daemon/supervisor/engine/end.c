@@ -8,6 +8,7 @@
 #include "engine/death.h"
 #include "engine/groups.h"
 #include "engine/handles.h"
+#include "engine/listed.h"
 #include "engine/log.h"
 #include "engine/lost.h"
 #include "engine/orphans.h"
@@ -70,6 +71,7 @@ static void engine_process_ended(struct engine *engine, int wait_status)
 	else
 		engine_settle(engine, wait_status);
 	engine_move_sessions(engine);
+	engine_unlist_sessions(engine);
 	engine_end_sessions(engine);
 	engine_close_handles(engine);
 	orphans_end(supervisor);
@@ -186,6 +188,7 @@ void engine_forget(struct engine *engine)
 		tenant->current = NULL;
 	tenant->supervisor->engine_count--;
 	engine->tenant->supervisor->observer->gone(engine);
+	engine_unlist_sessions(engine);
 	engine_detach(engine);
 	engine_refuse_waiting(engine, "the service is stopping");
 	engine_close_handles(engine);

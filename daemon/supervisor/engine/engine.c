@@ -8,6 +8,7 @@
 #include "engine/end.h"
 #include "engine/handles.h"
 #include "engine/launch.h"
+#include "engine/listed.h"
 #include "engine/lost.h"
 #include "engine/process.h"
 #include "base/foreign_socket.h"
@@ -122,6 +123,7 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 		return -ENOMEM;
 	engine->is_replacement = tenant->warm_devices != 0;
 	engine->is_child = true;
+	engine->sessions_listed = true; /* it has none */
 	int r = engine_begin_process(engine, may_adopt);
 	if (r < 0) {
 		engine_destroy(engine);
@@ -189,6 +191,7 @@ int engine_attach(struct engine *engine, int control)
 
 void engine_session_closed(struct engine *engine, struct session *session)
 {
+	engine_unlist_session(engine, session->id);
 	engine_remove_session(engine, session);
 	engine_session_end(engine, session);
 	if (engine->end_reason[0] && engine->sessions_count == 0)

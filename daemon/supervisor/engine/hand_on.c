@@ -2,6 +2,7 @@
 
 #include "engine/control.h"
 #include "engine/end.h"
+#include "engine/listed.h"
 #include "engine/sessions.h"
 #include "service/supervisor.h"
 #include "service/unsettled.h"
@@ -50,7 +51,11 @@ void engine_flush(struct engine *engine)
 			TAILQ_INSERT_TAIL(&engine->silent, session, link);
 			continue;
 		}
+		/* First, so that it is in the file of open sessions when the engine has it. */
+		engine_list_session(engine, session->id);
 		int r = engine_send_session(engine, session);
+		if (r < 0)
+			engine_unlist_session(engine, session->id);
 		if (r == -EAGAIN) {
 			engine_watch_control(engine, UV_READABLE | UV_WRITABLE);
 			return;

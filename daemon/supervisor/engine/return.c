@@ -5,6 +5,7 @@
 #include "account/file.h"
 #include "engine/engine.h"
 #include "engine/end.h"
+#include "engine/listed.h"
 #include "engine/sessions.h"
 #include "engine/control.h"
 #include "flight_page.h"
@@ -174,7 +175,8 @@ static bool hand_off_is_genuine(struct engine *engine, const Sycl__V1__SessionHa
 static bool return_receive_session(struct engine *engine, const Sycl__V1__ReturnedSession *returned)
 {
 	const Sycl__V1__SessionHandOff *hand_off = returned->hand_off;
-	if (!hand_off_is_genuine(engine, hand_off))
+	if (!hand_off_is_genuine(engine, hand_off) ||
+	    !engine_may_return_with(engine, hand_off->session))
 		return false;
 	struct peer peer = {
 		.pid = (pid_t)hand_off->pid,
@@ -215,6 +217,7 @@ static void return_finish(struct engine *engine)
 	log_info("engine", "pid %ld of uid %lu is back; sessions: %u", (long)engine->pid,
 		 (unsigned long)tenant->uid, engine->sessions_count);
 	engine->return_begun = false;
+	engine_settle_list(engine);
 	tenant->supervisor->observer->returned(engine);
 	engine_became_ready(engine, flight);
 }

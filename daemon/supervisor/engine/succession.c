@@ -61,6 +61,7 @@ static void state_keep_engine(const struct engine *engine, struct service_state_
 		.refused = engine->is_refused,
 		.retired = engine->is_retired,
 		.devices = state_devices(engine),
+		.sessions_listed = engine->sessions_listed,
 	};
 	if (entry->devices == SERVICE_STATE_DEVICES_LISTED)
 		entry->listed = engine->allowed.set;
@@ -118,7 +119,8 @@ static int succession_write(struct supervisor *supervisor, uint64_t sessions_bef
 	struct succession *succession = supervisor->succession;
 	if (!succession->is_open)
 		return -EBADF;
-	struct service_state state = {.sessions_before = sessions_before};
+	struct service_state state = {.sessions_before = sessions_before,
+				      .sessions_mark = succession->open.mark};
 	memcpy(state.secret, succession->secret, sizeof(state.secret));
 	state.engines = calloc(supervisor->engine_count + 1u, sizeof(*state.engines));
 	state.accounts = calloc(supervisor->tenant_count + 1u, sizeof(*state.accounts));
@@ -227,6 +229,7 @@ static void engine_recall(struct engine *engine, const struct service_state_engi
 	engine->since_ns = entry->since_ns < now_ns ? entry->since_ns : now_ns;
 	engine->since_unix_seconds = entry->since_unix_seconds;
 	engine->is_retired = entry->retired;
+	engine->sessions_listed = entry->sessions_listed;
 	engine->devices_known = entry->devices == SERVICE_STATE_DEVICES_ALL ||
 				entry->devices == SERVICE_STATE_DEVICES_LISTED;
 	engine->allowed.given = entry->devices == SERVICE_STATE_DEVICES_LISTED;
@@ -281,6 +284,46 @@ static void succession_restore_account(struct supervisor *supervisor,
 	tenant->is_unknown = account->unknown;
 }
 
+static bool is_of_expected_engine(void *context, uint64_t session, uint32_t engine)
+{
+	(void)session;
+	return engine_return_find(context, (pid_t)engine) != NULL;
+}
+
+/*
+ * Opens the list of open sessions that the state names, or begins a new one. Without it, engines
+ * return with each session whose proof is right. 0, or a negative errno: the list cannot be read
+ * now.
+ */
+static int succession_open_list(struct supervisor *supervisor, struct service_state *state)
+{
+	struct succession *succession = supervisor->succession;
+	int folder = supervisor->directory.fd;
+	int r = state->sessions_mark
+			? open_sessions_load(folder, state->sessions_mark, &succession->open)
+			: -ENOENT;
+	if (r == 0)
+		return 0;
+	if (r != -ENOENT && r != -EBADMSG && r != -EPERM) {
+		log_error("service", "the list of open sessions in %s cannot be read: %s",
+			  supervisor->directory.path, strerror(-r));
+		return r;
+	}
+	if (state->sessions_mark)
+		log_warning("service",
+			    "the list of open sessions in %s is not used (%s): sessions that were "
+			    "closed may return",
+			    supervisor->directory.path,
+			    r == -EPERM ? "it is not this user's alone" : "it is lost or damaged");
+	for (uint32_t i = 0; i < state->engine_count; i++)
+		state->engines[i].sessions_listed = 0;
+	r = open_sessions_create(folder, &succession->open);
+	if (r < 0)
+		log_warning("service", "no list of open sessions can be made in %s: %s",
+			    supervisor->directory.path, strerror(-r));
+	return 0;
+}
+
 static void succession_restore(struct supervisor *supervisor, const struct service_state *state)
 {
 	struct succession *succession = supervisor->succession;
@@ -289,6 +332,7 @@ static void succession_restore(struct supervisor *supervisor, const struct servi
 	supervisor->last_session = state->sessions_before ? state->sessions_before - 1 : 0;
 	for (uint32_t i = 0; i < state->engine_count; i++)
 		succession_expect_engine(supervisor, &state->engines[i]);
+	(void)open_sessions_filter(&succession->open, is_of_expected_engine, supervisor);
 	for (uint32_t i = 0; i < state->account_count; i++)
 		succession_restore_account(supervisor, &state->accounts[i]);
 }
@@ -314,9 +358,11 @@ static int succession_read(struct supervisor *supervisor)
 	int r = service_state_load(supervisor->directory.fd, &state);
 	switch (r) {
 	case 0:
-		succession_restore(supervisor, &state);
+		r = succession_open_list(supervisor, &state);
+		if (r == 0)
+			succession_restore(supervisor, &state);
 		service_state_fini(&state);
-		return 0;
+		return r;
 	case -ENOENT:
 		break;
 	case -EBADMSG:
@@ -335,6 +381,7 @@ static int succession_read(struct supervisor *supervisor)
 			  supervisor->directory.path, strerror(-r));
 		return r;
 	}
+	(void)succession_open_list(supervisor, &state); /* it names no file, so a new one begins */
 	succession->sessions_before = supervisor->last_session + 1;
 	return getrandom(succession->secret, sizeof(succession->secret), 0) ==
 			       (ssize_t)sizeof(succession->secret)
@@ -384,11 +431,13 @@ void succession_close(struct supervisor *supervisor)
 	struct succession *succession = supervisor->succession;
 	if (!succession->is_open) {
 		account_file_forget(supervisor);
+		open_sessions_close(&succession->open);
 		return;
 	}
 	(void)succession_write(supervisor, supervisor->last_session + 1);
 	(void)account_file_save(supervisor);
 	account_file_forget(supervisor);
+	open_sessions_close(&succession->open);
 	succession->is_open = false;
 	listener_forget(&succession->listener);
 	listener_close(&succession->listener);

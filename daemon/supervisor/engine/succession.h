@@ -8,6 +8,7 @@
 
 #include "base/listener.h"
 #include "base/runtime_directory.h"
+#include "service/open_sessions.h"
 #include "service/service_state.h"
 
 #include <stdbool.h>
@@ -21,7 +22,9 @@ struct succession {
 	uint8_t secret[SERVICE_SECRET_BYTES]; /* key of session_proof */
 	uint64_t sessions_before; /* value in the file: numbers from here on may not be assigned */
 	bool is_open;
-	bool has_failed; /* the file could not be written; logged once, and tried again */
+	bool has_failed;           /* the file could not be written; logged once, and tried again */
+	struct open_sessions open; /* engine/listed.h */
+	bool list_has_failed;      /* `open` could not be written; logged once */
 	bool is_far; /* numbers jump ahead, to those that the next service will not assign either */
 	struct listener listener; /* for engines that return */
 	uv_timer_t

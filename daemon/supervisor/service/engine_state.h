@@ -79,6 +79,8 @@ struct engine {
 	bool is_older;
 	/* The devices of its tenant have changed: it keeps its sessions and gets no new ones. */
 	bool is_retired;
+	bool sessions_listed; /* engine/listed.h: its sessions are in the file for the next service
+			       */
 	unsigned returns_lost;
 	char kill_reason[ENGINE_REASON_BYTES]; /* reason for SIGKILL; "": it was not sent */
 	/* Reason of an ordered end, before SIGKILL; "": none was ordered. */

@@ -12,14 +12,14 @@
 #define STATE_NAME     "engines"
 #define STATE_BAD_NAME "engines.bad"
 #define STATE_MAGIC    0x6574617473637973ull /* "sycstate" */
-#define STATE_FORMAT   2u
+#define STATE_FORMAT   3u
 
 /* The head of the file; engines follow, then accounts. In this machine's byte order, because the
  * file never leaves the machine. */
 struct head {
 	uint64_t magic;
 	uint32_t format;
-	uint32_t reserved;
+	uint32_t sessions_mark; /* 0 before format 3 */
 	/*
 	 * Checksum of the whole file with 0 here. It reveals damage, and does not prevent forgery.
 	 */
@@ -32,10 +32,15 @@ struct head {
 
 static_assert(sizeof(struct head) == 56, "part of the layout");
 
-/* Format 1 has the first members of each engine. */
+/* Earlier formats have the first members of each engine. */
 static size_t engine_size(uint32_t format)
 {
-	return format == 1 ? SERVICE_STATE_ENGINE_1_BYTES : sizeof(struct service_state_engine);
+	static const size_t sizes[STATE_FORMAT + 1] = {
+		[1] = SERVICE_STATE_ENGINE_1_BYTES,
+		[2] = SERVICE_STATE_ENGINE_2_BYTES,
+		[3] = sizeof(struct service_state_engine),
+	};
+	return sizes[format];
 }
 
 static size_t state_size(uint32_t format, uint32_t engines, uint32_t accounts)
@@ -97,6 +102,7 @@ int service_state_load(int folder, struct service_state *state_out)
 		return r;
 	struct service_state state = {
 		.sessions_before = head.sessions_before,
+		.sessions_mark = head.format < 3 ? 0 : head.sessions_mark,
 		.engine_count = head.engine_count,
 		.account_count = head.account_count,
 	};
@@ -123,6 +129,7 @@ int service_state_save(int folder, const struct service_state *state)
 	struct head head = {
 		.magic = STATE_MAGIC,
 		.format = STATE_FORMAT,
+		.sessions_mark = state->sessions_mark,
 		.sessions_before = state->sessions_before,
 		.engine_count = state->engine_count,
 		.account_count = state->account_count,

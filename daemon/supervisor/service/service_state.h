@@ -33,6 +33,9 @@ struct service_state_engine {
 	uint32_t retired; /* 1: it gets no new session any more */
 	uint32_t devices; /* an enum service_state_devices: what it was started with */
 	struct device_set listed;
+	/* From here on members of format 3; 0 if the file has an earlier one. */
+	uint32_t sessions_listed; /* 1: its sessions are in the file `sessions_mark` names */
+	uint32_t reserved;
 };
 
 enum service_state_devices {
@@ -41,11 +44,17 @@ enum service_state_devices {
 	SERVICE_STATE_DEVICES_LISTED = 2, /* only `listed` */
 };
 
-enum { SERVICE_STATE_ENGINE_1_BYTES = 56 }; /* an engine in format 1 */
+enum { /* an engine in earlier formats */
+       SERVICE_STATE_ENGINE_1_BYTES = 56,
+       SERVICE_STATE_ENGINE_2_BYTES = 128,
+};
 
 static_assert(offsetof(struct service_state_engine, retired) == SERVICE_STATE_ENGINE_1_BYTES,
 	      "part of the layout");
-static_assert(sizeof(struct service_state_engine) == 128, "part of the layout");
+static_assert(offsetof(struct service_state_engine, sessions_listed) ==
+		      SERVICE_STATE_ENGINE_2_BYTES,
+	      "part of the layout");
+static_assert(sizeof(struct service_state_engine) == 136, "part of the layout");
 
 /* The use of devices by a tenant's ended sessions. */
 struct service_state_account {
@@ -63,6 +72,7 @@ static_assert(sizeof(struct service_state_account) == 72, "part of the layout");
 struct service_state {
 	uint8_t secret[SERVICE_SECRET_BYTES]; /* base/session_proof.h */
 	uint64_t sessions_before; /* numbers below this one may have been assigned to sessions */
+	uint32_t sessions_mark;   /* of the file of open sessions (open_sessions.h); 0: none */
 	uint32_t engine_count;
 	uint32_t account_count;
 	struct service_state_engine *engines;   /* allocated */
@@ -72,12 +82,12 @@ struct service_state {
 /*
  * Reads the file. 0, or a negative errno. -ENOENT: there is none. -EPERM: another user owns it or
  * may use it. -EBADMSG: it is no such file, or damaged. -EPROTONOSUPPORT: it is of a release with
- * a format that is neither 1 nor 2. Other errors: it could not be read, and may be intact. Does not
+ * a format above 3. Other errors: it could not be read, and may be intact. Does not
  * block.
  */
 int service_state_load(int folder, struct service_state *state_out);
 
-/* Replaces the file, in format 2. 0 or a negative errno; on failure the previous file still exists.
+/* Replaces the file, in format 3. 0 or a negative errno; on failure the previous file still exists.
  */
 int service_state_save(int folder, const struct service_state *state);
 

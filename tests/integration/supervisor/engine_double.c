@@ -28,6 +28,7 @@
  *   forger       with another token
  *   pretender    with a session that it did not have
  *   doubler      with a session twice
+ *   hoarder      with sessions that it has reported as closed
  *   newer        as one of a later release
  *   older        as one of another release with the same protocol
  *   pageless     with another file for a flight page
@@ -252,9 +253,16 @@ static void say_line(const char *line)
 	(void)written;
 }
 
+enum { HOARD_MAX = 8 };
+
+static Sycl__V1__SessionHandOff hoard[HOARD_MAX];
+static unsigned hoard_count;
+
 static void end_session(unsigned i)
 {
 	say_state(me.sessions[i].id, SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED);
+	if (manner("hoarder") && hoard_count < HOARD_MAX)
+		hoard[hoard_count++] = me.sessions[i].hand_off;
 	close_fd(&me.sessions[i].socket);
 	me.sessions[i] = me.sessions[--me.count];
 }
@@ -395,9 +403,9 @@ static void take_session(const Sycl__V1__SessionHandOff *hand_off, struct packet
 
 static bool comes_back(void)
 {
-	static const char *const manners[] = {"returns",  "forger",  "pretender",
-					      "doubler",  "newer",   "older",
-					      "pageless", "mumbler", "waverer"};
+	static const char *const manners[] = {"returns", "forger", "pretender", "doubler",
+					      "newer",   "older",  "pageless",  "mumbler",
+					      "waverer", "hoarder"};
 	for (size_t i = 0; i < sizeof(manners) / sizeof(*manners); i++)
 		if (manner(manners[i]))
 			return true;
@@ -442,7 +450,7 @@ static void take_identity(const Sycl__V1__EngineIdentity *identity)
 
 static void come_back(bool page_wanted)
 {
-	Sycl__V1__ReturnedSession rows[SESSIONS_MAX + 1], *list[SESSIONS_MAX + 1];
+	Sycl__V1__ReturnedSession rows[SESSIONS_MAX + HOARD_MAX], *list[SESSIONS_MAX + HOARD_MAX];
 	Sycl__V1__EngineReturn message = SYCL__V1__ENGINE_RETURN__INIT;
 	message.protocol = CONTROL_PROTOCOL + manner("newer");
 	message.version =
@@ -460,6 +468,12 @@ static void come_back(bool page_wanted)
 	}
 	if (manner("doubler") && me.count)
 		list[message.n_sessions++] = &rows[0];
+	for (unsigned i = 0; i < hoard_count; i++) {
+		Sycl__V1__ReturnedSession *row = &rows[message.n_sessions];
+		sycl__v1__returned_session__init(row);
+		row->hand_off = &hoard[i];
+		list[message.n_sessions++] = row;
+	}
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_ENGINE_RETURN;
 	control.engine_return = &message;

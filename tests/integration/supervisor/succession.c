@@ -263,6 +263,68 @@ Test(succession, what_does_not_show_what_it_should_is_left_alone)
 	}
 }
 
+static void truncate_it(const char *path);
+static void empty_it(const char *path);
+static void write_garbage(const char *path);
+static void make_it_a_link(const char *path);
+
+/* It has the proofs of both, and the service was told that one is closed. */
+Test(succession, a_session_that_was_closed_does_not_come_back)
+{
+	service_prepare(&service, "hoarder");
+	service_start(&service, NULL);
+	struct client first = open_known_client(), second = open_known_client();
+	cr_assert(eq(long, second.engine, first.engine));
+	close_fd(&second.socket);
+	cr_assert(wait_until(has_one_session, NULL));
+	end_service(SIGKILL);
+	service_start(&service, NULL);
+	struct client next = open_known_client();
+	cr_expect(ne(long, next.engine, first.engine));
+	cr_expect(eq(int, ctl_session_count(&service), 1));
+	cr_expect(
+		eq(uint, service_log_count(&service, "names a session that it does not have"), 1));
+	must_answer(&first);
+	must_answer(&next);
+	close_fd(&first.socket);
+	close_fd(&next.socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* Then proofs alone count, as with the file of an earlier release. */
+Test(succession, engines_come_back_without_the_list_of_open_sessions)
+{
+	static void (*const ways[])(const char *) = {truncate_it, empty_it, write_garbage,
+						     make_it_a_link};
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		char path[PATH_MOST];
+		service_prepare(&service, "returns");
+		service_start(&service, NULL);
+		struct client first = open_known_client();
+		end_service(SIGKILL);
+		file_path("sessions", path);
+		ways[i](path);
+		service_start(&service, NULL);
+		struct client next = open_known_client();
+		cr_assert(eq(long, next.engine, first.engine), "case %zu", i);
+		cr_assert(eq(uint, service_log_count(&service, "that were closed may return"), 1),
+			  "case %zu", i);
+		must_answer(&first);
+		/* The list is whole again. */
+		end_service(SIGKILL);
+		service_start(&service, NULL);
+		must_answer(&next);
+		cr_assert(wait_until(has_two_sessions, NULL));
+		cr_assert(eq(uint, service_log_count(&service, "that were closed may return"), 1),
+			  "case %zu", i);
+		close_fd(&first.socket);
+		close_fd(&next.socket);
+		cr_assert(eq(int, service_stop(&service), 0));
+		if (i + 1 < sizeof(ways) / sizeof(*ways))
+			service_free(&service);
+	}
+}
+
 /* An upgrade is for sessions that come after it. */
 Test(succession, one_of_another_release_keeps_whom_it_has_and_gets_nobody_new)
 {

@@ -15,6 +15,14 @@ if(TARGET unit_service_state)
   target_link_options(unit_service_state PRIVATE -Wl,--wrap=read,--wrap=write)
 endif()
 
+# The list of open sessions for the next service. Writes can fail.
+sycl_test(unit_open_sessions SOURCES ${CMAKE_CURRENT_LIST_DIR}/open_sessions.c ${supervisor_folder}/service/open_sessions.c
+  ${supervisor_folder}/base/kept_file.c LIBS sycl_shared)
+if(TARGET unit_open_sessions)
+  target_include_directories(unit_open_sessions PRIVATE ${supervisor_folder})
+  target_link_options(unit_open_sessions PRIVATE -Wl,--wrap=pwrite)
+endif()
+
 # Queries, with invented sessions.
 sycl_test(unit_account_query SOURCES ${CMAKE_CURRENT_LIST_DIR}/account_query.c ${supervisor_folder}/account/query.c
   ${supervisor_folder}/base/account_table.c ${supervisor_folder}/base/siphash.c ${supervisor_folder}/base/cgroup.c
@@ -49,6 +57,7 @@ endif()
 
 # Which sessions return with an engine; the rest of the engine's files is invented.
 sycl_test(unit_return SOURCES ${CMAKE_CURRENT_LIST_DIR}/return.c ${supervisor_folder}/engine/return.c
+  ${supervisor_folder}/engine/listed.c ${supervisor_folder}/service/open_sessions.c ${supervisor_folder}/base/kept_file.c
   ${supervisor_folder}/service/session.c ${supervisor_folder}/base/session_proof.c ${supervisor_folder}/base/siphash.c ${supervisor_folder}/base/foreign_socket.c
   ${supervisor_folder}/base/text.c LIBS sycl_shared sycl_proto PkgConfig::uv)
 if(TARGET unit_return)

@@ -7,6 +7,7 @@
 #include "engine/control.h"
 #include "engine/end.h"
 #include "engine/handles.h"
+#include "engine/listed.h"
 #include "engine/log.h"
 #include "engine/sessions.h"
 #include "engine/sharing.h"
@@ -32,9 +33,25 @@ static uint64_t handed[HANDED_MAX]; /* the sessions that the engine has got, in 
 static unsigned handed_count;
 static int send_result;
 
+/* Sessions in the list for the next service, as bits. */
+static uint64_t listed;
+
+void engine_list_session(struct engine *of, uint64_t session)
+{
+	(void)of;
+	listed |= 1ull << session;
+}
+
+void engine_unlist_session(struct engine *of, uint64_t session)
+{
+	(void)of;
+	listed &= ~(1ull << session);
+}
+
 int engine_send_session(struct engine *to, const struct session *session)
 {
 	(void)to;
+	cr_expect(listed & 1ull << session->id, "the service may be killed now");
 	if (send_result == 0)
 		handed[handed_count++] = session->id;
 	return send_result;
@@ -207,6 +224,7 @@ Test(hand_on, a_full_control_socket_keeps_the_order)
 	send_result = -EAGAIN;
 	int first = give_session(1, true), second = give_session(2, true);
 	cr_expect(eq(int, engine->control_events, UV_READABLE | UV_WRITABLE));
+	cr_expect(zero(u64, listed), "the engine has none");
 	send_result = 0;
 	(void)uv_run(&supervisor.loop, UV_RUN_NOWAIT);
 	expect_handed("1 2");

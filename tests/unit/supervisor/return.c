@@ -10,6 +10,7 @@
 #include "engine/control.h"
 #include "engine/end.h"
 #include "engine/engine.h"
+#include "engine/listed.h"
 #include "engine/log.h"
 #include "engine/sessions.h"
 #include "engine/succession.h"
@@ -18,10 +19,12 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ENGINES = 2, MANY = 4096, PART = 512, USER = 1000 };
 
@@ -29,6 +32,7 @@ static struct supervisor supervisor;
 static struct succession succession = {.secret = {1, 2, 3, 4}};
 static struct tenant tenant = {.supervisor = &supervisor, .uid = USER};
 static struct engine *engines[ENGINES];
+static char folder_path[] = "/tmp/sycld-return-XXXXXX";
 static char refused[128]; /* why the last engine was refused; "": none was */
 
 struct session *engine_session(struct engine *engine, uint64_t id)
@@ -110,6 +114,11 @@ void engine_log_follow(struct engine *engine, int log)
 	(void)log;
 }
 
+void succession_changed(struct supervisor *of)
+{
+	(void)of;
+}
+
 void log_write(enum log_level level, const char *topic, const char *format, ...)
 {
 	(void)level;
@@ -126,6 +135,12 @@ static const struct service_observer observer = {.returned = on_returned};
 
 static void open_return(void)
 {
+	int folder = -1;
+	cr_assert(ne(ptr, mkdtemp(folder_path), NULL));
+	folder = open(folder_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cr_assert(eq(int, open_sessions_create(folder, &succession.open), 0));
+	(void)unlinkat(folder, "sessions", 0);
+	(void)close(folder);
 	supervisor.succession = &succession;
 	supervisor.observer = &observer;
 	TAILQ_INIT(&supervisor.tenants);
@@ -147,6 +162,8 @@ static void open_return(void)
 
 static void close_return(void)
 {
+	open_sessions_close(&succession.open);
+	(void)rmdir(folder_path);
 	for (int i = 0; i < ENGINES; i++) {
 		struct session *session;
 		while ((session = TAILQ_FIRST(&engines[i]->sessions))) {
@@ -226,6 +243,52 @@ Test(engine_return, sessions_above_the_present_limit_return)
 	come_back(engines[0], 1, 3, false);
 	cr_expect(eq(int, engines[0]->state, ENGINE_READY));
 	cr_expect(eq(uint, tenant.session_count, 3u));
+}
+
+static void expect_listed(uint64_t session, const struct engine *engine, bool listed)
+{
+	cr_expect(eq(int, open_sessions_has(&succession.open, session, (uint32_t)engine->pid),
+		     listed),
+		  "session %llu", (unsigned long long)session);
+}
+
+Test(engine_return, a_session_that_is_not_listed_for_the_engine_is_refused)
+{
+	for (int i = 0; i < ENGINES; i++)
+		engines[i]->sessions_listed = true;
+	engine_list_session(engines[0], 1);
+	engine_list_session(engines[0], 2);
+	engine_list_session(engines[1], 3);
+	engine_unlist_session(engines[0], 2);
+	come_back(engines[1], 1, 1, false);
+	expect_refusal(engines[1], "it names a session that it does not have");
+	come_back(engines[0], 1, 1, true);
+	cr_expect(not(engines[0]->is_refused));
+	come_back(engines[0], 2, 1, false);
+	expect_refusal(engines[0], "it names a session that it does not have");
+}
+
+Test(engine_return, what_an_engine_does_not_return_with_is_listed_no_more)
+{
+	engines[0]->sessions_listed = true;
+	for (uint64_t i = 1; i <= 4; i++)
+		engine_list_session(engines[i / 4], i);
+	come_back(engines[0], 2, 1, false);
+	cr_assert(eq(int, engines[0]->state, ENGINE_READY));
+	expect_listed(1, engines[0], false);
+	expect_listed(2, engines[0], true);
+	expect_listed(3, engines[0], false);
+	expect_listed(4, engines[1], true);
+}
+
+/* Its service kept no list. */
+Test(engine_return, sessions_of_an_engine_without_a_list_are_listed_when_it_has_returned)
+{
+	come_back(engines[0], 1, 3, false);
+	cr_assert(eq(int, engines[0]->state, ENGINE_READY));
+	cr_expect(engines[0]->sessions_listed);
+	for (uint64_t i = 1; i <= 3; i++)
+		expect_listed(i, engines[0], true);
 }
 
 /* Clients may connect before the engine has returned, and wait for it. */

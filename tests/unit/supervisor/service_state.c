@@ -76,11 +76,16 @@ Test(service_state, what_was_kept_of_engines_is_read_again)
 {
 	struct service_state_engine engines[2] = {
 		{.uid = 7, .pid = 70, .retired = 1, .devices = SERVICE_STATE_DEVICES_LISTED},
-		{.uid = 8, .pid = 80, .current = 1, .devices = SERVICE_STATE_DEVICES_ALL},
+		{.uid = 8,
+		 .pid = 80,
+		 .current = 1,
+		 .devices = SERVICE_STATE_DEVICES_ALL,
+		 .sessions_listed = 1},
 	};
 	struct service_state_account account = {.uid = 9, .device_ns = 90};
 	engines[0].listed.devices[2] = 5;
 	struct service_state state = {.sessions_before = 11,
+				      .sessions_mark = 12,
 				      .engine_count = 2,
 				      .account_count = 1,
 				      .engines = engines,
@@ -91,6 +96,7 @@ Test(service_state, what_was_kept_of_engines_is_read_again)
 	cr_assert(eq(u32, read.engine_count, 2));
 	cr_assert(eq(u32, read.account_count, 1));
 	cr_expect(eq(u64, read.sessions_before, 11));
+	cr_expect(eq(u32, read.sessions_mark, 12));
 	cr_expect(zero(int, memcmp(read.engines, engines, sizeof(engines))));
 	cr_expect(zero(int, memcmp(read.accounts, &account, sizeof(account))));
 	service_state_fini(&read);
@@ -116,11 +122,11 @@ static void put(uint8_t *bytes, size_t at, uint64_t value, size_t size)
 	memcpy(bytes + at, &value, size);
 }
 
-/* A file of the first format, as releases with that format wrote it: engines of 56 bytes. Returns
- * its size. */
-static size_t make_old(uint8_t *bytes, uint32_t format)
+/* A file as releases with an earlier format wrote it: engines of 56 bytes in format 1, of 128 in
+ * format 2. Returns its size. */
+static size_t make_file(uint8_t *bytes, uint32_t format, size_t each)
 {
-	size_t size = HEAD_BYTES + 2 * 56 + 72;
+	size_t size = HEAD_BYTES + 2 * each + 72;
 	memset(bytes, 0, FILE_BYTES);
 	put(bytes, 0, 0x6574617473637973u, 8); /* the magic number */
 	put(bytes, AT_FORMAT, format, 4);
@@ -128,16 +134,21 @@ static size_t make_old(uint8_t *bytes, uint32_t format)
 	put(bytes, AT_ENGINE_COUNT, 2, 4);
 	put(bytes, AT_ACCOUNT_COUNT, 1, 4);
 	for (unsigned i = 0; i < 2; i++) {
-		size_t at = HEAD_BYTES + (size_t)i * 56;
+		size_t at = HEAD_BYTES + (size_t)i * each;
 		put(bytes, at, 7 + i, 4);       /* uid */
 		put(bytes, at + 4, 70 + i, 4);  /* pid */
 		put(bytes, at + 8, 700 + i, 8); /* start_ticks */
 		put(bytes, at + 48, i, 4);      /* current */
 		put(bytes, at + 52, 1 - i, 4);  /* refused */
 	}
-	put(bytes, HEAD_BYTES + 2 * 56, 9, 4); /* an account's uid */
+	put(bytes, HEAD_BYTES + 2 * each, 9, 4); /* an account's uid */
 	put(bytes, AT_CHECKSUM, kept_file_checksum(bytes, size), 8);
 	return size;
+}
+
+static size_t make_old(uint8_t *bytes, uint32_t format)
+{
+	return make_file(bytes, format, 56);
 }
 
 static int load_of(const uint8_t *bytes, size_t size, struct service_state *state_out)
@@ -169,12 +180,34 @@ Test(service_state, a_file_of_format_1_is_read_and_says_nothing_of_devices)
 	service_state_fini(&state);
 }
 
+/* Its engines return with each session whose proof is right. */
+Test(service_state, a_file_of_format_2_is_read_and_says_nothing_of_open_sessions)
+{
+	uint8_t bytes[FILE_BYTES];
+	struct service_state state = {.engines = NULL};
+	size_t size = make_file(bytes, 2, 128);
+	put(bytes, HEAD_BYTES + 56, 1, 4); /* retired */
+	put(bytes, 12, 5, 4);              /* was reserved */
+	put(bytes, AT_CHECKSUM, 0, 8);
+	put(bytes, AT_CHECKSUM, kept_file_checksum(bytes, size), 8);
+	cr_assert(zero(int, load_of(bytes, size, &state)));
+	cr_assert(eq(u32, state.engine_count, 2));
+	cr_expect(zero(u32, state.sessions_mark));
+	for (unsigned i = 0; i < 2; i++) {
+		cr_expect(eq(u32, state.engines[i].uid, 7 + i));
+		cr_expect(eq(u32, state.engines[i].retired, 1 - i));
+		cr_expect(zero(u32, state.engines[i].sessions_listed));
+	}
+	cr_expect(eq(u32, state.accounts[0].uid, 9));
+	service_state_fini(&state);
+}
+
 Test(service_state, files_of_other_formats_and_damaged_ones_are_refused)
 {
 	uint8_t bytes[FILE_BYTES];
 	struct service_state state = {.engines = NULL};
 	cr_expect(eq(int, load_of(bytes, make_old(bytes, 0), &state), -EPROTONOSUPPORT));
-	cr_expect(eq(int, load_of(bytes, make_old(bytes, 3), &state), -EPROTONOSUPPORT));
+	cr_expect(eq(int, load_of(bytes, make_old(bytes, 4), &state), -EPROTONOSUPPORT));
 	/* Sizes of one format, the number of the other one. */
 	cr_expect(eq(int, load_of(bytes, make_old(bytes, 2), &state), -EBADMSG));
 	size_t size = make_old(bytes, 1);
