@@ -19,7 +19,7 @@ struct place {
 };
 
 /* Finds "kernel:LINE:COLUMN:" in a line of the log. */
-static bool find_place(const char *at, const char *end, struct place *place_out)
+static bool build_log_find_place(const char *at, const char *end, struct place *place_out)
 {
 	static const char mark[] = "kernel:";
 	const char *found = memmem(at, (size_t)(end - at), mark, sizeof(mark) - 1);
@@ -116,7 +116,7 @@ char *build_log_show_lines(const char *log, const char *source, size_t source_by
 		struct place place;
 		const char *end = strchrnul(log, '\n'), *next = *end ? end + 1 : end;
 		(void)fprintf(out, "%.*s\n", (int)(end - log), log);
-		if (find_place(log, end, &place) && !shows_caret(next))
+		if (build_log_find_place(log, end, &place) && !shows_caret(next))
 			show_place(out, &place, &shown);
 		log = next;
 	}

@@ -44,7 +44,7 @@ static void find_function(const char *name, void *place)
 	memcpy(place, &address, sizeof(address));
 }
 
-static int refuse(char *reason_out, int error, const char *reason)
+static int nvml_refuse(char *reason_out, int error, const char *reason)
 {
 	(void)snprintf(reason_out, SENSORS_REASON_BYTES, "%s", reason);
 	return error;
@@ -56,7 +56,7 @@ static int nvml_open(const char *library, char *reason_out)
 		return 0;
 	void *handle = dlopen(library ? library : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!handle)
-		return refuse(reason_out, -ENODEV, "libnvidia-ml.so.1 cannot be opened");
+		return nvml_refuse(reason_out, -ENODEV, "libnvidia-ml.so.1 cannot be opened");
 	nvml.handle = handle;
 	find_function("nvmlInit_v2", &nvml.init);
 	find_function("nvmlDeviceGetHandleByUUID", &nvml.device_of_uuid);
@@ -72,7 +72,7 @@ static int nvml_open(const char *library, char *reason_out)
 	/* It is tried again: a driver may be loaded later. */
 	nvml.handle = NULL;
 	(void)dlclose(handle);
-	return refuse(reason_out, -ENODEV, "libnvidia-ml.so.1 does not start");
+	return nvml_refuse(reason_out, -ENODEV, "libnvidia-ml.so.1 does not start");
 }
 
 static void write_uuid(const uint8_t uuid[16], char text_out[UUID_TEXT_BYTES])
@@ -85,14 +85,14 @@ static void write_uuid(const uint8_t uuid[16], char text_out[UUID_TEXT_BYTES])
 }
 
 /* 0 where the library does not have the function, or the device has no such sensor. */
-static uint32_t read_clock(int (*read)(nvml_device, int, unsigned int *), nvml_device device,
-			   int kind)
+static uint32_t nvml_read_clock(int (*read)(nvml_device, int, unsigned int *), nvml_device device,
+				int kind)
 {
 	unsigned int value = 0;
 	return read && read(device, kind, &value) == NVML_SUCCESS ? value : 0;
 }
 
-static uint32_t read_power(int (*read)(nvml_device, unsigned int *), nvml_device device)
+static uint32_t nvml_read_power(int (*read)(nvml_device, unsigned int *), nvml_device device)
 {
 	unsigned int value = 0;
 	return read && read(device, &value) == NVML_SUCCESS ? value : 0;
@@ -110,13 +110,15 @@ int backend_sensors_read(const char *library, const uint8_t uuid[16],
 		return r;
 	write_uuid(uuid, text);
 	if (nvml.device_of_uuid(text, &device) != NVML_SUCCESS)
-		return refuse(reason_out, -ENODEV, "libnvidia-ml.so.1 does not find the device");
+		return nvml_refuse(reason_out, -ENODEV,
+				   "libnvidia-ml.so.1 does not find the device");
 	struct backend_sensors sensors = {
-		.temperature_celsius = read_clock(nvml.temperature, device, NVML_TEMPERATURE_GPU),
-		.power_milliwatts = read_power(nvml.power, device),
-		.power_limit_milliwatts = read_power(nvml.power_limit, device),
-		.clock_mhz = read_clock(nvml.clock, device, NVML_CLOCK_SM),
-		.clock_most_mhz = read_clock(nvml.clock_most, device, NVML_CLOCK_SM),
+		.temperature_celsius =
+			nvml_read_clock(nvml.temperature, device, NVML_TEMPERATURE_GPU),
+		.power_milliwatts = nvml_read_power(nvml.power, device),
+		.power_limit_milliwatts = nvml_read_power(nvml.power_limit, device),
+		.clock_mhz = nvml_read_clock(nvml.clock, device, NVML_CLOCK_SM),
+		.clock_most_mhz = nvml_read_clock(nvml.clock_most, device, NVML_CLOCK_SM),
 	};
 	if (nvml.memory && nvml.memory(device, &memory) == NVML_SUCCESS) {
 		sensors.total_bytes = memory.total;

@@ -54,12 +54,12 @@ struct rewriter {
 	bool has_order;
 };
 
-static bool is(const struct rewriter *rewriter, size_t index, const char *text)
+static bool rewriter_token_is(const struct rewriter *rewriter, size_t index, const char *text)
 {
 	return portable_token_is(&rewriter->tokens, index, text);
 }
 
-static bool is_name(const struct rewriter *rewriter, size_t index)
+static bool rewriter_is_name(const struct rewriter *rewriter, size_t index)
 {
 	return index < rewriter->tokens.count && rewriter->tokens.list[index].kind == PORTABLE_NAME;
 }
@@ -70,7 +70,7 @@ static bool same_text(const struct portable_token *a, const struct portable_toke
 }
 
 /* Copies the source up to this place. */
-static void copy_to(struct rewriter *rewriter, const char *place)
+static void rewriter_copy_to(struct rewriter *rewriter, const char *place)
 {
 	(void)fwrite(rewriter->copied, 1, (size_t)(place - rewriter->copied), rewriter->out);
 	rewriter->copied = place;
@@ -80,9 +80,10 @@ static struct pointer *find_pointer(struct rewriter *rewriter, size_t index)
 {
 	struct kernel *kernel = &rewriter->kernel;
 
-	if (!is_name(rewriter, index) ||
-	    (index > 0 && (is(rewriter, index - 1, ".") ||
-			   (is(rewriter, index - 1, ">") && is(rewriter, index - 2, "-")))))
+	if (!rewriter_is_name(rewriter, index) ||
+	    (index > 0 && (rewriter_token_is(rewriter, index - 1, ".") ||
+			   (rewriter_token_is(rewriter, index - 1, ">") &&
+			    rewriter_token_is(rewriter, index - 2, "-")))))
 		return NULL;
 	for (uint32_t i = 0; i < kernel->pointer_count; i++)
 		if (same_text(kernel->pointers[i].name, &rewriter->tokens.list[index]))
@@ -100,28 +101,34 @@ static void add_pointer(struct kernel *kernel, const struct pointer *pointer)
  * restrict: returns the index of the name behind them; 0: something else. */
 static uint32_t pointer_name(const struct rewriter *rewriter, uint32_t at, bool constant)
 {
-	if (!is(rewriter, at, "SYCL_GLOBAL") && !is(rewriter, at, "SYCL_LOCAL") &&
-	    !(constant && is(rewriter, at, "SYCL_CONSTANT")))
+	if (!rewriter_token_is(rewriter, at, "SYCL_GLOBAL") &&
+	    !rewriter_token_is(rewriter, at, "SYCL_LOCAL") &&
+	    !(constant && rewriter_token_is(rewriter, at, "SYCL_CONSTANT")))
 		return 0;
-	if (!is(rewriter, at + 1, "("))
+	if (!rewriter_token_is(rewriter, at + 1, "("))
 		return 0;
 	at = rewriter->tokens.list[at + 1].match + 1;
-	while (is(rewriter, at, "restrict") || is(rewriter, at, "const") ||
-	       is(rewriter, at, "__restrict__"))
+	while (rewriter_token_is(rewriter, at, "restrict") ||
+	       rewriter_token_is(rewriter, at, "const") ||
+	       rewriter_token_is(rewriter, at, "__restrict__"))
 		at++;
-	return is_name(rewriter, at) ? at : 0;
+	return rewriter_is_name(rewriter, at) ? at : 0;
 }
 
 /* SYCL_LOCAL_ARRAY(type, name, count): the index of the name; 0: something else, as an array of
  * arrays. */
 static uint32_t array_name(const struct rewriter *rewriter, uint32_t at)
 {
-	if (!is(rewriter, at, "SYCL_LOCAL_ARRAY") || !is(rewriter, at + 1, "("))
+	if (!rewriter_token_is(rewriter, at, "SYCL_LOCAL_ARRAY") ||
+	    !rewriter_token_is(rewriter, at + 1, "("))
 		return 0;
 	const uint32_t close = rewriter->tokens.list[at + 1].match;
 	for (at += 2; at < close; at++)
-		if (is(rewriter, at, ","))
-			return is_name(rewriter, at + 1) && is(rewriter, at + 2, ",") ? at + 1 : 0;
+		if (rewriter_token_is(rewriter, at, ","))
+			return rewriter_is_name(rewriter, at + 1) &&
+					       rewriter_token_is(rewriter, at + 2, ",")
+				       ? at + 1
+				       : 0;
 	return 0;
 }
 
@@ -134,16 +141,17 @@ static bool read_parameters(struct rewriter *rewriter)
 	bool begins = true;
 
 	if (kernel->open + 1 == kernel->close ||
-	    (kernel->open + 2 == kernel->close && is(rewriter, kernel->open + 1, "void")))
+	    (kernel->open + 2 == kernel->close &&
+	     rewriter_token_is(rewriter, kernel->open + 1, "void")))
 		return false;
 	for (uint32_t i = kernel->open + 1; i < kernel->close; i++) {
 		uint32_t name = begins ? pointer_name(rewriter, i, true) : 0;
 		if (name && argument < PORTABLE_CHECK_ARGUMENTS)
-			add_pointer(kernel,
-				    &(struct pointer){.name = &list[name],
-						      .argument = argument,
-						      .is_local = is(rewriter, i, "SYCL_LOCAL")});
-		begins = is(rewriter, i, ",");
+			add_pointer(kernel, &(struct pointer){.name = &list[name],
+							      .argument = argument,
+							      .is_local = rewriter_token_is(
+								      rewriter, i, "SYCL_LOCAL")});
+		begins = rewriter_token_is(rewriter, i, ",");
 		argument += begins;
 		if (list[i].match != PORTABLE_NO_MATCH && list[i].match > i)
 			i = list[i].match;
@@ -159,11 +167,14 @@ static bool find_kernel(struct rewriter *rewriter, uint32_t at, uint32_t *end_ou
 	struct kernel *kernel = &rewriter->kernel;
 	const struct portable_tokens *tokens = &rewriter->tokens;
 
-	for (at++; at < tokens->count && !is(rewriter, at, "{") && !is(rewriter, at, ";"); at++) {
-		if (!is(rewriter, at, "("))
+	for (at++; at < tokens->count && !rewriter_token_is(rewriter, at, "{") &&
+		   !rewriter_token_is(rewriter, at, ";");
+	     at++) {
+		if (!rewriter_token_is(rewriter, at, "("))
 			continue;
 		const uint32_t close = tokens->list[at].match;
-		if (is(rewriter, close + 1, "{") && is_name(rewriter, at - 1)) {
+		if (rewriter_token_is(rewriter, close + 1, "{") &&
+		    rewriter_is_name(rewriter, at - 1)) {
 			*kernel = (struct kernel){.open = at,
 						  .close = close,
 						  .body_open = close + 1,
@@ -178,7 +189,8 @@ static bool find_kernel(struct rewriter *rewriter, uint32_t at, uint32_t *end_ou
 }
 
 /* Two marks in a row without a space between, such as "+=". */
-static bool is_pair(const struct rewriter *rewriter, size_t index, char first, char second)
+static bool rewriter_is_mark_pair(const struct rewriter *rewriter, size_t index, char first,
+				  char second)
 {
 	const struct portable_token *token = &rewriter->tokens.list[index];
 
@@ -186,13 +198,14 @@ static bool is_pair(const struct rewriter *rewriter, size_t index, char first, c
 	       *token->at == first && token[1].at == token->at + 1 && *token[1].at == second;
 }
 
-static bool is_step(const struct rewriter *rewriter, size_t index)
+static bool rewriter_is_step(const struct rewriter *rewriter, size_t index)
 {
-	return is_pair(rewriter, index, '+', '+') || is_pair(rewriter, index, '-', '-');
+	return rewriter_is_mark_pair(rewriter, index, '+', '+') ||
+	       rewriter_is_mark_pair(rewriter, index, '-', '-');
 }
 
 /* READS and WRITES of an assignment that begins at this token; 0: none does. */
-static unsigned assignment(const struct rewriter *rewriter, size_t index)
+static unsigned assignment_access(const struct rewriter *rewriter, size_t index)
 {
 	static const char operators[] = "+-*/%&|^";
 	const struct portable_token *token = &rewriter->tokens.list[index];
@@ -200,13 +213,14 @@ static unsigned assignment(const struct rewriter *rewriter, size_t index)
 	if (index >= rewriter->tokens.count || token->kind != PORTABLE_MARK)
 		return 0;
 	if (*token->at == '=')
-		return is_pair(rewriter, index, '=', '=') ? 0 : WRITES;
-	if (is_step(rewriter, index))
+		return rewriter_is_mark_pair(rewriter, index, '=', '=') ? 0 : WRITES;
+	if (rewriter_is_step(rewriter, index))
 		return READS | WRITES;
 	if (*token->at && strchr(operators, *token->at))
-		return is_pair(rewriter, index, *token->at, '=') ? READS | WRITES : 0;
-	if ((is_pair(rewriter, index, '<', '<') || is_pair(rewriter, index, '>', '>')) &&
-	    is_pair(rewriter, index + 1, *token->at, '='))
+		return rewriter_is_mark_pair(rewriter, index, *token->at, '=') ? READS | WRITES : 0;
+	if ((rewriter_is_mark_pair(rewriter, index, '<', '<') ||
+	     rewriter_is_mark_pair(rewriter, index, '>', '>')) &&
+	    rewriter_is_mark_pair(rewriter, index + 1, *token->at, '='))
 		return READS | WRITES;
 	return 0;
 }
@@ -214,28 +228,29 @@ static unsigned assignment(const struct rewriter *rewriter, size_t index)
 /* True if the '&' at this token takes an address. */
 static bool takes_address(const struct rewriter *rewriter, size_t index)
 {
-	if (!is(rewriter, index, "&") || is_pair(rewriter, index - 1, '&', '&'))
+	if (!rewriter_token_is(rewriter, index, "&") ||
+	    rewriter_is_mark_pair(rewriter, index - 1, '&', '&'))
 		return false;
 	const struct portable_token *before = &rewriter->tokens.list[index - 1];
-	return is(rewriter, index - 1, "return") ||
+	return rewriter_token_is(rewriter, index - 1, "return") ||
 	       (before->kind == PORTABLE_MARK && *before->at != ')' && *before->at != ']');
 }
 
 /* True if the name at this token is declared there, as another variable. */
-static bool is_declared(const struct rewriter *rewriter, size_t index)
+static bool name_is_declared_here(const struct rewriter *rewriter, size_t index)
 {
 	static const char *const no_types[] = {"return", "else", "case", "do", "sizeof", "goto"};
 
 	for (size_t i = 0; i < sizeof(no_types) / sizeof(*no_types); i++)
-		if (is(rewriter, index - 1, no_types[i]))
+		if (rewriter_token_is(rewriter, index - 1, no_types[i]))
 			return false;
-	if (is(rewriter, index - 1, ")")) {
+	if (rewriter_token_is(rewriter, index - 1, ")")) {
 		const uint32_t open = rewriter->tokens.list[index - 1].match;
-		return is(rewriter, open - 1, "SYCL_GLOBAL") ||
-		       is(rewriter, open - 1, "SYCL_LOCAL") ||
-		       is(rewriter, open - 1, "SYCL_CONSTANT");
+		return rewriter_token_is(rewriter, open - 1, "SYCL_GLOBAL") ||
+		       rewriter_token_is(rewriter, open - 1, "SYCL_LOCAL") ||
+		       rewriter_token_is(rewriter, open - 1, "SYCL_CONSTANT");
 	}
-	return is_name(rewriter, index - 1);
+	return rewriter_is_name(rewriter, index - 1);
 }
 
 /* Notes a pointer or an array that the body declares at this token. Returns the index of its name;
@@ -245,7 +260,7 @@ static uint32_t read_declaration(struct rewriter *rewriter, uint32_t at)
 	const uint32_t array = array_name(rewriter, at);
 	const uint32_t made = array ? array : pointer_name(rewriter, at, false);
 	struct pointer *pointer = made ? find_pointer(rewriter, made) : NULL;
-	const bool is_local = array || is(rewriter, at, "SYCL_LOCAL");
+	const bool is_local = array || rewriter_token_is(rewriter, at, "SYCL_LOCAL");
 
 	if (made && !pointer)
 		add_pointer(&rewriter->kernel,
@@ -269,7 +284,7 @@ static void read_body(struct rewriter *rewriter)
 		const enum portable_order order = portable_order_of(&rewriter->tokens.list[i]);
 		/* Without parentheses behind it a macro gets the word, and may call it. */
 		if (order == PORTABLE_ORDER_OTHER ||
-		    (order != PORTABLE_ORDER_NONE && !is(rewriter, i + 1, "(")))
+		    (order != PORTABLE_ORDER_NONE && !rewriter_token_is(rewriter, i + 1, "(")))
 			kernel->finds_races = false;
 		if (made) {
 			i = made;
@@ -278,47 +293,48 @@ static void read_body(struct rewriter *rewriter)
 		struct pointer *pointer = find_pointer(rewriter, i);
 		if (!pointer)
 			continue;
-		if (is_declared(rewriter, i))
+		if (name_is_declared_here(rewriter, i))
 			pointer->is_hidden = true;
-		else if (is(rewriter, i + 1, "["))
+		else if (rewriter_token_is(rewriter, i + 1, "["))
 			continue;
-		else if (assignment(rewriter, i + 1) || takes_address(rewriter, i - 1) ||
-			 is_step(rewriter, i - 2))
+		else if (assignment_access(rewriter, i + 1) || takes_address(rewriter, i - 1) ||
+			 rewriter_is_step(rewriter, i - 2))
 			pointer->moves = true;
 	}
 }
 
 /* How `name[...]` is accessed; `close` is the index of the bracket at its end. */
-static unsigned access_of(const struct rewriter *rewriter, uint32_t name, uint32_t close)
+static unsigned pointer_access(const struct rewriter *rewriter, uint32_t name, uint32_t close)
 {
 	uint32_t next = close + 1;
 	/* Two work-items may write two members of one element. */
-	const bool is_whole = !is(rewriter, next, ".") && !is(rewriter, next, "[");
+	const bool is_whole =
+		!rewriter_token_is(rewriter, next, ".") && !rewriter_token_is(rewriter, next, "[");
 	const unsigned races = is_whole && rewriter->kernel.finds_races ? RACES : 0;
 
 	if (takes_address(rewriter, name - 1)) {
 		const struct portable_token *function = &rewriter->tokens.list[name - 3];
-		bool is_atomic = is(rewriter, name - 2, "(") && is_name(rewriter, name - 3) &&
-				 function->bytes > 12 &&
+		bool is_atomic = rewriter_token_is(rewriter, name - 2, "(") &&
+				 rewriter_is_name(rewriter, name - 3) && function->bytes > 12 &&
 				 memcmp(function->at, "sycl_atomic_", 12) == 0;
 		return is_atomic ? READS | WRITES | ATOMIC | races : ADDRESS;
 	}
-	if (is_step(rewriter, name - 2))
+	if (rewriter_is_step(rewriter, name - 2))
 		return READS | WRITES | races;
 	/* Members and elements of the element. */
 	for (;;) {
-		if (is(rewriter, next, ".") && is_name(rewriter, next + 1))
+		if (rewriter_token_is(rewriter, next, ".") && rewriter_is_name(rewriter, next + 1))
 			next += 2;
-		else if (is(rewriter, next, "["))
+		else if (rewriter_token_is(rewriter, next, "["))
 			next = rewriter->tokens.list[next].match + 1;
 		else
 			break;
 	}
-	const unsigned how = assignment(rewriter, next);
+	const unsigned how = assignment_access(rewriter, next);
 	return (how ? how : READS) | races;
 }
 
-static void put_name(struct rewriter *rewriter, const struct portable_token *name)
+static void check_put_name(struct rewriter *rewriter, const struct portable_token *name)
 {
 	(void)fwrite(name->at, 1, name->bytes, rewriter->out);
 }
@@ -341,7 +357,7 @@ static void put_local_size(struct rewriter *rewriter, const struct pointer *poin
 {
 	if (pointer->is_array) {
 		(void)fputs("sizeof(", rewriter->out);
-		put_name(rewriter, pointer->name);
+		check_put_name(rewriter, pointer->name);
 		(void)fputs(")", rewriter->out);
 	} else if (pointer->moves) {
 		(void)fputs("0ul", rewriter->out);
@@ -355,9 +371,9 @@ static void end_check(struct rewriter *rewriter, const struct pointer *pointer, 
 	uint64_t name[NAME_BYTES / sizeof(uint64_t)] = {0};
 
 	(void)fputs("), sizeof(*", rewriter->out);
-	put_name(rewriter, pointer->name);
+	check_put_name(rewriter, pointer->name);
 	(void)fputs("), SYCL_CHECK_PLACE_(", rewriter->out);
-	put_name(rewriter, pointer->name);
+	check_put_name(rewriter, pointer->name);
 	(void)fputs("), ", rewriter->out);
 	if (pointer->is_local) {
 		put_local_size(rewriter, pointer);
@@ -386,22 +402,22 @@ static uint32_t rewrite_order(struct rewriter *rewriter, uint32_t at, enum porta
 	uint32_t last = at + 1;
 
 	if (order == PORTABLE_ORDER_BARRIER) {
-		copy_to(rewriter, list[at].at);
+		rewriter_copy_to(rewriter, list[at].at);
 		(void)fputs("sycl_check_", rewriter->out);
 		return at;
 	}
 	for (uint32_t i = at + 2; i < close; i++) {
-		if (is(rewriter, i, ","))
+		if (rewriter_token_is(rewriter, i, ","))
 			last = i;
 		if (list[i].match != PORTABLE_NO_MATCH && list[i].match > i)
 			i = list[i].match;
 	}
 	rewrite_accesses(rewriter, at + 2, last, depth + 1);
-	copy_to(rewriter, list[last].at + 1);
+	rewriter_copy_to(rewriter, list[last].at + 1);
 	(void)fputs(order == PORTABLE_ORDER_TEST ? "sycl_check_passed_((" : "sycl_check_passed_(",
 		    rewriter->out);
 	rewrite_accesses(rewriter, last + 1, close, depth + 1);
-	copy_to(rewriter, list[close].at);
+	rewriter_copy_to(rewriter, list[close].at);
 	(void)fputs(order == PORTABLE_ORDER_TEST ? ") != 0, &sycl_check_own_)"
 						 : ", &sycl_check_own_)",
 		    rewriter->out);
@@ -417,25 +433,25 @@ static void rewrite_accesses(struct rewriter *rewriter, uint32_t first, uint32_t
 	for (uint32_t i = first; i < end && depth < DEPTH_MAX; i++) {
 		const enum portable_order order = portable_order_of(&list[i]);
 		if (order != PORTABLE_ORDER_NONE && rewriter->kernel.finds_races &&
-		    is(rewriter, i + 1, "(")) {
+		    rewriter_token_is(rewriter, i + 1, "(")) {
 			i = rewrite_order(rewriter, i, order, depth);
 			continue;
 		}
 		const struct pointer *pointer = find_pointer(rewriter, i);
-		if (!pointer || pointer->is_hidden || !is(rewriter, i + 1, "["))
+		if (!pointer || pointer->is_hidden || !rewriter_token_is(rewriter, i + 1, "["))
 			continue;
 		const uint32_t close = list[i + 1].match;
-		copy_to(rewriter, list[i + 1].at + 1);
+		rewriter_copy_to(rewriter, list[i + 1].at + 1);
 		begin_check(rewriter, pointer);
 		rewrite_accesses(rewriter, i + 2, close, depth + 1);
-		copy_to(rewriter, list[close].at);
-		end_check(rewriter, pointer, access_of(rewriter, i, close));
+		rewriter_copy_to(rewriter, list[close].at);
+		end_check(rewriter, pointer, pointer_access(rewriter, i, close));
 		i = close;
 	}
 }
 
 /* The beginnings of all ranges, for pointers that move. */
-static void put_places(struct rewriter *rewriter)
+static void check_put_places(struct rewriter *rewriter)
 {
 	const struct kernel *kernel = &rewriter->kernel;
 	bool moves = false;
@@ -453,7 +469,7 @@ static void put_places(struct rewriter *rewriter)
 		i += is_here;
 		if (is_here && !pointer->is_local) {
 			(void)fputs("(ulong)", rewriter->out);
-			put_name(rewriter, pointer->name);
+			check_put_name(rewriter, pointer->name);
 			(void)fputs(", ", rewriter->out);
 		} else {
 			(void)fputs("0, ", rewriter->out);
@@ -468,14 +484,14 @@ static void rewrite_kernel(struct rewriter *rewriter)
 	const struct portable_token *list = rewriter->tokens.list;
 
 	read_body(rewriter);
-	copy_to(rewriter, list[kernel->close].at);
+	rewriter_copy_to(rewriter, list[kernel->close].at);
 	(void)fputs(", SYCL_GLOBAL(ulong) " PORTABLE_CHECK_PARAMETER, rewriter->out);
-	copy_to(rewriter, list[kernel->body_open].at + 1);
+	rewriter_copy_to(rewriter, list[kernel->body_open].at + 1);
 	(void)fputs(
 		" struct sycl_check_here_ sycl_check_own_ = sycl_check_begin_(" PORTABLE_CHECK_PARAMETER
 		");",
 		rewriter->out);
-	put_places(rewriter);
+	check_put_places(rewriter);
 	rewrite_accesses(rewriter, kernel->body_open + 1, kernel->body_close, 0);
 	rewriter->kernels++;
 }
@@ -484,7 +500,7 @@ static void rewrite_kernel(struct rewriter *rewriter)
 static void read_order(struct rewriter *rewriter)
 {
 	for (uint32_t i = 0; i < rewriter->tokens.count; i++) {
-		if (is(rewriter, i, "SYCL_KERNEL") && find_kernel(rewriter, i, &i))
+		if (rewriter_token_is(rewriter, i, "SYCL_KERNEL") && find_kernel(rewriter, i, &i))
 			continue;
 		if (i < rewriter->tokens.count &&
 		    portable_order_of(&rewriter->tokens.list[i]) != PORTABLE_ORDER_NONE)
@@ -492,15 +508,15 @@ static void read_order(struct rewriter *rewriter)
 	}
 }
 
-static void rewrite(struct rewriter *rewriter, const char *end)
+static void rewrite_source(struct rewriter *rewriter, const char *end)
 {
 	read_order(rewriter);
 	for (uint32_t i = 0; i < rewriter->tokens.count; i++) {
-		if (is(rewriter, i, "SYCL_KERNEL") && find_kernel(rewriter, i, &i) &&
+		if (rewriter_token_is(rewriter, i, "SYCL_KERNEL") && find_kernel(rewriter, i, &i) &&
 		    read_parameters(rewriter) && rewriter->kernel.pointer_count > 0)
 			rewrite_kernel(rewriter);
 	}
-	copy_to(rewriter, end);
+	rewriter_copy_to(rewriter, end);
 }
 
 char *portable_check_rewrite(const char *source, size_t bytes, const char *options,
@@ -515,7 +531,7 @@ char *portable_check_rewrite(const char *source, size_t bytes, const char *optio
 		rewriter->has_order = options && portable_order_is_in(options);
 		rewriter->out = open_memstream(&text, &count);
 		if (rewriter->out)
-			rewrite(rewriter, source + bytes);
+			rewrite_source(rewriter, source + bytes);
 		if (rewriter->out && (fclose(rewriter->out) != 0 || rewriter->kernels == 0)) {
 			free(text);
 			text = NULL;

@@ -12,7 +12,7 @@ enum { KIND_OUTSIDE = 1, KIND_READ_ONLY = 2, KIND_NO_INIT = 3, KIND_RACE = 4 };
 
 #define NAME_BYTES (3 * sizeof(uint64_t))
 
-static int put_item(char *text, size_t room, const uint64_t *id, uint32_t dimensions)
+static int fault_put_item(char *text, size_t room, const uint64_t *id, uint32_t dimensions)
 {
 	/* SYCL's first dimension is the driver's last one. */
 	if (dimensions == 1)
@@ -23,7 +23,7 @@ static int put_item(char *text, size_t room, const uint64_t *id, uint32_t dimens
 }
 
 /* A name from the block: any bytes may be there. */
-static void put_name(char *text, const uint64_t *words)
+static void fault_put_name(char *text, const uint64_t *words)
 {
 	memcpy(text, words, NAME_BYTES);
 	text[NAME_BYTES] = '\0';
@@ -46,12 +46,12 @@ static const char *role_words(uint64_t role)
 					       : "writes it";
 }
 
-static void put_race(char *text, size_t room, const char *element, const uint64_t *words,
-		     uint32_t dimensions)
+static void fault_put_race(char *text, size_t room, const char *element, const uint64_t *words,
+			   uint32_t dimensions)
 {
 	char other[68];
 
-	(void)put_item(other, sizeof(other), &words[PORTABLE_CHECK_OTHER_ID], dimensions);
+	(void)fault_put_item(other, sizeof(other), &words[PORTABLE_CHECK_OTHER_ID], dimensions);
 	/* The longest ids do not fit. */
 	if (snprintf(text, room,
 		     "%s is %s, and work-item %s %s in line %" PRIu32 " without a barrier", element,
@@ -61,8 +61,8 @@ static void put_race(char *text, size_t room, const char *element, const uint64_
 		*text = '\0';
 }
 
-static void put_what(char *text, size_t room, const char *element, const uint64_t *words,
-		     uint32_t dimensions)
+static void fault_put_access(char *text, size_t room, const char *element, const uint64_t *words,
+			     uint32_t dimensions)
 {
 	const bool is_local = words[PORTABLE_CHECK_ARGUMENT] == PORTABLE_CHECK_NAMED;
 
@@ -76,7 +76,7 @@ static void put_what(char *text, size_t room, const char *element, const uint64_
 		(void)snprintf(text, room, "%s is written, the accessor only reads", element);
 		break;
 	case KIND_RACE:
-		put_race(text, room, element, words, dimensions);
+		fault_put_race(text, room, element, words, dimensions);
 		break;
 	default:
 		(void)snprintf(text, room, "%s is read, but nothing was written there (no_init)",
@@ -95,11 +95,11 @@ void portable_check_fault(const uint64_t *words, const char *kernel, uint32_t di
 
 	if (words[PORTABLE_CHECK_STATE] == 0)
 		return;
-	put_name(own, &words[PORTABLE_CHECK_NAME]);
+	fault_put_name(own, &words[PORTABLE_CHECK_NAME]);
 	const char *known = argument == PORTABLE_CHECK_NAMED ? own : name(context, argument);
-	(void)put_item(item, sizeof(item), &words[PORTABLE_CHECK_ID], dimensions);
+	(void)fault_put_item(item, sizeof(item), &words[PORTABLE_CHECK_ID], dimensions);
 	(void)snprintf(element, sizeof(element), "%.32s[%" PRId64 "]", known ? known : "?", index);
-	put_what(what, sizeof(what), element, words, dimensions);
+	fault_put_access(what, sizeof(what), element, words, dimensions);
 	*fault_out = (struct backend_fault){.status = STATUS_KERNEL};
 	if (snprintf(fault_out->text, sizeof(fault_out->text),
 		     "kernel %.32s, line %" PRIu32 ", work-item %s: %s", kernel,

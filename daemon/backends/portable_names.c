@@ -342,7 +342,7 @@ static void note_character(struct reader *reader, char c)
 			c == '=' || (reader->in_initialiser && c != ',' && c != ';');
 }
 
-static bool is_one_of(const char *name, size_t bytes, const char *const *words)
+static bool name_is_one_of(const char *name, size_t bytes, const char *const *words)
 {
 	for (; *words; words++)
 		if (strlen(*words) == bytes && memcmp(*words, name, bytes) == 0)
@@ -359,11 +359,11 @@ static bool names_next_token(struct reader *reader)
 
 	if (reader->name_bytes > 0) {
 		const bool is_define = reader->in_directive && reader->last == '#' &&
-				       is_one_of(reader->name, reader->name_bytes, define);
+				       name_is_one_of(reader->name, reader->name_bytes, define);
 		reader->last = 'a';
 		if (is_define)
 			reader->last = 'd';
-		else if (is_one_of(reader->name, reader->name_bytes, no_type))
+		else if (name_is_one_of(reader->name, reader->name_bytes, no_type))
 			reader->last = 'k';
 	}
 	reader->name_bytes = 0;

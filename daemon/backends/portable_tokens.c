@@ -33,7 +33,7 @@ static const char *comment_end(const char *at, const char *end)
 	return stop ? stop + 2 : end;
 }
 
-static void skip_space(struct lexer *lexer)
+static void lexer_skip_space(struct lexer *lexer)
 {
 	while (lexer->at < lexer->end) {
 		const char *stop = comment_end(lexer->at, lexer->end);
@@ -84,7 +84,7 @@ static const char *word_end(const char *at, const char *end)
 	return at;
 }
 
-static int append(struct lexer *lexer, enum portable_token_kind kind, const char *stop)
+static int tokens_append(struct lexer *lexer, enum portable_token_kind kind, const char *stop)
 {
 	struct portable_tokens *tokens = &lexer->tokens;
 
@@ -107,7 +107,7 @@ static int append(struct lexer *lexer, enum portable_token_kind kind, const char
 	return 0;
 }
 
-static bool closes(char open, char close)
+static bool bracket_closes(char open, char close)
 {
 	return (open == '(' && close == ')') || (open == '[' && close == ']') ||
 	       (open == '{' && close == '}');
@@ -124,7 +124,7 @@ static int match_bracket(struct lexer *lexer)
 		lexer->open = index;
 	} else if (c == ')' || c == ']' || c == '}') {
 		const uint32_t open = lexer->open;
-		if (open == PORTABLE_NO_MATCH || !closes(*list[open].at, c))
+		if (open == PORTABLE_NO_MATCH || !bracket_closes(*list[open].at, c))
 			return -EINVAL;
 		lexer->open = list[open].match;
 		list[open].match = index;
@@ -138,13 +138,14 @@ static int read_token(struct lexer *lexer)
 	const char *at = lexer->at, *end = lexer->end;
 
 	if (*at == '#' && lexer->line_begins)
-		return append(lexer, PORTABLE_DIRECTIVE, directive_end(at, end));
+		return tokens_append(lexer, PORTABLE_DIRECTIVE, directive_end(at, end));
 	if (*at == '"' || *at == '\'')
-		return append(lexer, PORTABLE_OTHER, quote_end(at, end));
+		return tokens_append(lexer, PORTABLE_OTHER, quote_end(at, end));
 	if (is_name_character(*at))
-		return append(lexer, isdigit((unsigned char)*at) ? PORTABLE_OTHER : PORTABLE_NAME,
-			      word_end(at, end));
-	int error = append(lexer, PORTABLE_MARK, at + 1);
+		return tokens_append(lexer,
+				     isdigit((unsigned char)*at) ? PORTABLE_OTHER : PORTABLE_NAME,
+				     word_end(at, end));
+	int error = tokens_append(lexer, PORTABLE_MARK, at + 1);
 	return error < 0 ? error : match_bracket(lexer);
 }
 
@@ -156,7 +157,7 @@ int portable_tokens_read(const char *source, size_t bytes, struct portable_token
 			      .open = PORTABLE_NO_MATCH};
 	int error = bytes > UINT32_MAX ? -EINVAL : 0;
 
-	for (skip_space(&lexer); error == 0 && lexer.at < lexer.end; skip_space(&lexer))
+	for (lexer_skip_space(&lexer); error == 0 && lexer.at < lexer.end; lexer_skip_space(&lexer))
 		error = read_token(&lexer);
 	if (error == 0 && lexer.open != PORTABLE_NO_MATCH)
 		error = -EINVAL;

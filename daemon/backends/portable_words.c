@@ -125,7 +125,7 @@ struct place {
 	unsigned long line;
 };
 
-static void move_place(struct place *place, const char *to)
+static void source_place_move(struct place *place, const char *to)
 {
 	for (; place->at < to; place->at++) {
 		if (*place->at == '\n') {
@@ -135,7 +135,7 @@ static void move_place(struct place *place, const char *to)
 	}
 }
 
-static uint32_t find_all(const struct portable_tokens *tokens, const char *source, FILE *out)
+static uint32_t words_find_all(const struct portable_tokens *tokens, const char *source, FILE *out)
 {
 	struct place place = {source, source, 1};
 	uint32_t lines = 0;
@@ -146,7 +146,7 @@ static uint32_t find_all(const struct portable_tokens *tokens, const char *sourc
 		const struct word *word = i < tokens->count ? find_word(tokens, i) : NULL;
 		if (!word)
 			continue;
-		move_place(&place, tokens->list[i].at);
+		source_place_move(&place, tokens->list[i].at);
 		(void)fprintf(out, "warning: kernel:%lu:%lu: %s is a word of %s; portable is %s\n",
 			      place.line, (unsigned long)(place.at - place.line_begin) + 1,
 			      word->word, word->language, word->portable);
@@ -164,7 +164,7 @@ char *portable_words_find(const char *source, size_t bytes)
 	if (portable_tokens_read(source, bytes, &tokens) < 0)
 		return NULL;
 	FILE *out = open_memstream(&text, &count);
-	uint32_t lines = out ? find_all(&tokens, source, out) : 0;
+	uint32_t lines = out ? words_find_all(&tokens, source, out) : 0;
 	if (out && (fclose(out) != 0 || lines == 0)) {
 		free(text);
 		text = NULL;

@@ -17,7 +17,7 @@ struct published {
 	char *variables[];
 };
 
-static bool is_named(const char *variable, const char *name)
+static bool variable_has_name(const char *variable, const char *name)
 {
 	size_t bytes = strlen(name);
 
@@ -25,7 +25,7 @@ static bool is_named(const char *variable, const char *name)
 }
 
 /* The environment with `text` in place of the variable; NULL: without it. NULL: no memory. */
-static struct published *copy_with(const char *name, char *text)
+static struct published *environment_copy_with(const char *name, char *text)
 {
 	size_t count = 0;
 	size_t copied = 0;
@@ -36,7 +36,7 @@ static struct published *copy_with(const char *name, char *text)
 	if (!copy)
 		return NULL;
 	for (size_t i = 0; i < count; i++)
-		if (!is_named(environ[i], name))
+		if (!variable_has_name(environ[i], name))
 			copy->variables[copied++] = environ[i];
 	copy->variables[copied] = copy->text = text;
 	return copy;
@@ -46,7 +46,7 @@ static struct published *copy_with(const char *name, char *text)
  * setenv() frees the array that another thread may be reading in getenv(), as an application does
  * at any time. So a new array takes the place of the old one.
  */
-static int publish(const char *name, const char *value)
+static int environment_publish(const char *name, const char *value)
 {
 	static struct published *last;
 	CLEANUP(free_pointer) char *text = NULL;
@@ -55,7 +55,7 @@ static int publish(const char *name, const char *value)
 		text = NULL;
 		return -ENOMEM;
 	}
-	struct published *copy = copy_with(name, text);
+	struct published *copy = environment_copy_with(name, text);
 	if (!copy)
 		return -ENOMEM;
 	(void)TAKE(text);
@@ -72,7 +72,7 @@ int vendor_variable_set(const char *name, const char *value)
 	(void)pthread_mutex_lock(&lock);
 	const char *present = getenv(name);
 	bool is_right = value ? present && strcmp(present, value) == 0 : !present;
-	int r = is_right ? 0 : publish(name, value);
+	int r = is_right ? 0 : environment_publish(name, value);
 	(void)pthread_mutex_unlock(&lock);
 	return r;
 }

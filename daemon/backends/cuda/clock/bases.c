@@ -131,7 +131,7 @@ static int count_happened(const struct cuda_bases *bases)
 
 /* Returns the possible error of the device's time since the last base. If the device's clock was
  * set meanwhile, nothing is known. */
-static int64_t slip_of(int64_t advance, int64_t host_advance)
+static int64_t clock_slip_ns(int64_t advance, int64_t host_advance)
 {
 	int64_t apart = advance > host_advance ? advance - host_advance : host_advance - advance;
 	return apart > JUMP_NS + host_advance / 1000 ? NOTHING_KNOWN_NS
@@ -140,13 +140,14 @@ static int64_t slip_of(int64_t advance, int64_t host_advance)
 
 /* If the device's clock was set during the burst, samples from before that are useless. Returns the
  * first useful one. */
-static unsigned first_of_now(const struct cuda_bases *bases, unsigned count)
+static unsigned burst_first_useful(const struct cuda_bases *bases, unsigned count)
 {
 	const struct cuda_clock_sample *last = &bases->burst[count - 1];
 	for (unsigned i = count - 1; i > 0; i--) {
 		const struct cuda_clock_sample *sample = &bases->burst[i - 1];
 		int64_t device = last->device_ns - sample->device_ns;
-		if (slip_of(device, (int64_t)(last->host_ns - sample->host_ns)) == NOTHING_KNOWN_NS)
+		if (clock_slip_ns(device, (int64_t)(last->host_ns - sample->host_ns)) ==
+		    NOTHING_KNOWN_NS)
 			return i;
 	}
 	return 0;
@@ -208,10 +209,10 @@ static int bases_take_burst(struct cuda_bases *bases)
 	if (r < 0)
 		return r;
 	int64_t host_advance = (int64_t)(bases->burst[last].host_ns - bases->base_host_ns);
-	int64_t slip = bases->has_base ? slip_of(advance, host_advance) : 0;
+	int64_t slip = bases->has_base ? clock_slip_ns(advance, host_advance) : 0;
 	bool is_break = bases->has_base && (advance > BASE_OLD_NS || slip == NOTHING_KNOWN_NS);
 	int64_t gap = is_break ? host_advance : 0;
-	unsigned first = first_of_now(bases, count);
+	unsigned first = burst_first_useful(bases, count);
 	struct cuda_clock_sample centred;
 	bool is_centred = find_centre(bases, first, count, &centred);
 	bases->is_fresh = !is_centred && (bases->is_fresh || is_break || !bases->has_base ||
@@ -264,8 +265,8 @@ static int sharpen_bases(struct cuda_bases *bases)
 }
 
 /* Used without a near base: the event was read just now, and only its duration is exact. */
-static void place_by_sight(uint64_t seen, int64_t duration, uint64_t *start_ns_out,
-			   uint64_t *end_ns_out)
+static void times_from_query(uint64_t seen, int64_t duration, uint64_t *start_ns_out,
+			     uint64_t *end_ns_out)
 {
 	*end_ns_out = seen;
 	*start_ns_out = *end_ns_out - (uint64_t)duration;
@@ -273,7 +274,8 @@ static void place_by_sight(uint64_t seen, int64_t duration, uint64_t *start_ns_o
 
 /* Prevents a time earlier than the one reported for an earlier event of the device. `device_ns`:
  * the latest time that rounding allows. */
-static uint64_t in_order(const struct cuda_bases *bases, int64_t device_ns, uint64_t host_ns)
+static uint64_t bases_keep_order(const struct cuda_bases *bases, int64_t device_ns,
+				 uint64_t host_ns)
 {
 	return device_ns >= bases->reported_device_ns && host_ns < bases->reported_host_ns
 		       ? bases->reported_host_ns
@@ -305,7 +307,7 @@ int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t 
 	duration = duration < 0 ? 0 : duration;
 	/* Long before the base: the device's clock was set back. */
 	if (!bases->has_base || since > BASE_OLD_NS || since < -BASE_OLD_NS) {
-		place_by_sight(seen, duration, start_ns_out, end_ns_out);
+		times_from_query(seen, duration, start_ns_out, end_ns_out);
 		return bases->is_out ? 0 : send_burst(bases);
 	}
 	int64_t end_device = bases->base_ns + since;
@@ -316,8 +318,8 @@ int cuda_bases_times(struct cuda_bases *bases, void *start, void *end, uint64_t 
 	/* No event ends after the host has read its end. */
 	end_host = end_host < seen ? end_host : seen;
 	uint64_t start_host = end_host - (uint64_t)cuda_timeline_span(&bases->timeline, duration);
-	*start_ns_out = in_order(bases, end_device - duration + rounding, start_host);
-	*end_ns_out = in_order(bases, end_device + rounding, end_host);
+	*start_ns_out = bases_keep_order(bases, end_device - duration + rounding, start_host);
+	*end_ns_out = bases_keep_order(bases, end_device + rounding, end_host);
 	note_reported(bases, end_device - rounding, *end_ns_out);
 	return 0;
 }

@@ -67,8 +67,9 @@ static double timeline_uncertainty(const struct cuda_timeline *timeline, double 
 }
 
 /* Returns the bound that a sample sets for the offset at another time. */
-static double said_at(const struct cuda_timeline *timeline, const struct cuda_clock_sample *sample,
-		      int64_t device_ns, int64_t origin_ns)
+static double sample_offset_at(const struct cuda_timeline *timeline,
+			       const struct cuda_clock_sample *sample, int64_t device_ns,
+			       int64_t origin_ns)
 {
 	double since = (double)(device_ns - sample->device_ns);
 	return (double)(time_difference(sample) - origin_ns) + timeline->drift * since;
@@ -90,7 +91,8 @@ static double distance_above(const struct cuda_timeline *timeline, const struct 
 	       line->slope * (double)(b->device_ns - a->device_ns);
 }
 
-static bool is_on(const struct cuda_timeline *timeline, const struct line *line, unsigned burst)
+static bool burst_is_on_line(const struct cuda_timeline *timeline, const struct line *line,
+			     unsigned burst)
 {
 	return distance_above(timeline, line, burst) >= -NOISE_NS;
 }
@@ -108,7 +110,7 @@ static struct line line_through(const struct cuda_timeline *timeline, unsigned f
 	for (unsigned i = 0; i < timeline->count; i++) {
 		if (distance_above(timeline, &line, i) > NOISE_NS / 2)
 			return (struct line){.count = 0};
-		if (!is_on(timeline, &line, i))
+		if (!burst_is_on_line(timeline, &line, i))
 			continue;
 		line.first = line.first < i ? line.first : i;
 		line.last = i;
@@ -123,7 +125,7 @@ static double fitted_slope(const struct cuda_timeline *timeline, const struct li
 	const struct cuda_clock_sample *origin = &timeline->bursts[line->first];
 	double times = 0.0, offsets = 0.0, squares = 0.0, products = 0.0;
 	for (unsigned i = line->first; i <= line->last; i++) {
-		if (!is_on(timeline, line, i))
+		if (!burst_is_on_line(timeline, line, i))
 			continue;
 		double time = (double)(timeline->bursts[i].device_ns - origin->device_ns);
 		double offset =
@@ -137,7 +139,7 @@ static double fitted_slope(const struct cuda_timeline *timeline, const struct li
 	return spread > 0.0 ? (products - times * offsets / line->count) / spread : line->slope;
 }
 
-static double span_of(const struct cuda_timeline *timeline, const struct line *line)
+static double line_span(const struct cuda_timeline *timeline, const struct line *line)
 {
 	return (double)(timeline->bursts[line->last].device_ns -
 			timeline->bursts[line->first].device_ns);
@@ -145,15 +147,15 @@ static double span_of(const struct cuda_timeline *timeline, const struct line *l
 
 /* Two bursts always define a line, however late one of them is. So a third burst must lie on it,
  * distant from both. */
-static bool is_confirmed(const struct cuda_timeline *timeline, const struct line *line)
+static bool line_is_confirmed(const struct cuda_timeline *timeline, const struct line *line)
 {
 	int64_t begin = timeline->bursts[line->first].device_ns;
-	double span = span_of(timeline, line);
+	double span = line_span(timeline, line);
 	if (line->count < 3 || fabs(line->slope) > DRIFT_LIMIT)
 		return false;
 	for (unsigned i = line->first + 1; i < line->last; i++) {
 		double part = (double)(timeline->bursts[i].device_ns - begin) / span;
-		if (is_on(timeline, line, i) && part > 0.15 && part < 0.85)
+		if (burst_is_on_line(timeline, line, i) && part > 0.15 && part < 0.85)
 			return true;
 	}
 	return false;
@@ -163,14 +165,14 @@ static bool is_confirmed(const struct cuda_timeline *timeline, const struct line
  * one includes former drifts. */
 static double uncertainty_of(const struct cuda_timeline *timeline, const struct line *line)
 {
-	double span = span_of(timeline, line);
+	double span = line_span(timeline, line);
 	return NOISE_NS / span + DRIFT_CHANGE / 2e9 * span;
 }
 
 /* Late bursts can lie on a line by chance. So a line that differs much from the known drift needs
  * more bursts. */
-static bool is_believed(const struct cuda_timeline *timeline, const struct line *line,
-			double uncertainty)
+static bool line_is_believed(const struct cuda_timeline *timeline, const struct line *line,
+			     double uncertainty)
 {
 	double change = fabs(line->slope - timeline->drift);
 	return change <= timeline->uncertainty + uncertainty + DRIFT_STEP ||
@@ -189,11 +191,11 @@ static void update_drift(struct cuda_timeline *timeline)
 	for (unsigned i = 0; i < timeline->count; i++) {
 		for (unsigned k = i + 1; k < timeline->count; k++) {
 			struct line line = line_through(timeline, i, k);
-			if (line.last + 3 < timeline->count || !is_confirmed(timeline, &line))
+			if (line.last + 3 < timeline->count || !line_is_confirmed(timeline, &line))
 				continue;
 			double uncertainty = uncertainty_of(timeline, &line);
 			if (uncertainty / line.count >= least ||
-			    !is_believed(timeline, &line, uncertainty))
+			    !line_is_believed(timeline, &line, uncertainty))
 				continue;
 			best = line;
 			least = uncertainty / line.count;
@@ -218,7 +220,7 @@ static void grow_uncertain(struct cuda_timeline *timeline, int64_t since_ns)
 
 /* Starts again from the newest burst, because the model does not hold. The host's clock has changed
  * its rate, or the first bursts were late. */
-static void recompute(struct cuda_timeline *timeline)
+static void timeline_restart(struct cuda_timeline *timeline)
 {
 	timeline->bursts[0] = timeline->bursts[timeline->count - 1];
 	timeline->count = 1;
@@ -226,13 +228,13 @@ static void recompute(struct cuda_timeline *timeline)
 }
 
 /* True if an earlier burst allows the newest one to be as early as it is. */
-static bool is_explained(const struct cuda_timeline *timeline)
+static bool newest_burst_is_explained(const struct cuda_timeline *timeline)
 {
 	const struct cuda_clock_sample *now = &timeline->bursts[timeline->count - 1];
 	int64_t origin = time_difference(now);
 	for (unsigned i = 0; i + 1 < timeline->count; i++) {
 		double since = (double)(now->device_ns - timeline->bursts[i].device_ns);
-		if (said_at(timeline, &timeline->bursts[i], now->device_ns, origin) +
+		if (sample_offset_at(timeline, &timeline->bursts[i], now->device_ns, origin) +
 			    timeline_uncertainty(timeline, since) + CONTRADICTION_NS >
 		    0.0)
 			return true;
@@ -267,7 +269,7 @@ static double bound_middle(const struct cuda_timeline *timeline, int64_t at_ns, 
 		double apart = timeline_uncertainty(timeline, (double)(at_ns - burst->device_ns));
 		double weight =
 			burst->is_centred ? 1.0 / (CENTRED_NS * CENTRED_NS + apart * apart) : 0.0;
-		sum += weight * said_at(timeline, burst, at_ns, origin_ns);
+		sum += weight * sample_offset_at(timeline, burst, at_ns, origin_ns);
 		weights += weight;
 	}
 	return sum / weights;
@@ -286,7 +288,7 @@ static int64_t wanted_offset(struct cuda_timeline *timeline)
 		       timeline->way_ns;
 	for (unsigned i = 0; i + 1 < timeline->count; i++) {
 		double said =
-			said_at(timeline, &timeline->bursts[i], now->device_ns, origin) -
+			sample_offset_at(timeline, &timeline->bursts[i], now->device_ns, origin) -
 			timeline_uncertainty(
 				timeline, (double)(now->device_ns - timeline->bursts[i].device_ns));
 		most = said > most ? said : most;
@@ -301,14 +303,14 @@ static int64_t clamp_to_limit(struct cuda_timeline *timeline, int64_t at_ns, int
 		return wanted;
 	int64_t origin = time_difference(&timeline->limit);
 	int64_t most = origin +
-		       round_to_ns(said_at(timeline, &timeline->limit, at_ns, origin) +
+		       round_to_ns(sample_offset_at(timeline, &timeline->limit, at_ns, origin) +
 				   timeline_uncertainty(
 					   timeline, (double)(at_ns - timeline->limit.device_ns)));
 	timeline->is_limited = false;
 	if (wanted <= most)
 		return wanted;
 	if (wanted - most > CONTRADICTION_NS)
-		recompute(timeline);
+		timeline_restart(timeline);
 	return most;
 }
 
@@ -330,8 +332,8 @@ void cuda_timeline_add(struct cuda_timeline *timeline, const struct cuda_clock_s
 	 * the offset. */
 	if (timeline->count > 1 &&
 	    time_difference(best) + timeline->way_ns > given + CONTRADICTION_NS &&
-	    !is_explained(timeline))
-		recompute(timeline);
+	    !newest_burst_is_explained(timeline))
+		timeline_restart(timeline);
 	update_drift(timeline);
 	int64_t wanted = wanted_offset(timeline);
 	if (gap_ns > 0 && timeline->is_placed) {
@@ -356,7 +358,8 @@ void cuda_timeline_limit(struct cuda_timeline *timeline, int64_t device_ns, uint
 {
 	const struct cuda_clock_sample seen = {.device_ns = device_ns, .host_ns = host_ns};
 	int64_t origin = time_difference(&seen);
-	if (timeline->is_limited && said_at(timeline, &timeline->limit, device_ns, origin) < 0.0)
+	if (timeline->is_limited &&
+	    sample_offset_at(timeline, &timeline->limit, device_ns, origin) < 0.0)
 		return;
 	timeline->limit = seen;
 	timeline->is_limited = true;

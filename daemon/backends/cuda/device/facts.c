@@ -44,7 +44,7 @@ static int make_mode(const char *name, const struct cuda_device_facts *facts, ch
 }
 
 /* Why the device cannot be used; NULL: it can. */
-static const char *why_not(const struct cuda_device_facts *facts)
+static const char *device_unusable_reason(const struct cuda_device_facts *facts)
 {
 	if (facts->compute_mode == CU_COMPUTEMODE_PROHIBITED)
 		return "its compute mode is prohibited: no process may use it (nvidia-smi --compute-mode=0 allows it "
@@ -68,7 +68,7 @@ static const char *why_not(const struct cuda_device_facts *facts)
 static int cuda_fill_texts(const struct cuda_library *cuda, const struct cuda_device_facts *from,
 			   const char *name, const char *driver, struct backend_device_facts *facts)
 {
-	const char *reason = why_not(from);
+	const char *reason = device_unusable_reason(from);
 	char bus_id[32] = "", version[32];
 
 	(void)snprintf(version, sizeof(version), "%d.%d", from->compute_major, from->compute_minor);

@@ -63,7 +63,7 @@ static void fill_layered(const struct cuda_library *cuda, CUdevice device,
 		facts->image_layered_sizes[i] = sizes[i];
 }
 
-static bool has_functions(const struct cuda_library *cuda)
+static bool driver_has_image_functions(const struct cuda_library *cuda)
 {
 	return cuda->cuArray3DCreate && cuda->cuArrayDestroy && cuda->cuTexObjectCreate &&
 	       cuda->cuTexObjectDestroy && cuda->cuSurfObjectCreate && cuda->cuSurfObjectDestroy;
@@ -88,7 +88,7 @@ void cuda_image_facts_fill(const struct cuda_library *library, CUdevice device,
 	};
 	uint64_t limits[6] = {0};
 
-	if (!has_functions(library))
+	if (!driver_has_image_functions(library))
 		return;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		limits[i] = smaller_attribute(library, device, sizes[i][0], sizes[i][1]);

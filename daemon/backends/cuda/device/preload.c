@@ -67,7 +67,7 @@ static int preload_check_context(const struct backend *backend, uint32_t index,
 		       : cuda_fault(NULL, cu, result, fault_out, "GPU %u does not respond", index);
 }
 
-static bool is_possible(const struct backend *backend, uint32_t index)
+static bool preload_is_possible(const struct backend *backend, uint32_t index)
 {
 	return index < backend->topology.device_count &&
 	       backend->topology.devices[index].available &&
@@ -82,7 +82,7 @@ static int hold_context(const struct backend *backend, uint32_t index,
 
 	if (contexts[index])
 		return preload_check_context(backend, index, fault_out);
-	if (!is_possible(backend, index))
+	if (!preload_is_possible(backend, index))
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"GPU %u cannot be prepared ahead", index);
 	const struct cuda_library *cu = &backend->library;

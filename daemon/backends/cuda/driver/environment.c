@@ -35,7 +35,7 @@ static const char *const kept[] = {
 	"CUDA_CACHE_DISABLE",
 };
 
-static bool is_kept(const char *name, size_t bytes)
+static bool variable_is_kept(const char *name, size_t bytes)
 {
 	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
 		if (strlen(kept[i]) == bytes && memcmp(kept[i], name, bytes) == 0)
@@ -44,21 +44,21 @@ static bool is_kept(const char *name, size_t bytes)
 }
 
 /* Returns the first variable that must be removed; NULL: none. The caller frees the text. */
-static char *find_unwanted(void)
+static char *find_unwanted_variable(void)
 {
 	for (char **at = environ; at && *at; at++) {
 		size_t bytes = strcspn(*at, "=");
-		if (strncmp(*at, "CUDA_", 5) == 0 && !is_kept(*at, bytes))
+		if (strncmp(*at, "CUDA_", 5) == 0 && !variable_is_kept(*at, bytes))
 			return strndup(*at, bytes);
 	}
 	return NULL;
 }
 
-static void remove_unwanted(void)
+static void remove_unwanted_variables(void)
 {
 	char *name;
 
-	while ((name = find_unwanted()) != NULL) {
+	while ((name = find_unwanted_variable()) != NULL) {
 		bool removed = vendor_variable_set(name, NULL) == 0;
 		free(name);
 		if (!removed)
@@ -70,7 +70,7 @@ static void set_variables(const char *path, uint32_t connections)
 {
 	char number[16];
 
-	remove_unwanted();
+	remove_unwanted_variables();
 	/* The driver's default is 8. Further streams would share a queue to the device and wait for
 	 * each other's kernels. Each additional queue lengthens the creation of the context. */
 	(void)snprintf(number, sizeof(number), "%u", connections);

@@ -157,7 +157,7 @@ bool cuda_result_is_sticky(CUresult result)
 }
 
 /* Makes a call that cannot fail by itself. On a lost GPU ("unknown error") every call fails. */
-static bool fails_everything(const struct cuda_library *library, CUresult result)
+static bool every_call_fails(const struct cuda_library *library, CUresult result)
 {
 	size_t free_bytes, total_bytes;
 
@@ -214,7 +214,7 @@ int cuda_fault(struct backend_device *device_or_null, const struct cuda_library 
 		(void)snprintf(fault.text, sizeof(fault.text), "%.150s: %s (%s)", said, words,
 			       name);
 	if (meaning->weight == STICKY ||
-	    (meaning->weight == DOUBTFUL && device_or_null && fails_everything(library, result))) {
+	    (meaning->weight == DOUBTFUL && device_or_null && every_call_fails(library, result))) {
 		fault.status = STATUS_DEVICE_LOST;
 		fault.device_lost = fault.process_lost = true;
 		if (device_or_null)

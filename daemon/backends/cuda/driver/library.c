@@ -30,7 +30,7 @@ static void library_symbol(void *handle, const char *name, void *function_out)
 	memcpy(function_out, &found, sizeof(found));
 }
 
-static int too_old(int version, struct backend_fault *fault_out)
+static int refuse_old_driver(int version, struct backend_fault *fault_out)
 {
 	return cuda_fault_words(
 		fault_out, -ENODEV, STATUS_PLATFORM,
@@ -59,7 +59,7 @@ static int check_version(struct cuda_library *library, struct backend_fault *fau
 			"no NVIDIA driver: its library does not report a version (%d)",
 			(int)result);
 	if (version < CUDA_OLDEST_DRIVER)
-		return too_old(version, fault_out);
+		return refuse_old_driver(version, fault_out);
 	library->driver_version = version;
 	return 0;
 }
@@ -70,7 +70,7 @@ static int look_up_entry(struct cuda_library *library, struct backend_fault *fau
 
 	library_symbol(library->handle, "cuGetProcAddress_v2", &get_address);
 	if (!get_address)
-		return too_old(library->driver_version, fault_out);
+		return refuse_old_driver(library->driver_version, fault_out);
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
 		const struct function *function = &functions[i];
 		CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;

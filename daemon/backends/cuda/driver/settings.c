@@ -91,7 +91,7 @@ static int read_best_effort(const char *value, bool *beside_out)
 	return 0;
 }
 
-static int read_one(const char *name, const char *value, struct cuda_settings *settings)
+static int setting_read(const char *name, const char *value, struct cuda_settings *settings)
 {
 	if (strcmp(name, "library") == 0)
 		return read_text_setting(value, &settings->library);
@@ -140,7 +140,7 @@ static int read_option(const char *option, struct cuda_settings *settings,
 
 	if (equals && (size_t)(equals - option) < sizeof(name))
 		memcpy(name, option, (size_t)(equals - option));
-	int error = equals ? read_one(name, equals + 1, settings) : -ENOENT;
+	int error = equals ? setting_read(name, equals + 1, settings) : -ENOENT;
 	if (error == -ENOMEM)
 		return cuda_no_memory(fault_out, "an option");
 	if (error == -ENOENT)

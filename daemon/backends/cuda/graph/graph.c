@@ -110,8 +110,8 @@ void cuda_graph_free(struct backend_graph *graph)
 
 /* ------------------------------ what a graph must wait for ------------------------------ */
 
-static int note_unsettled(struct backend_graph *graph, struct backend_memory *memory,
-			  struct backend_fault *fault_out)
+static int graph_note_unsettled_memory(struct backend_graph *graph, struct backend_memory *memory,
+				       struct backend_fault *fault_out)
 {
 	if (!memory || !memory->zeroed ||
 	    atomic_load_explicit(&memory->settled, memory_order_acquire))
@@ -133,25 +133,27 @@ int cuda_graph_note(struct backend_graph *graph, const struct backend_command *c
 	case BACKEND_COMMAND_LAUNCH:
 		for (uint32_t i = 0; error == 0 && i < command->launch.argument_count; i++)
 			if (command->launch.arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
-				error = note_unsettled(graph,
-						       command->launch.arguments[i].global.memory,
-						       fault_out);
+				error = graph_note_unsettled_memory(
+					graph, command->launch.arguments[i].global.memory,
+					fault_out);
 		return error;
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_COPY_PEER:
-		error = note_unsettled(graph, command->copy.source, fault_out);
+		error = graph_note_unsettled_memory(graph, command->copy.source, fault_out);
 		return error < 0 ? error
-				 : note_unsettled(graph, command->copy.destination, fault_out);
+				 : graph_note_unsettled_memory(graph, command->copy.destination,
+							       fault_out);
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
-		return note_unsettled(graph, command->transfer.memory, fault_out);
+		return graph_note_unsettled_memory(graph, command->transfer.memory, fault_out);
 	case BACKEND_COMMAND_FILL:
-		return note_unsettled(graph, command->fill.memory, fault_out);
+		return graph_note_unsettled_memory(graph, command->fill.memory, fault_out);
 	case BACKEND_COMMAND_CONDITION:
-		return note_unsettled(graph, command->condition.memory, fault_out);
+		return graph_note_unsettled_memory(graph, command->condition.memory, fault_out);
 	case BACKEND_COMMAND_NATIVE:
 		for (uint32_t i = 0; error == 0 && i < command->native.memory_count; i++)
-			error = note_unsettled(graph, command->native.memories[i], fault_out);
+			error = graph_note_unsettled_memory(graph, command->native.memories[i],
+							    fault_out);
 		return error;
 	default:
 		return 0;

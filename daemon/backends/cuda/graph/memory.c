@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_such_memory(struct backend_fault *fault_out, const char *why)
+static int graph_memory_refuse(struct backend_fault *fault_out, const char *why)
 {
 	return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED, "%s", why);
 }
@@ -44,15 +44,16 @@ int cuda_graph_temporary(struct backend_graph *graph, uint64_t size_bytes,
 			 struct backend_memory **memory_out, struct backend_fault *fault_out)
 {
 	if (graph->executable)
-		return no_such_memory(fault_out, "a finished graph cannot get more memory");
+		return graph_memory_refuse(fault_out, "a finished graph cannot get more memory");
 	if (graph->has_conditions)
-		return no_such_memory(fault_out,
-				      "a graph with conditions has no memory of its own");
+		return graph_memory_refuse(fault_out,
+					   "a graph with conditions has no memory of its own");
 	if (!cuda_graphs_have_memory(graph->device))
-		return no_such_memory(fault_out,
-				      "this driver's graphs have no memory of their own");
+		return graph_memory_refuse(fault_out,
+					   "this driver's graphs have no memory of their own");
 	if (graph->temporary_count == CUDA_GRAPH_TEMPORARIES)
-		return no_such_memory(fault_out, "the graph has as many memories as it may have");
+		return graph_memory_refuse(fault_out,
+					   "the graph has as many memories as it may have");
 	if (size_bytes == 0 || size_bytes > graph->device->memory->total_bytes)
 		return cuda_fault_words(fault_out, -ENOMEM, STATUS_MEMORY_ALLOCATION,
 					"a memory of %llu bytes", (unsigned long long)size_bytes);

@@ -145,7 +145,7 @@ static int cuda_add_plain(struct backend_graph *graph, const struct backend_comm
 
 /* This graph takes over what a child graph holds, and the work that must precede its launch. There
  * is room for both. */
-static void inherit_child(struct backend_graph *graph, const struct backend_graph *child)
+static void graph_inherit_child_node(struct backend_graph *graph, const struct backend_graph *child)
 {
 	for (uint32_t i = 0; i < child->count + child->kernel_count; i++) {
 		struct backend_kernel *kernel = i < child->count ? child->nodes[i].kernel
@@ -199,7 +199,7 @@ static int add_child(struct backend_graph *graph, struct backend_graph *child,
 			&node->node, graph->graph, place->after, place->count, child->graph),
 		fault_out, "cannot add a graph to a graph");
 	if (error == 0)
-		inherit_child(graph, child);
+		graph_inherit_child_node(graph, child);
 	return error;
 }
 

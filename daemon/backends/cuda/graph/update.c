@@ -32,8 +32,8 @@ static int update_kernel(struct backend_graph *graph, const struct cuda_graph_no
 }
 
 /* Skips the same nodes again in a new executable of the graph. */
-static int skip_again(const struct backend_graph *graph, CUgraphExec executable,
-		      struct backend_fault *fault_out)
+static int graph_update_skip_same(const struct backend_graph *graph, CUgraphExec executable,
+				  struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
 	CUresult result = CUDA_SUCCESS;
@@ -93,7 +93,7 @@ static int update_copy(struct backend_graph *graph, struct cuda_graph_node *node
 	if (result != CUDA_SUCCESS) {
 		int error = cuda_graph_instantiate(graph, &executable, fault_out);
 		if (error == 0)
-			error = skip_again(graph, executable, fault_out);
+			error = graph_update_skip_same(graph, executable, fault_out);
 		if (error < 0) {
 			if (executable)
 				(void)cu->cuGraphExecDestroy(executable);

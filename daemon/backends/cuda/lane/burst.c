@@ -5,8 +5,8 @@
 #include <errno.h>
 
 /* The launches behind the first, which is prepared. */
-static void collect_more(struct cuda_send_context *context, uint32_t count,
-			 uint32_t value_stride_bytes)
+static void burst_collect_followers(struct cuda_send_context *context, uint32_t count,
+				    uint32_t value_stride_bytes)
 {
 	struct cuda_lane_state *state = context->state;
 	struct cuda_collected *first = &state->collected[state->collected_count];
@@ -41,7 +41,7 @@ static void collect_more(struct cuda_send_context *context, uint32_t count,
 
 /* The burst's waits may be on the stream. They count for the next command of the lane, which is its
  * first launch. */
-static int leave_burst(const struct cuda_send_context *context, int error)
+static int burst_leave_waits(const struct cuda_send_context *context, int error)
 {
 	context->state->left_operations += context->pending.operations;
 	return error;
@@ -71,7 +71,7 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 	for (uint32_t i = 0; error == 0 && i < wait_count; i++)
 		error = cuda_send_wait(&context, &waits[i], fault_out);
 	if (error < 0)
-		return leave_burst(&context, error);
+		return burst_leave_waits(&context, error);
 	if (state->collected_count + count > longest)
 		cuda_lane_send(state);
 	struct cuda_collected *first = &state->collected[state->collected_count];
@@ -79,12 +79,12 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 				    sizeof(first->storage), first->parameters,
 				    CUDA_CHAIN_PARAMETERS, &first->launch, fault_out);
 	if (error < 0)
-		return leave_burst(&context, error == -ENOSPC ? -EAGAIN : error);
+		return burst_leave_waits(&context, error == -ENOSPC ? -EAGAIN : error);
 	if (first->launch.cooperative || first->launch.cluster[0] != 0 ||
 	    first->launch.window.size_bytes > 0 ||
 	    cuda_pace_is_open(cuda_kernel_pace(command->launch.kernel),
 			      cuda_launch_items(&first->launch)))
-		return leave_burst(&context, -EAGAIN);
-	collect_more(&context, count, value_stride_bytes);
+		return burst_leave_waits(&context, -EAGAIN);
+	burst_collect_followers(&context, count, value_stride_bytes);
 	return 0;
 }

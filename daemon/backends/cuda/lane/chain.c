@@ -41,7 +41,8 @@ CUmodule cuda_own_load(const struct backend *backend, const struct cuda_device_f
 }
 
 /* A kernel of the backend, on the device when this returns. */
-static bool find_own(struct backend_device *device, const char *name, CUfunction *function_out)
+static bool own_kernel_find(struct backend_device *device, const char *name,
+			    CUfunction *function_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 
@@ -99,8 +100,8 @@ CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgrap
 }
 
 /* Adds the nodes, each behind the previous one. */
-static CUresult add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t count,
-			  const struct ending *ending, struct cuda_chain *chain)
+static CUresult chain_add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t count,
+				const struct ending *ending, struct cuda_chain *chain)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_launch blank = blank_launch(state);
@@ -139,7 +140,7 @@ static void make_chain(struct cuda_lane_state *state, uint32_t count, const stru
 
 	CUresult result = cu->cuGraphCreate(&graph, 0);
 	if (result == CUDA_SUCCESS) {
-		result = add_nodes(state, graph, count, ending, chain);
+		result = chain_add_nodes(state, graph, count, ending, chain);
 		if (result == CUDA_SUCCESS)
 			result = cu->cuGraphInstantiateWithFlags(&executable, graph, 0);
 		if (result != CUDA_SUCCESS)
@@ -172,7 +173,7 @@ static bool chains_overlap(const struct backend_device *device)
  * Makes every chain that the lane can need: making one later may wait for whatever runs then
  * (docs/cuda-backend.md, "What the driver does").
  */
-static void make_all(struct cuda_lane_state *state)
+static void lane_make_chains(struct cuda_lane_state *state)
 {
 	const struct ending mark = {.word = state->word_device + CUDA_MARK_BYTES, .value = 1};
 
@@ -187,7 +188,7 @@ static void make_all(struct cuda_lane_state *state)
 	state->exact_makes = EXACT_MAKES;
 }
 
-static void free_one(const struct cuda_library *cu, struct cuda_chain *chain)
+static void chain_free(const struct cuda_library *cu, struct cuda_chain *chain)
 {
 	if (chain->executable) {
 		(void)cu->cuGraphExecDestroy(chain->executable);
@@ -200,7 +201,7 @@ static void free_one(const struct cuda_library *cu, struct cuda_chain *chain)
 }
 
 /* Returns an empty place, or the place of the chain that was sent longest ago. */
-static struct cuda_exact *choose_place(struct cuda_lane_state *state)
+static struct cuda_exact *exact_choose_place(struct cuda_lane_state *state)
 {
 	struct cuda_exact *best = &state->exact[0];
 
@@ -214,14 +215,14 @@ static struct cuda_exact *choose_place(struct cuda_lane_state *state)
  * Makes the chain that the lane has requested. A failure keeps its entry, so that the same chain is
  * not made again and again.
  */
-static void make_exact(struct cuda_lane_state *state)
+static void lane_make_exact_chain(struct cuda_lane_state *state)
 {
 	const struct ending ending = {.word = state->word_device, .form = state->wanted.form};
-	struct cuda_exact *place = choose_place(state);
+	struct cuda_exact *place = exact_choose_place(state);
 
 	if (state->wanted.length == 0)
 		return;
-	free_one(&state->lane->device->backend->library, &place->chain);
+	chain_free(&state->lane->device->backend->library, &place->chain);
 	place->form = state->wanted.form;
 	place->length = state->wanted.length;
 	place->used = ++state->exact_uses;
@@ -238,7 +239,7 @@ void cuda_chains_want(struct cuda_lane_state *state)
 	if (state->awaits_chains)
 		lanes->awaiting_chains++;
 	else
-		make_all(state);
+		lane_make_chains(state);
 }
 
 void cuda_chains_make_wanted(struct backend_device *device)
@@ -249,10 +250,10 @@ void cuda_chains_make_wanted(struct backend_device *device)
 	    cuda_enter(device, NULL) < 0)
 		return;
 	for (struct cuda_lane_state *state = lanes->first; state; state = state->next) {
-		make_exact(state);
+		lane_make_exact_chain(state);
 		if (!state->awaits_chains)
 			continue;
-		make_all(state);
+		lane_make_chains(state);
 		state->awaits_chains = false;
 	}
 	lanes->awaiting_chains = 0;
@@ -264,16 +265,16 @@ void cuda_chains_free(struct cuda_lane_state *state)
 
 	for (uint32_t form = 0; form < CUDA_CHAIN_FORMS; form++)
 		for (uint32_t level = 0; level < CUDA_LEVELS; level++)
-			free_one(cu, &state->chains[form][level]);
-	free_one(cu, &state->lone);
+			chain_free(cu, &state->chains[form][level]);
+	chain_free(cu, &state->lone);
 	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
-		free_one(cu, &state->exact[i].chain);
+		chain_free(cu, &state->exact[i].chain);
 	state->lane->device->lanes->wanting_exact -= state->wanted.length > 0;
 }
 
 /* The code is compared, too, since a new function may get the handle of an unloaded one. */
-static bool is_set(const struct cuda_node *node, const struct cuda_launch *launch,
-		   const unsigned char *storage)
+static bool node_has_launch(const struct cuda_node *node, const struct cuda_launch *launch,
+			    const unsigned char *storage)
 {
 	return node->function == launch->function &&
 	       node->parameter_bytes == launch->parameter_bytes &&
@@ -302,7 +303,8 @@ CUresult cuda_chain_set_kernel(const struct cuda_library *cu, struct cuda_chain 
 	struct cuda_node *node = chain->nodes ? &chain->nodes[index] : NULL;
 	bool is_small = storage && launch->parameter_bytes <= CUDA_NODE_BYTES;
 
-	if (node && is_small && code == chain->codes[index] && is_set(node, launch, storage))
+	if (node && is_small && code == chain->codes[index] &&
+	    node_has_launch(node, launch, storage))
 		return CUDA_SUCCESS;
 	if (node)
 		node->function = NULL;
@@ -357,11 +359,11 @@ void cuda_chains_open(struct backend_device *device)
 	device->ahead.own = NULL;
 	if (!lanes->own_module)
 		return;
-	bool has_blank = find_own(device, "sycl_blank", &lanes->blank);
+	bool has_blank = own_kernel_find(device, "sycl_blank", &lanes->blank);
 	lanes->has_graphs = has_blank && device->backend->settings.chain_length > 0;
-	if (!find_own(device, "sycl_fill", &lanes->fill))
+	if (!own_kernel_find(device, "sycl_fill", &lanes->fill))
 		lanes->fill = NULL;
-	if (!find_own(device, "sycl_copy", &lanes->copy))
+	if (!own_kernel_find(device, "sycl_copy", &lanes->copy))
 		lanes->copy = NULL;
 	lanes->copy_waits = chains_overlap(device);
 }

@@ -8,8 +8,8 @@
 
 #define EXACT_SEEN 8u /* a chain is made once its length has come this often */
 
-static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain *chain,
-			 CUgraphNode node, CUdeviceptr address, uint32_t value)
+static CUresult chain_set_word(struct cuda_lane_state *state, const struct cuda_chain *chain,
+			       CUgraphNode node, CUdeviceptr address, uint32_t value)
 {
 	const CUDA_MEMSET_NODE_PARAMS word = cuda_chain_word(address, value);
 
@@ -17,15 +17,16 @@ static CUresult set_word(struct cuda_lane_state *state, const struct cuda_chain 
 		chain->executable, node, &word, state->lane->device->context);
 }
 
-static struct backend_program *code_of(const struct cuda_collected *launch)
+static struct backend_program *launch_code(const struct cuda_collected *launch)
 {
 	return launch->kernel ? cuda_kernel_code(launch->kernel) : NULL;
 }
 
 /* The new values are for later launches alone: a launch of the same chain that still runs keeps
  * its own. */
-static CUresult set_all(struct cuda_lane_state *state, struct cuda_chain *chain,
-			const struct cuda_collected *launches, uint32_t count, uint32_t value)
+static CUresult chain_set_launches(struct cuda_lane_state *state, struct cuda_chain *chain,
+				   const struct cuda_collected *launches, uint32_t count,
+				   uint32_t value)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_collected *last = &launches[count - 1];
@@ -33,15 +34,16 @@ static CUresult set_all(struct cuda_lane_state *state, struct cuda_chain *chain,
 
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < count; i++)
 		result = cuda_chain_set_kernel(cu, chain, i, &launches[i].launch,
-					       launches[i].storage, code_of(&launches[i]));
+					       launches[i].storage, launch_code(&launches[i]));
 	if (result == CUDA_SUCCESS && last->direct)
-		result = set_word(state, chain, chain->direct, last->direct, last->direct_value);
+		result = chain_set_word(state, chain, chain->direct, last->direct,
+					last->direct_value);
 	if (result == CUDA_SUCCESS)
-		result = set_word(state, chain, chain->word, state->word_device, value);
+		result = chain_set_word(state, chain, chain->word, state->word_device, value);
 	return result;
 }
 
-static int sent_or_not(struct backend_device *device, CUresult result)
+static int chain_result(struct backend_device *device, CUresult result)
 {
 	if (result == CUDA_SUCCESS)
 		return 0;
@@ -59,14 +61,14 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 	if (!chain->executable)
 		return -EAGAIN;
 	CUresult result = cuda_chain_set_kernel(cu, chain, 0, &launch->launch, launch->storage,
-						code_of(launch));
+						launch_code(launch));
 	if (result == CUDA_SUCCESS) {
 		atomic_store_explicit(state->mark_host, 0, memory_order_release);
 		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
 	}
 	state->is_marked = result == CUDA_SUCCESS;
 	state->mark_value = value;
-	return sent_or_not(device, result);
+	return chain_result(device, result);
 }
 
 /* A template that is missing or broken is replaced by the plain one. An exact length gets the next
@@ -84,8 +86,8 @@ static enum cuda_chain_form choose_form(const struct cuda_lane_state *state,
 	return CUDA_CHAIN_OVERLAPPED;
 }
 
-static struct cuda_exact *find_exact(struct cuda_lane_state *state, enum cuda_chain_form form,
-				     uint32_t length)
+static struct cuda_exact *chain_find_exact(struct cuda_lane_state *state, enum cuda_chain_form form,
+					   uint32_t length)
 {
 	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
 		if (state->exact[i].length == length && state->exact[i].form == form)
@@ -95,7 +97,8 @@ static struct cuda_exact *find_exact(struct cuda_lane_state *state, enum cuda_ch
 
 /* Requests a chain of a length that occurred often. A lane has one request at a time, and a bounded
  * number in all, for programs whose lengths change all the time. */
-static void note_length(struct cuda_lane_state *state, enum cuda_chain_form form, uint32_t length)
+static void chain_note_length(struct cuda_lane_state *state, enum cuda_chain_form form,
+			      uint32_t length)
 {
 	uint8_t *seen = &state->seen[form][length - 1];
 
@@ -118,9 +121,9 @@ bool cuda_chain_has(struct cuda_lane_state *state, const struct cuda_collected *
 	    cuda_lane_is_apart(state))
 		return false;
 	const enum cuda_chain_form form = choose_form(state, launches, count);
-	const struct cuda_exact *exact = find_exact(state, form, count);
+	const struct cuda_exact *exact = chain_find_exact(state, form, count);
 	if (!exact)
-		note_length(state, form, count);
+		chain_note_length(state, form, count);
 	return exact && exact->chain.executable;
 }
 
@@ -130,7 +133,7 @@ static struct cuda_chain *find_chain(struct cuda_lane_state *state, enum cuda_ch
 	const uint32_t level = cuda_chain_level(count);
 
 	if (count != 1u << level) {
-		struct cuda_exact *exact = find_exact(state, form, count);
+		struct cuda_exact *exact = chain_find_exact(state, form, count);
 		exact->used = ++state->exact_uses;
 		return &exact->chain;
 	}
@@ -150,8 +153,8 @@ int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *
 
 	if (!chain->executable)
 		return -EAGAIN;
-	CUresult result = set_all(state, chain, launches, count, value);
+	CUresult result = chain_set_launches(state, chain, launches, count, value);
 	if (result == CUDA_SUCCESS)
 		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
-	return sent_or_not(device, result);
+	return chain_result(device, result);
 }

@@ -80,8 +80,8 @@ static bool find_copy(const struct backend_lane *lane, const struct backend_comm
 }
 
 /* Finds both addresses. False: the driver's copy must refuse the command, or is faster. */
-static bool find_ends(const struct backend_lane *lane, const struct backend_command *command,
-		      struct ends *ends_out)
+static bool copy_find_ends(const struct backend_lane *lane, const struct backend_command *command,
+			   struct ends *ends_out)
 {
 	const bool is_found = command->kind == BACKEND_COMMAND_COPY
 				      ? find_copy(lane, command, ends_out)
@@ -91,7 +91,7 @@ static bool find_ends(const struct backend_lane *lane, const struct backend_comm
 	       ends_out->bytes <= lane->device->backend->settings.copy_kernel_bytes;
 }
 
-static uint64_t unit_of(const struct ends *ends)
+static uint64_t copy_unit_bytes(const struct ends *ends)
 {
 	const uint64_t difference = ends->to ^ ends->from;
 
@@ -113,7 +113,7 @@ static void add_parameter(struct cuda_collected *collected, const void *value, u
 static void fill_launch(const struct backend_lane *lane, const struct ends *ends,
 			struct cuda_collected *collected)
 {
-	const uint64_t unit = unit_of(ends), units = (ends->bytes + unit - 1) / unit;
+	const uint64_t unit = copy_unit_bytes(ends), units = (ends->bytes + unit - 1) / unit;
 	const uint64_t items = units <= ITEMS_LEAST ? ITEMS_LEAST : ITEMS_MOST;
 	const uint64_t groups = (units + items - 1) / items;
 	const uint32_t fence = ends->is_to_host;
@@ -139,7 +139,7 @@ int cuda_copy_prepare(struct backend_lane *lane, const struct backend_command *c
 	struct ends ends;
 	int error = 0;
 
-	if (!lane->device->lanes->copy || !find_ends(lane, command, &ends))
+	if (!lane->device->lanes->copy || !copy_find_ends(lane, command, &ends))
 		return -EAGAIN;
 	for (uint32_t i = 0; error == 0 && i < 2; i++)
 		if (ends.memories[i])

@@ -2,7 +2,7 @@
 
 #include "cuda/lane/lane.h"
 
-static CUaccessProperty property_of(enum backend_l2_use use)
+static CUaccessProperty l2_access_property(enum backend_l2_use use)
 {
 	switch (use) {
 	case BACKEND_L2_STREAMING:
@@ -25,8 +25,8 @@ void cuda_l2_window(const struct backend_l2_window *window, CUlaunchAttribute *a
 			window->address; // NOLINT(performance-no-int-to-ptr): what the driver takes
 	to->num_bytes = window->size_bytes;
 	to->hitRatio = window->hit_ratio;
-	to->hitProp = property_of(window->hit);
-	to->missProp = property_of(window->miss);
+	to->hitProp = l2_access_property(window->hit);
+	to->missProp = l2_access_property(window->miss);
 }
 
 void cuda_l2_wanted(struct backend_device *device, uint64_t size_bytes)

@@ -22,7 +22,7 @@ CUresult cuda_words_pin(const struct cuda_library *cu, void **words_out)
 }
 
 /* The completion words are allocated once, because pinning memory may wait for the device. */
-static int open_words(struct backend_device *device, struct backend_fault *fault_out)
+static int lanes_open_words(struct backend_device *device, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
@@ -60,7 +60,7 @@ int cuda_lanes_open(struct backend_device *device, struct backend_fault *fault_o
 	if (error == 0)
 		error = cuda_streams_open(device, fault_out);
 	if (error == 0)
-		error = open_words(device, fault_out);
+		error = lanes_open_words(device, fault_out);
 	if (error == 0)
 		cuda_chains_open(device);
 	if (error < 0)
@@ -131,7 +131,7 @@ static void take_completion_word(struct cuda_lanes *lanes, struct cuda_lane_stat
 	state->issued = state->sent = state->written = cuda_word_read(state);
 }
 
-static void drop_state(struct backend_device *device, struct cuda_lane_state *state)
+static void lane_state_drop(struct backend_device *device, struct cuda_lane_state *state)
 {
 	struct cuda_lanes *lanes = device->lanes;
 
@@ -151,8 +151,8 @@ static void drop_state(struct backend_device *device, struct cuda_lane_state *st
 	free(state);
 }
 
-static struct cuda_lane_state *make_state(struct backend_device *device,
-					  enum backend_lane_kind kind)
+static struct cuda_lane_state *lane_state_make(struct backend_device *device,
+					       enum backend_lane_kind kind)
 {
 	struct cuda_lane_state *state = calloc(1, sizeof(*state));
 	struct backend_lane *lane = calloc(1, sizeof(*lane));
@@ -183,7 +183,7 @@ static int create_lane(struct backend_device *device, enum backend_lane_kind kin
 	if (lanes->free_word_count == 0)
 		return cuda_fault_words(fault_out, -EDQUOT, STATUS_QUOTA,
 					"a CUDA device has no more than %u lanes", CUDA_WORDS_MAX);
-	struct cuda_lane_state *state = make_state(device, kind);
+	struct cuda_lane_state *state = lane_state_make(device, kind);
 	if (!state)
 		return cuda_no_memory(fault_out, "a lane");
 	lanes->beside_count += kind == BACKEND_LANE_BESIDE;
@@ -193,7 +193,7 @@ static int create_lane(struct backend_device *device, enum backend_lane_kind kin
 		error = cuda_stream_take(device, kind, &state->whole, fault_out);
 	state->lane->stream = state->whole;
 	if (error < 0) {
-		drop_state(device, state);
+		lane_state_drop(device, state);
 		return error;
 	}
 	take_completion_word(lanes, state);
@@ -221,7 +221,7 @@ int cuda_lane_adopt(struct backend_device *device, CUstream stream, struct backe
 	return create_lane(device, BACKEND_LANE_COMPUTE, stream, lane_out, fault_out);
 }
 
-static void unlink_state(struct cuda_lanes *lanes, struct cuda_lane_state *state)
+static void lane_state_unlink(struct cuda_lanes *lanes, struct cuda_lane_state *state)
 {
 	struct cuda_lane_state **at = &lanes->first;
 
@@ -255,6 +255,6 @@ void cuda_lane_free(struct backend_lane *lane)
 		cuda_pending_end(device, cuda_pending_at(state, state->head));
 		device->lanes->in_flight--;
 	}
-	unlink_state(device->lanes, state);
-	drop_state(device, state);
+	lane_state_unlink(device->lanes, state);
+	lane_state_drop(device, state);
 }

@@ -16,7 +16,7 @@ CUcontext cuda_native_context(uint64_t native)
 	return (CUcontext)(uintptr_t)native; /* NOLINT(performance-no-int-to-ptr) */
 }
 
-static int no_such_kind(enum backend_native_kind kind, struct backend_fault *fault_out)
+static int native_refuse_kind(enum backend_native_kind kind, struct backend_fault *fault_out)
 {
 	static const char *const names[] = {
 		[BACKEND_NATIVE_PLATFORM] = "platform", [BACKEND_NATIVE_DEVICE] = "device",
@@ -31,8 +31,8 @@ static int no_such_kind(enum backend_native_kind kind, struct backend_fault *fau
 				known ? names[kind] : "thing like this");
 }
 
-static int get_memory(const struct backend_memory *memory, uint64_t *native_out,
-		      struct backend_fault *fault_out)
+static int native_get_memory(const struct backend_memory *memory, uint64_t *native_out,
+			     struct backend_fault *fault_out)
 {
 	if (memory->array)
 		return cuda_fault_words(
@@ -65,7 +65,7 @@ int cuda_native_get(struct backend_device *device, enum backend_native_kind kind
 		return error;
 	}
 	case BACKEND_NATIVE_MEMORY:
-		return get_memory(object, native_out, fault_out);
+		return native_get_memory(object, native_out, fault_out);
 	case BACKEND_NATIVE_EVENT:
 		*native_out = (uintptr_t)((const struct backend_event *)object)->event;
 		return 0;
@@ -74,7 +74,7 @@ int cuda_native_get(struct backend_device *device, enum backend_native_kind kind
 	case BACKEND_NATIVE_KERNEL:
 		break;
 	}
-	return no_such_kind(kind, fault_out);
+	return native_refuse_kind(kind, fault_out);
 }
 
 int cuda_native_device_of(const struct cuda_library *cu, CUcontext context, CUdevice *device_out,
@@ -108,7 +108,7 @@ int cuda_native_devices(struct backend *backend, enum backend_native_kind kind, 
 		error = cuda_native_device_of(&backend->library, cuda_native_context(native),
 					      &device, fault_out);
 	else if (kind != BACKEND_NATIVE_DEVICE)
-		error = no_such_kind(kind, fault_out);
+		error = native_refuse_kind(kind, fault_out);
 	else if (native > INT32_MAX)
 		device = -1;
 	if (error < 0)
@@ -184,7 +184,7 @@ int cuda_native_make(struct backend_device *device, enum backend_native_kind kin
 	else if (kind == BACKEND_NATIVE_EVENT)
 		error = cuda_native_make_event(device, handle, object_out, fault_out);
 	else
-		error = no_such_kind(kind, fault_out);
+		error = native_refuse_kind(kind, fault_out);
 	if (error == 0)
 		*size_out = 0;
 	return error;

@@ -71,12 +71,12 @@ static struct cuda_part *partition_part_of(struct cuda_lanes *lanes,
 }
 
 /* True if the partition only keeps best effort off some multiprocessors, which no partition has. */
-static bool only_spares(const struct backend_device *device)
+static bool partition_only_spares(const struct backend_device *device)
 {
 	return device->backend->settings.latency_multiprocessors == 0;
 }
 
-static uint32_t spares_of(const struct backend_device *device)
+static uint32_t partition_spared_units(const struct backend_device *device)
 {
 	const uint32_t set = device->backend->settings.best_effort_spares;
 
@@ -85,14 +85,15 @@ static uint32_t spares_of(const struct backend_device *device)
 
 /* Copy lanes have no work for multiprocessors. Streams of the application, and streams of which it
  * has handles, stay as they are. */
-static bool may_be_apart(const struct cuda_lane_state *state)
+static bool lane_may_be_apart(const struct cuda_lane_state *state)
 {
 	return backend_lane_computes(state->lane->kind) && !state->lane->is_foreign &&
 	       !state->is_known &&
-	       (state->lane->kind == BACKEND_LANE_BESIDE || !only_spares(state->lane->device));
+	       (state->lane->kind == BACKEND_LANE_BESIDE ||
+		!partition_only_spares(state->lane->device));
 }
 
-static CUresult enter_part(struct backend_device *device, struct cuda_lane_state *state)
+static CUresult lane_enter_part(struct backend_device *device, struct cuda_lane_state *state)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
@@ -110,7 +111,7 @@ static CUresult enter_part(struct backend_device *device, struct cuda_lane_state
 }
 
 /* The caller waits for no work on the stream. */
-static void leave_part(struct backend_device *device, struct cuda_lane_state *state)
+static void lane_leave_part(struct backend_device *device, struct cuda_lane_state *state)
 {
 	if (!cuda_lane_is_apart(state))
 		return;
@@ -123,8 +124,8 @@ void cuda_partition_join(struct cuda_lane_state *state)
 {
 	struct backend_device *device = state->lane->device;
 
-	if (device->lanes->partition.rest.units > 0 && may_be_apart(state))
-		(void)enter_part(device, state);
+	if (device->lanes->partition.rest.units > 0 && lane_may_be_apart(state))
+		(void)lane_enter_part(device, state);
 }
 
 int cuda_partition_leave(struct cuda_lane_state *state, struct backend_fault *fault_out)
@@ -138,7 +139,7 @@ int cuda_partition_leave(struct cuda_lane_state *state, struct backend_fault *fa
 		if (result != CUDA_SUCCESS)
 			return cuda_fault(device, &device->backend->library, result, fault_out,
 					  "cannot order two streams");
-		leave_part(device, state);
+		lane_leave_part(device, state);
 	}
 	state->is_known = true;
 	return 0;
@@ -148,7 +149,7 @@ void cuda_partition_forget(struct cuda_lane_state *state)
 {
 	struct backend_device *device = state->lane->device;
 
-	leave_part(device, state);
+	lane_leave_part(device, state);
 	if (state->whole_event)
 		cuda_event_give(device, false, state->whole_event);
 	state->whole_event = NULL;
@@ -156,7 +157,8 @@ void cuda_partition_forget(struct cuda_lane_state *state)
 
 /* --------------------------------- on the whole device ---------------------------------- */
 
-static CUresult come_behind(const struct cuda_lane_state *state, CUstream first, CUstream second)
+static CUresult stream_wait_for_stream(const struct cuda_lane_state *state, CUstream first,
+				       CUstream second)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 
@@ -170,12 +172,12 @@ static CUresult come_behind(const struct cuda_lane_state *state, CUstream first,
 
 CUresult cuda_whole_begin(const struct cuda_lane_state *state)
 {
-	return come_behind(state, state->lane->stream, state->whole);
+	return stream_wait_for_stream(state, state->lane->stream, state->whole);
 }
 
 CUresult cuda_whole_end(const struct cuda_lane_state *state)
 {
-	return come_behind(state, state->whole, state->lane->stream);
+	return stream_wait_for_stream(state, state->whole, state->lane->stream);
 }
 
 bool cuda_launch_needs_whole(const struct cuda_lane_state *state, const struct cuda_launch *launch)
@@ -210,7 +212,7 @@ static void end_partition(struct backend_device *device)
 	struct cuda_partition *partition = &device->lanes->partition;
 
 	for (struct cuda_lane_state *state = device->lanes->first; state; state = state->next)
-		leave_part(device, state);
+		lane_leave_part(device, state);
 	/* The streams of the partition are destroyed before its contexts. */
 	if (partition->few.context)
 		(void)cu->cuGreenCtxDestroy(partition->few.context);
@@ -249,16 +251,17 @@ static CUresult partition_divide(struct backend_device *device)
 	if (result == CUDA_SUCCESS)
 		result = cu->cuDevSmResourceSplitByCount(
 			&few, &groups, &all, &rest, 0,
-			only_spares(device) ? spares_of(device)
-					    : device->backend->settings.latency_multiprocessors);
+			partition_only_spares(device)
+				? partition_spared_units(device)
+				: device->backend->settings.latency_multiprocessors);
 	if (result == CUDA_SUCCESS && (groups != 1 || few.sm.smCount == 0 || rest.sm.smCount == 0))
 		result = CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
-	if (result == CUDA_SUCCESS && !only_spares(device))
+	if (result == CUDA_SUCCESS && !partition_only_spares(device))
 		result = partition_make_part(device, &few, &partition->few);
 	if (result == CUDA_SUCCESS)
 		result = partition_make_part(device, &rest, &partition->rest);
 	if (result == CUDA_SUCCESS) {
-		partition->few.units = only_spares(device) ? 0 : few.sm.smCount;
+		partition->few.units = partition_only_spares(device) ? 0 : few.sm.smCount;
 		partition->rest.units = rest.sm.smCount;
 	}
 	return result;
@@ -269,8 +272,8 @@ static CUresult partition_divide(struct backend_device *device)
  * guarantee that events and functions of the primary context are valid there. The stream is idle,
  * so no call takes long.
  */
-static CUresult try_part(struct backend_device *device, const struct cuda_part *part, CUevent start,
-			 CUevent last)
+static CUresult partition_try_part(struct backend_device *device, const struct cuda_part *part,
+				   CUevent start, CUevent last)
 {
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_lanes *lanes = device->lanes;
@@ -302,7 +305,7 @@ static CUresult try_part(struct backend_device *device, const struct cuda_part *
 	return result;
 }
 
-static CUresult try_parts(struct backend_device *device)
+static CUresult partition_try_parts(struct backend_device *device)
 {
 	const struct cuda_partition *partition = &device->lanes->partition;
 	CUevent start = NULL, last = NULL;
@@ -310,10 +313,11 @@ static CUresult try_parts(struct backend_device *device)
 
 	if (cuda_event_take(device, true, &start, NULL) == 0 &&
 	    cuda_event_take(device, true, &last, NULL) == 0)
-		result = partition->few.context ? try_part(device, &partition->few, start, last)
-						: CUDA_SUCCESS;
+		result = partition->few.context
+				 ? partition_try_part(device, &partition->few, start, last)
+				 : CUDA_SUCCESS;
 	if (result == CUDA_SUCCESS)
-		result = try_part(device, &partition->rest, start, last);
+		result = partition_try_part(device, &partition->rest, start, last);
 	cuda_event_give(device, true, start);
 	cuda_event_give(device, true, last);
 	return result;
@@ -325,11 +329,11 @@ static void make_partition(struct backend_device *device)
 
 	CUresult result = partition_divide(device);
 	if (result == CUDA_SUCCESS)
-		result = try_parts(device);
+		result = partition_try_parts(device);
 	for (struct cuda_lane_state *state = device->lanes->first; result == CUDA_SUCCESS && state;
 	     state = state->next)
-		if (may_be_apart(state))
-			result = enter_part(device, state);
+		if (lane_may_be_apart(state))
+			result = lane_enter_part(device, state);
 	if (result == CUDA_SUCCESS)
 		return;
 	/* A result that ends the device is returned by the next call that has a fault to fill. */
@@ -339,9 +343,9 @@ static void make_partition(struct backend_device *device)
 	partition->is_refused = true;
 }
 
-static bool has_use(const struct backend_device *device)
+static bool partition_has_use(const struct backend_device *device)
 {
-	return !only_spares(device) || device->lanes->beside_count > 0;
+	return !partition_only_spares(device) || device->lanes->beside_count > 0;
 }
 
 bool cuda_partition_is_due(const struct backend_device *device)
@@ -349,7 +353,8 @@ bool cuda_partition_is_due(const struct backend_device *device)
 	const struct cuda_partition *partition = &device->lanes->partition;
 	bool has = partition->rest.units > 0;
 
-	return partition->is_wanted ? !has && !partition->is_refused && has_use(device) : has;
+	return partition->is_wanted ? !has && !partition->is_refused && partition_has_use(device)
+				    : has;
 }
 
 bool cuda_partition_wants_quiet(const struct backend_device *device)
@@ -358,7 +363,7 @@ bool cuda_partition_wants_quiet(const struct backend_device *device)
 
 	if (!cuda_partition_is_due(device))
 		return false;
-	return !only_spares(device) || device->lanes->in_flight == 0 ||
+	return !partition_only_spares(device) || device->lanes->in_flight == 0 ||
 	       clock_now_ns() < partition->asks_until_ns;
 }
 
@@ -380,8 +385,9 @@ void cuda_partition_close(struct backend_device *device)
 void cuda_latency_wanted(struct backend_device *device, uint32_t reasons)
 {
 	struct cuda_partition *partition = &device->lanes->partition;
-	const bool is_wanted = only_spares(device) ? reasons != 0 && spares_of(device) > 0
-						   : (reasons & BACKEND_APART_LATENCY) != 0;
+	const bool is_wanted = partition_only_spares(device)
+				       ? reasons != 0 && partition_spared_units(device) > 0
+				       : (reasons & BACKEND_APART_LATENCY) != 0;
 
 	/* In the application's own context, the service has no multiprocessors to divide. */
 	partition->is_wanted = is_wanted && !device->is_native &&

@@ -27,9 +27,9 @@ struct report {
 	uint64_t copies_ns;
 };
 
-static struct backend_completion *next_completion(struct report *report,
-						  const struct cuda_lane_state *state,
-						  const struct cuda_pending *pending)
+static struct backend_completion *lane_next_completion(struct report *report,
+						       const struct cuda_lane_state *state,
+						       const struct cuda_pending *pending)
 {
 	struct backend_completion *completion = &report->completions[report->count++];
 
@@ -42,7 +42,7 @@ static struct backend_completion *next_completion(struct report *report,
 	return completion;
 }
 
-static void end_first(struct report *report, struct cuda_lane_state *state)
+static void lane_end_first_pending(struct report *report, struct cuda_lane_state *state)
 {
 	const struct cuda_pending *pending = cuda_pending_at(state, state->head);
 
@@ -79,7 +79,7 @@ static void count_done(struct report *report, const struct cuda_lane_state *stat
 }
 
 /* Most often the count is 1, and a division takes longer than this check. */
-static uint64_t shared_by(uint64_t ns, uint32_t count)
+static uint64_t equal_share_ns(uint64_t ns, uint32_t count)
 {
 	return count > 1 ? ns / count : ns;
 }
@@ -89,18 +89,18 @@ static uint64_t shared_by(uint64_t ns, uint32_t count)
  * gets only its estimated time. Equal shares would halve the time of a long kernel in a chain with
  * a copy.
  */
-static uint64_t share_of(const struct report *report, const struct cuda_pending *pending,
-			 uint64_t ns)
+static uint64_t pending_share_ns(const struct report *report, const struct cuda_pending *pending,
+				 uint64_t ns)
 {
-	const uint64_t even_ns = shared_by(ns, report->left);
+	const uint64_t even_ns = equal_share_ns(ns, report->left);
 
 	if (report->copies == 0 || report->copies == report->left)
 		return even_ns;
 	if (pending->copy_ns > 0)
 		return pending->copy_ns < even_ns ? pending->copy_ns : even_ns;
 	const uint64_t most_ns = even_ns * report->copies;
-	return shared_by(ns - (report->copies_ns < most_ns ? report->copies_ns : most_ns),
-			 report->left - report->copies);
+	return equal_share_ns(ns - (report->copies_ns < most_ns ? report->copies_ns : most_ns),
+			      report->left - report->copies);
 }
 
 /*
@@ -115,7 +115,7 @@ static void estimate_times(const struct report *report, const struct cuda_lane_s
 	uint64_t start =
 		pending->submit_ns > state->last_end_ns ? pending->submit_ns : state->last_end_ns;
 	uint64_t end = report->now_ns > start
-			       ? start + share_of(report, pending, report->now_ns - start)
+			       ? start + pending_share_ns(report, pending, report->now_ns - start)
 			       : start;
 
 	completion->start_ns = start;
@@ -131,7 +131,7 @@ static void update_pace(const struct report *report, const struct cuda_pending *
 	const bool is_late = report->now_ns > lanes->polled_ns + CUDA_CHAIN_NS;
 	const bool is_alone = pending->together < 2;
 
-	took_ns = shared_by(took_ns, pending->launches);
+	took_ns = equal_share_ns(took_ns, pending->launches);
 	cuda_pace_update(cuda_kernel_pace(pending->kernel), pending->items, took_ns,
 			 is_alone || is_late ? 0 : took_ns * pending->together);
 }
@@ -150,7 +150,7 @@ static bool report_done(struct report *report, struct cuda_lane_state *state)
 	 * earlier. */
 	if (error == -EAGAIN && !cuda_lost(report->device))
 		return false;
-	struct backend_completion *completion = next_completion(report, state, pending);
+	struct backend_completion *completion = lane_next_completion(report, state, pending);
 	if (pending->fault)
 		completion->fault = *pending->fault;
 	completion->failed_launches = pending->failed_launches;
@@ -177,7 +177,7 @@ static bool report_done(struct report *report, struct cuda_lane_state *state)
 		report->copies--;
 		report->copies_ns -= pending->copy_ns;
 	}
-	end_first(report, state);
+	lane_end_first_pending(report, state);
 	return true;
 }
 
@@ -251,13 +251,13 @@ static void report_lost(struct report *report, struct cuda_lane_state *state, bo
 {
 	const struct backend_fault *lost = cuda_lost(report->device);
 	const struct cuda_pending *pending = cuda_pending_at(state, state->head);
-	struct backend_completion *completion = next_completion(report, state, pending);
+	struct backend_completion *completion = lane_next_completion(report, state, pending);
 
 	completion->fault = *lost;
 	completion->fault.not_begun =
 		!is_suspect || pending->fault ||
 		(pending->copy_ns > 0 && report->device->lanes->has_other_suspect);
-	end_first(report, state);
+	lane_end_first_pending(report, state);
 }
 
 /*

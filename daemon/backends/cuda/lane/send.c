@@ -26,8 +26,8 @@ void cuda_lane_write_word(struct cuda_lane_state *state)
 		(void)cuda_fault(device, cu, result, NULL, "the device failed");
 }
 
-static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda_launch *launch,
-			  CUstream stream)
+static CUresult stream_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch,
+			      CUstream stream)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	CUlaunchAttribute attributes[4];
@@ -75,10 +75,10 @@ static CUresult launch_on(const struct cuda_lane_state *state, const struct cuda
 CUresult cuda_lane_launch(const struct cuda_lane_state *state, const struct cuda_launch *launch)
 {
 	if (!cuda_launch_needs_whole(state, launch))
-		return launch_on(state, launch, state->lane->stream);
+		return stream_launch(state, launch, state->lane->stream);
 	CUresult result = cuda_whole_begin(state);
 	if (result == CUDA_SUCCESS)
-		result = launch_on(state, launch, state->whole);
+		result = stream_launch(state, launch, state->whole);
 	return result == CUDA_SUCCESS ? cuda_whole_end(state) : result;
 }
 
@@ -115,8 +115,8 @@ void cuda_pending_fail(const struct cuda_lane_state *state, struct cuda_pending 
 }
 
 /* Sends launches one after the other, if there are no chains. */
-static void send_plainly(struct cuda_lane_state *state, const struct cuda_collected *launches,
-			 uint32_t count)
+static void lane_send_each_launch(struct cuda_lane_state *state,
+				  const struct cuda_collected *launches, uint32_t count)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 
@@ -195,8 +195,8 @@ static uint32_t choose_length(struct cuda_lane_state *state, const struct cuda_c
 	return longest_level(launches, first, run);
 }
 
-static int send_chain(struct cuda_lane_state *state, const struct cuda_collected *launches,
-		      uint32_t count, uint32_t value)
+static int lane_send_chain(struct cuda_lane_state *state, const struct cuda_collected *launches,
+			   uint32_t count, uint32_t value)
 {
 	int error = -EAGAIN;
 
@@ -246,7 +246,7 @@ static uint32_t count_collected_kernels(const struct cuda_collected *launches, u
 
 /* Called after the driver's call. Its duration is no time of the device, and no thread waits for
  * the clock. */
-static void note_sent(struct cuda_lane_state *state, uint32_t commands, uint32_t together)
+static void lane_note_sent(struct cuda_lane_state *state, uint32_t commands, uint32_t together)
 {
 	const uint64_t now_ns = clock_now_ns();
 
@@ -265,7 +265,7 @@ static void note_sent(struct cuda_lane_state *state, uint32_t commands, uint32_t
  * one ends. The driver allows this only if nothing is between the launches. So the word of the last
  * launch reports all, as in a chain. 1: no run begins here.
  */
-static uint32_t early_run(const struct cuda_collected *launches, uint32_t count)
+static uint32_t early_run_length(const struct cuda_collected *launches, uint32_t count)
 {
 	uint32_t run = 1;
 
@@ -275,7 +275,7 @@ static uint32_t early_run(const struct cuda_collected *launches, uint32_t count)
 }
 
 /* The number of launches before the next such run; `count`: there is no run. */
-static uint32_t before_early(const struct cuda_collected *launches, uint32_t count)
+static uint32_t launches_before_early_run(const struct cuda_collected *launches, uint32_t count)
 {
 	uint32_t before = 1;
 
@@ -284,15 +284,15 @@ static uint32_t before_early(const struct cuda_collected *launches, uint32_t cou
 	return before;
 }
 
-static void send_early(struct cuda_lane_state *state, const struct cuda_collected *launches,
-		       uint32_t count)
+static void lane_send_early_run(struct cuda_lane_state *state,
+				const struct cuda_collected *launches, uint32_t count)
 {
 	const uint32_t commands = count_commands(launches, count);
 
-	send_plainly(state, launches, count);
+	lane_send_each_launch(state, launches, count);
 	for (uint32_t i = 1; i < commands; i++) /* any of these commands may be running */
 		cuda_pending_at(state, state->sent_end + i)->is_send_start = false;
-	note_sent(state, commands, count);
+	lane_note_sent(state, commands, count);
 }
 
 void cuda_lane_send(struct cuda_lane_state *state)
@@ -304,19 +304,19 @@ void cuda_lane_send(struct cuda_lane_state *state)
 	cuda_rest_finish(state);
 	state->collected_count = 0;
 	while (left > 0 && !cuda_lost(state->lane->device)) {
-		const uint32_t run = early_run(at, left);
+		const uint32_t run = early_run_length(at, left);
 		if (run > 1) {
-			send_early(state, at, run);
+			lane_send_early_run(state, at, run);
 			at += run;
 			left -= run;
 			continue;
 		}
-		uint32_t count = choose_length(state, at, before_early(at, left));
+		uint32_t count = choose_length(state, at, launches_before_early_run(at, left));
 		uint32_t commands = count_commands(at, count);
 		struct cuda_pending *first = cuda_pending_at(state, state->sent_end);
 		uint32_t value = cuda_pending_at(state, state->sent_end + commands - 1)->value;
 
-		int error = send_chain(state, at, count, value);
+		int error = lane_send_chain(state, at, count, value);
 		if (error == -EIO)
 			return; /* progress() reports the failure */
 		if (error == 0) {
@@ -325,13 +325,14 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			counter_add(&lanes->chains_sent, 1);
 			counter_add(&lanes->chain_launches, count);
 		} else {
-			send_plainly(state, at, count);
+			lane_send_each_launch(state, at, count);
 			/* A lane apart, or one without chains, requested no chain, so none was
 			 * refused. */
 			if (!cuda_lane_is_apart(state) && !state->awaits_chains)
 				counter_add(&lanes->chains_refused, 1);
 		}
-		note_sent(state, commands, error == 0 ? count_collected_kernels(at, count) : 1);
+		lane_note_sent(state, commands,
+			       error == 0 ? count_collected_kernels(at, count) : 1);
 		at += count;
 		left -= count;
 	}

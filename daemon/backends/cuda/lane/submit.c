@@ -174,7 +174,7 @@ static bool may_begin_early(const struct cuda_lane_state *state,
 }
 
 /* A part of a divided launch may have no work-groups. */
-static bool is_nothing(const struct cuda_launch *launch)
+static bool command_is_nothing(const struct cuda_launch *launch)
 {
 	return launch->grid[0] == 0;
 }
@@ -197,7 +197,7 @@ static int cuda_submit_launch(struct cuda_send_context *context, struct backend_
 		error = cuda_kernel_prepare(command->launch.kernel, command, collected->storage,
 					    sizeof(collected->storage), collected->parameters,
 					    CUDA_CHAIN_PARAMETERS, &collected->launch, fault_out);
-		if (error == 0 && is_nothing(&collected->launch))
+		if (error == 0 && command_is_nothing(&collected->launch))
 			return submit_nop(context, fault_out);
 		if (error == 0 && collected->launch.early)
 			collected->launch.early =
@@ -218,8 +218,8 @@ static int cuda_submit_launch(struct cuda_send_context *context, struct backend_
 	if (error < 0)
 		return error;
 	launch.early = false;
-	return is_nothing(&launch) ? submit_nop(context, fault_out)
-				   : send_launch(context, &launch, fault_out);
+	return command_is_nothing(&launch) ? submit_nop(context, fault_out)
+					   : send_launch(context, &launch, fault_out);
 }
 
 /* Such a command does nothing. It is complete when the command before it is, unless it has waits,

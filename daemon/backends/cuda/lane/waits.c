@@ -11,7 +11,8 @@
 
 /* The value that the lane's word has once the command with this sequence is complete. False: the
  * command has been reported as complete already. */
-static bool find_value(const struct cuda_lane_state *state, uint64_t sequence, uint32_t *value_out)
+static bool lane_find_word_value(const struct cuda_lane_state *state, uint64_t sequence,
+				 uint32_t *value_out)
 {
 	size_t low = state->head, high = state->tail;
 
@@ -30,8 +31,8 @@ static bool find_value(const struct cuda_lane_state *state, uint64_t sequence, u
 	return true;
 }
 
-static void note_wait(struct cuda_pending *pending, const struct cuda_lane_state *other,
-		      uint32_t value)
+static void pending_note_wait(struct cuda_pending *pending, const struct cuda_lane_state *other,
+			      uint32_t value)
 {
 	if (pending->wait_count < CUDA_NOTED_WAITS)
 		pending->waits[pending->wait_count] = (struct cuda_noted_wait){other->word, value};
@@ -74,7 +75,7 @@ int cuda_send_wait(struct cuda_send_context *context, const struct backend_wait 
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"a command waits for one that was not submitted yet");
 	/* Commands of one lane run in order. */
-	if (other == state || !find_value(other, wait->sequence, &value) ||
+	if (other == state || !lane_find_word_value(other, wait->sequence, &value) ||
 	    cuda_has_reached(cuda_word_read(other), value))
 		return 0;
 	cuda_lane_send(other);
@@ -87,7 +88,7 @@ int cuda_send_wait(struct cuda_send_context *context, const struct backend_wait 
 						CU_EVENT_WAIT_DEFAULT);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cu, result, fault_out, "cannot wait for another lane");
-	note_wait(&context->pending, other, value);
+	pending_note_wait(&context->pending, other, value);
 	context->pending.operations++;
 	return 0;
 }

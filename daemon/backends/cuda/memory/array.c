@@ -200,7 +200,7 @@ static int cuda_refuse_image(struct backend_fault *fault_out)
 
 /* The whole image. A side that is no image is tightly packed. The box is never simplified, because
  * an array has rows and slices. */
-static struct copy_box whole_box(const struct backend_image *image)
+static struct copy_box array_whole_box(const struct backend_image *image)
 {
 	struct copy_box box = {
 		.width_bytes = array_extent(image, 0, 1) * image_pixel_bytes(image->format),
@@ -233,7 +233,7 @@ static int copy_array(struct backend_lane *lane, const struct backend_command *c
 	    command->copy.source_offset_bytes != 0 || command->copy.destination_offset_bytes != 0 ||
 	    command->copy.size_bytes != source->size_bytes)
 		return cuda_refuse_image(fault_out);
-	struct copy_box box = whole_box(&source->array->image);
+	struct copy_box box = array_whole_box(&source->array->image);
 	CUresult result = cuda_rect_put(cuda, lane->stream, &box,
 					(struct cuda_rect_side){.array = destination->array->array},
 					(struct cuda_rect_side){.array = source->array->array});
@@ -256,7 +256,7 @@ int cuda_array_enqueue(struct backend_lane *lane, const struct backend_command *
 	if (memory->device != lane->device || command->transfer.offset_bytes != 0 ||
 	    command->transfer.rect || command->transfer.size_bytes != memory->size_bytes)
 		return cuda_refuse_image(fault_out);
-	struct copy_box box = whole_box(&memory->array->image);
+	struct copy_box box = array_whole_box(&memory->array->image);
 	const struct cuda_rect_side host = {.host = command->transfer.host},
 				    device = {.array = memory->array->array};
 	if (!cuda_host_is_registered(lane->device, host.host, memory->size_bytes))

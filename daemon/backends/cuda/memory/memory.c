@@ -108,8 +108,8 @@ void cuda_memory_close(struct backend_device *device)
 
 /* Allocates private memory from the pool. Without a pool, the memory gets a record by which it is
  * freed. */
-static int create_private(struct backend_device *device, struct backend_memory *memory,
-			  struct backend_fault *fault_out)
+static int memory_create_private(struct backend_device *device, struct backend_memory *memory,
+				 struct backend_fault *fault_out)
 {
 	struct cuda_memory_state *state = device->memory;
 	struct cuda_reap *reap = NULL;
@@ -157,7 +157,7 @@ int cuda_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 	memory->size_bytes = size_bytes;
 	memory->export_kind = export_kind;
 	if (export_kind == BACKEND_EXPORT_NONE)
-		error = create_private(device, memory, fault_out);
+		error = memory_create_private(device, memory, fault_out);
 	else
 		error = cuda_share_create(device, memory, fault_out);
 	if (error < 0) {

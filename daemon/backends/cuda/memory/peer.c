@@ -41,7 +41,7 @@ struct copy {
 	uint64_t size_bytes;
 };
 
-static CUresult make_current(struct backend_device *device, CUcontext context)
+static CUresult peer_make_current(struct backend_device *device, CUcontext context)
 {
 	return device->backend->library.cuCtxSetCurrent(context);
 }
@@ -52,14 +52,14 @@ static CUresult open_source_side(struct backend_device *destination, struct link
 				 struct bounce *bounce)
 {
 	const struct cuda_library *cuda = &destination->backend->library;
-	CUresult result = make_current(destination, link->source_context);
+	CUresult result = peer_make_current(destination, link->source_context);
 
 	if (result == CUDA_SUCCESS)
 		result = cuda->cuStreamCreateWithPriority(&bounce->source_stream,
 							  CU_STREAM_NON_BLOCKING, 0);
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < BOUNCES; i++)
 		result = cuda->cuEventCreate(&bounce->filled[i], CU_EVENT_DISABLE_TIMING);
-	CUresult back = make_current(destination, destination->context);
+	CUresult back = peer_make_current(destination, destination->context);
 	return result == CUDA_SUCCESS ? back : result;
 }
 
@@ -88,7 +88,7 @@ static void close_bounce(struct backend_device *destination, struct link *link,
 
 	if (!bounce)
 		return;
-	(void)make_current(destination, link->source_context);
+	(void)peer_make_current(destination, link->source_context);
 	if (bounce->source_stream) {
 		(void)cuda->cuStreamSynchronize(bounce->source_stream);
 		(void)cuda->cuStreamDestroy(bounce->source_stream);
@@ -96,7 +96,7 @@ static void close_bounce(struct backend_device *destination, struct link *link,
 	for (uint32_t i = 0; i < BOUNCES; i++)
 		if (bounce->filled[i])
 			(void)cuda->cuEventDestroy(bounce->filled[i]);
-	(void)make_current(destination, destination->context);
+	(void)peer_make_current(destination, destination->context);
 	for (uint32_t i = 0; i < BOUNCES; i++)
 		if (bounce->drained[i])
 			(void)cuda->cuEventDestroy(bounce->drained[i]);
@@ -139,7 +139,7 @@ static CUresult send_source_half(struct backend_lane *lane, struct link *link,
 {
 	struct backend_device *destination = lane->device;
 	const struct cuda_library *cuda = &destination->backend->library;
-	CUresult result = make_current(destination, link->source_context);
+	CUresult result = peer_make_current(destination, link->source_context);
 
 	if (result == CUDA_SUCCESS && after)
 		result = cuda->cuStreamWaitEvent(bounce->source_stream, after,
@@ -152,7 +152,7 @@ static CUresult send_source_half(struct backend_lane *lane, struct link *link,
 					     bounce->source_stream);
 	if (result == CUDA_SUCCESS)
 		result = cuda->cuEventRecord(bounce->filled[block], bounce->source_stream);
-	CUresult back = make_current(destination, destination->context);
+	CUresult back = peer_make_current(destination, destination->context);
 	return result == CUDA_SUCCESS ? back : result;
 }
 
@@ -178,8 +178,8 @@ static bool can_manage(const struct backend_device *device)
 	return device->facts->concurrent_managed && device->backend->library.cuMemAllocManaged;
 }
 
-static CUresult copy_through(struct backend_lane *lane, struct link *link, bool managed,
-			     const struct copy *copy)
+static CUresult peer_copy_through_host(struct backend_lane *lane, struct link *link, bool managed,
+				       const struct copy *copy)
 {
 	struct backend_device *destination = lane->device;
 	CUresult result = CUDA_SUCCESS;
@@ -282,8 +282,8 @@ static CUresult enable_access(struct backend_device *destination, struct link *l
 	return result;
 }
 
-static CUresult copy_direct(struct backend_lane *lane, struct link *link,
-			    struct backend_memory *memory, const struct copy *copy)
+static CUresult peer_copy_direct(struct backend_lane *lane, struct link *link,
+				 struct backend_memory *memory, const struct copy *copy)
 {
 	CUresult result = enable_access(lane->device, link, memory);
 
@@ -293,35 +293,36 @@ static CUresult copy_direct(struct backend_lane *lane, struct link *link,
 	return result;
 }
 
-static CUresult copy_by(enum cuda_peer_path path, struct backend_lane *lane, struct link *link,
-			struct backend_memory *memory, const struct copy *copy)
+static CUresult peer_copy_by_path(enum cuda_peer_path path, struct backend_lane *lane,
+				  struct link *link, struct backend_memory *memory,
+				  const struct copy *copy)
 {
 	switch (path) {
 	case CUDA_PEER_DIRECT:
-		return copy_direct(lane, link, memory, copy);
+		return peer_copy_direct(lane, link, memory, copy);
 	case CUDA_PEER_COPY:
 		return lane->device->backend->library.cuMemcpyPeerAsync(
 			copy->destination, lane->device->context, copy->source,
 			link->source_context, copy->size_bytes, lane->stream);
 	case CUDA_PEER_MANAGED:
-		return copy_through(lane, link, true, copy);
+		return peer_copy_through_host(lane, link, true, copy);
 	case CUDA_PEER_HOST:
 	case CUDA_PEER_AUTO:
 		break;
 	}
-	return copy_through(lane, link, false, copy);
+	return peer_copy_through_host(lane, link, false, copy);
 }
 
 /* True if this way does not exist between the two devices. Another way may exist. No work has been
  * put on a stream. */
-static bool is_way_unsupported(CUresult result)
+static bool peer_path_is_unsupported(CUresult result)
 {
 	return result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED ||
 	       result == CUDA_ERROR_TOO_MANY_PEERS || result == CUDA_ERROR_NOT_PERMITTED;
 }
 
-static CUresult find_way(struct backend_lane *lane, struct link *link,
-			 struct backend_memory *memory, const struct copy *copy)
+static CUresult peer_find_path(struct backend_lane *lane, struct link *link,
+			       struct backend_memory *memory, const struct copy *copy)
 {
 	enum cuda_peer_path forced = lane->device->backend->settings.peer_path;
 	enum cuda_peer_path path = link->path != CUDA_PEER_AUTO ? link->path : CUDA_PEER_DIRECT;
@@ -329,11 +330,11 @@ static CUresult find_way(struct backend_lane *lane, struct link *link,
 
 	if (forced != CUDA_PEER_AUTO) {
 		link->path = forced;
-		return copy_by(forced, lane, link, memory, copy);
+		return peer_copy_by_path(forced, lane, link, memory, copy);
 	}
 	for (;;) {
-		result = copy_by(path, lane, link, memory, copy);
-		if (!is_way_unsupported(result) || path == CUDA_PEER_HOST)
+		result = peer_copy_by_path(path, lane, link, memory, copy);
+		if (!peer_path_is_unsupported(result) || path == CUDA_PEER_HOST)
 			break;
 		path = (enum cuda_peer_path)(path + 1);
 	}
@@ -341,7 +342,8 @@ static CUresult find_way(struct backend_lane *lane, struct link *link,
 	return result;
 }
 
-static struct link *find_link(struct backend_device *destination, struct backend_device *source)
+static struct link *peer_find_link(struct backend_device *destination,
+				   struct backend_device *source)
 {
 	struct cuda_memory_state *state = destination->memory;
 	uint32_t count = destination->backend->topology.device_count;
@@ -357,11 +359,11 @@ static struct link *find_link(struct backend_device *destination, struct backend
 
 /* The source's context is retained as long as the link exists, even if its device is closed
  * earlier. */
-static int open_link(struct backend_device *destination, struct backend_device *source,
-		     struct link **link_out, struct backend_fault *fault_out)
+static int peer_open_link(struct backend_device *destination, struct backend_device *source,
+			  struct link **link_out, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &destination->backend->library;
-	struct link *link = find_link(destination, source);
+	struct link *link = peer_find_link(destination, source);
 
 	if (!link)
 		return cuda_no_memory(fault_out, "a copy");
@@ -385,8 +387,8 @@ static int open_link(struct backend_device *destination, struct backend_device *
 }
 
 /* `memory`: the memory in which the source range lies, needed to make it accessible. */
-static int copy_from(struct backend_lane *lane, struct backend_memory *memory, struct copy copy,
-		     struct backend_fault *fault_out)
+static int peer_copy_from(struct backend_lane *lane, struct backend_memory *memory,
+			  struct copy copy, struct backend_fault *fault_out)
 {
 	struct backend_device *destination = lane->device;
 	const struct cuda_library *cuda = &destination->backend->library;
@@ -400,10 +402,10 @@ static int copy_from(struct backend_lane *lane, struct backend_memory *memory, s
 						 copy.source, memory->device->context,
 						 copy.size_bytes, lane->stream);
 	} else {
-		int error = open_link(destination, memory->device, &link, fault_out);
+		int error = peer_open_link(destination, memory->device, &link, fault_out);
 		if (!link)
 			return error;
-		result = find_way(lane, link, memory, &copy);
+		result = peer_find_path(lane, link, memory, &copy);
 	}
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(destination, cuda, result, fault_out,
@@ -422,7 +424,7 @@ int cuda_peer_copy(struct backend_lane *lane, const struct backend_command *comm
 			command->copy.destination->address + command->copy.destination_offset_bytes,
 		.size_bytes = command->copy.size_bytes,
 	};
-	return copy_from(lane, memory, copy, fault_out);
+	return peer_copy_from(lane, memory, copy, fault_out);
 }
 
 int cuda_peer_copy_usm(struct backend_lane *lane, struct backend_device *source, bool is_pooled,
@@ -433,7 +435,7 @@ int cuda_peer_copy_usm(struct backend_lane *lane, struct backend_device *source,
 					.origin = is_pooled ? CUDA_ORIGIN_POOL : CUDA_ORIGIN_PLAIN};
 	const struct copy copy = {.source = from, .destination = to, .size_bytes = size_bytes};
 
-	return copy_from(lane, &memory, copy, fault_out);
+	return peer_copy_from(lane, &memory, copy, fault_out);
 }
 
 bool cuda_peer_reach(struct backend_device *destination, struct backend_memory *memory)
@@ -442,7 +444,7 @@ bool cuda_peer_reach(struct backend_device *destination, struct backend_memory *
 	struct link *link = NULL;
 
 	return (forced == CUDA_PEER_AUTO || forced == CUDA_PEER_DIRECT) &&
-	       open_link(destination, memory->device, &link, NULL) == 0 && link &&
+	       peer_open_link(destination, memory->device, &link, NULL) == 0 && link &&
 	       enable_access(destination, link, memory) == CUDA_SUCCESS;
 }
 

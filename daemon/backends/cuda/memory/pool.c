@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-static bool has_pools(const struct backend_device *device)
+static bool driver_has_pools(const struct backend_device *device)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 
@@ -21,8 +21,8 @@ static bool has_pools(const struct backend_device *device)
 	       cuda->cuMemPoolTrimTo && cuda->cuMemAllocFromPoolAsync && cuda->cuMemFreeAsync;
 }
 
-static CUresult set_flag(const struct cuda_library *cuda, CUmemoryPool pool,
-			 CUmemPool_attribute attribute, int value)
+static CUresult pool_set_flag(const struct cuda_library *cuda, CUmemoryPool pool,
+			      CUmemPool_attribute attribute, int value)
 {
 	return cuda->cuMemPoolSetAttribute(pool, attribute, &value);
 }
@@ -30,18 +30,20 @@ static CUresult set_flag(const struct cuda_library *cuda, CUmemoryPool pool,
 /*
  * Sets which reuse the pool may do by itself: a free on one stream never makes another stream wait.
  */
-static CUresult set_up(const struct cuda_library *cuda, CUmemoryPool pool)
+static CUresult pool_set_reuse(const struct cuda_library *cuda, CUmemoryPool pool)
 {
 	cuuint64_t keep = UINT64_MAX;
 	CUresult result =
 		cuda->cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep);
 
 	if (result == CUDA_SUCCESS)
-		result = set_flag(cuda, pool, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, 1);
+		result = pool_set_flag(cuda, pool, CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
+				       1);
 	if (result == CUDA_SUCCESS)
-		result = set_flag(cuda, pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, 0);
+		result = pool_set_flag(cuda, pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC, 0);
 	if (result == CUDA_SUCCESS)
-		result = set_flag(cuda, pool, CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, 0);
+		result = pool_set_flag(cuda, pool,
+				       CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES, 0);
 	return result;
 }
 
@@ -55,11 +57,11 @@ int cuda_pool_open(struct cuda_memory_state *state, struct backend_fault *fault_
 		.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device->facts->device},
 	};
 
-	if (!has_pools(device))
+	if (!driver_has_pools(device))
 		return 0;
 	CUresult result = cuda->cuMemPoolCreate(&state->pool, &properties);
 	if (result == CUDA_SUCCESS)
-		result = set_up(cuda, state->pool);
+		result = pool_set_reuse(cuda, state->pool);
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, cuda, result, fault_out, "cannot make a memory pool");
 	return 0;
@@ -151,8 +153,8 @@ void cuda_memory_trim(struct backend_device *device, uint64_t *capacity_out)
 	trim_pool(state);
 }
 
-static int no_room(const struct cuda_memory_state *state, uint64_t size_bytes, uint64_t free_bytes,
-		   struct backend_fault *fault_out)
+static int pool_refuse(const struct cuda_memory_state *state, uint64_t size_bytes,
+		       uint64_t free_bytes, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &state->device->backend->library;
 	size_t free_now = 0, total = 0;
@@ -201,7 +203,7 @@ static int pool_make_room(struct cuda_memory_state *state, uint64_t size_bytes, 
 
 	/* Otherwise the sums below could overflow. */
 	if (size_bytes > state->total_bytes)
-		return no_room(state, size_bytes, 0, fault_out);
+		return pool_refuse(state, size_bytes, 0, fault_out);
 	if (fits_headroom(state, size_bytes, in_pool, &free_bytes))
 		return 0;
 	cuda_reaper_run(&state->reaper, false);
@@ -210,7 +212,7 @@ static int pool_make_room(struct cuda_memory_state *state, uint64_t size_bytes, 
 		if (fits_headroom(state, size_bytes, in_pool, &free_bytes))
 			return 0;
 	}
-	return no_room(state, size_bytes, free_bytes, fault_out);
+	return pool_refuse(state, size_bytes, free_bytes, fault_out);
 }
 
 int cuda_room_take(struct cuda_memory_state *state, uint64_t size_bytes,
@@ -250,12 +252,13 @@ static CUresult allocate_pooled(struct cuda_memory_state *state, uint64_t size_b
 }
 
 /* Called when the pool has grown by more than expected, and less than the headroom is left. */
-static int refuse_size(struct cuda_memory_state *state, CUdeviceptr address, uint64_t size_bytes,
-		       uint64_t free_bytes, struct backend_fault *fault_out)
+static int pool_refuse_grown(struct cuda_memory_state *state, CUdeviceptr address,
+			     uint64_t size_bytes, uint64_t free_bytes,
+			     struct backend_fault *fault_out)
 {
 	cuda_pool_give(state, address);
 	trim_pool(state);
-	return no_room(state, size_bytes, free_bytes, fault_out);
+	return pool_refuse(state, size_bytes, free_bytes, fault_out);
 }
 
 static int take_from_pool(struct cuda_memory_state *state, uint64_t size_bytes,
@@ -281,7 +284,7 @@ static int take_from_pool(struct cuda_memory_state *state, uint64_t size_bytes,
 				  "cannot allocate %llu bytes", (unsigned long long)size_bytes);
 	if (pool_number(state, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > before &&
 	    !pool_has_room(state, 0, &free_bytes))
-		return refuse_size(state, address, size_bytes, free_bytes, fault_out);
+		return pool_refuse_grown(state, address, size_bytes, free_bytes, fault_out);
 	*address_out = address;
 	return 0;
 }
@@ -329,7 +332,7 @@ int cuda_graph_room(struct cuda_memory_state *state, uint64_t size_bytes,
 	uint64_t free_bytes = 0;
 
 	if (size_bytes > state->total_bytes)
-		return no_room(state, size_bytes, 0, fault_out);
+		return pool_refuse(state, size_bytes, 0, fault_out);
 	atomic_store_explicit(&state->graphs_have_memory, true, memory_order_relaxed);
 	/* A graph is made in a quiet moment, so memory that is kept for graphs serves this graph,
 	 * too. */
@@ -342,7 +345,7 @@ int cuda_graph_room(struct cuda_memory_state *state, uint64_t size_bytes,
 		if (pool_has_room(state, size_bytes, &free_bytes))
 			return 0;
 	}
-	return no_room(state, size_bytes, free_bytes, fault_out);
+	return pool_refuse(state, size_bytes, free_bytes, fault_out);
 }
 
 int cuda_graph_room_left(struct cuda_memory_state *state, struct backend_fault *fault_out)
@@ -352,7 +355,7 @@ int cuda_graph_room_left(struct cuda_memory_state *state, struct backend_fault *
 	if (pool_has_room(state, 0, &free_bytes))
 		return 0;
 	trim_pool(state);
-	return no_room(state, 0, free_bytes, fault_out);
+	return pool_refuse(state, 0, free_bytes, fault_out);
 }
 
 void cuda_graph_memory_gone(struct cuda_memory_state *state)

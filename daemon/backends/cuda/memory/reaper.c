@@ -16,7 +16,7 @@ static void free_mapping(const struct cuda_library *cuda, const struct cuda_reap
 
 /* Results are ignored: no caller waits for them, and a lost device frees everything with its
  * process. */
-static void reap_now(struct backend_device *device, struct cuda_reap *reap)
+static void reap_free_object(struct backend_device *device, struct cuda_reap *reap)
 {
 	const struct cuda_library *cuda = &device->backend->library;
 
@@ -46,7 +46,7 @@ static void reap_now(struct backend_device *device, struct cuda_reap *reap)
 }
 
 /* True if the object can be freed without waiting for a kernel or for its zeroing. */
-static bool can_go_now(const struct cuda_library *cuda, const struct cuda_reap *reap)
+static bool reap_is_ready(const struct cuda_library *cuda, const struct cuda_reap *reap)
 {
 	return reap->kind == CUDA_REAP_VMM &&
 	       (!reap->zeroed || cuda->cuEventQuery(reap->zeroed) == CUDA_SUCCESS);
@@ -85,7 +85,7 @@ void cuda_reap_send(struct cuda_reaper *reaper, struct cuda_reap *reap)
 	cuda_reaper_run(reaper, false);
 }
 
-static struct cuda_reap *take_what_can_go(struct cuda_reaper *reaper, bool quiet)
+static struct cuda_reap *reaper_take_ready(struct cuda_reaper *reaper, bool quiet)
 {
 	const struct cuda_library *cuda = &reaper->device->backend->library;
 	struct cuda_reap *taken = NULL;
@@ -93,7 +93,7 @@ static struct cuda_reap *take_what_can_go(struct cuda_reaper *reaper, bool quiet
 	(void)pthread_mutex_lock(&reaper->lock);
 	for (struct cuda_reap **link = &reaper->first; *link;) {
 		struct cuda_reap *reap = *link;
-		if (!quiet && !can_go_now(cuda, reap)) {
+		if (!quiet && !reap_is_ready(cuda, reap)) {
 			link = &reap->next;
 			continue;
 		}
@@ -109,11 +109,11 @@ static struct cuda_reap *take_what_can_go(struct cuda_reaper *reaper, bool quiet
 void cuda_reaper_run(struct cuda_reaper *reaper, bool quiet)
 {
 	(void)cuda_enter(reaper->device, NULL);
-	struct cuda_reap *taken = take_what_can_go(reaper, quiet);
+	struct cuda_reap *taken = reaper_take_ready(reaper, quiet);
 
 	while (taken) {
 		struct cuda_reap *next = taken->next;
-		reap_now(reaper->device, taken);
+		reap_free_object(reaper->device, taken);
 		taken = next;
 	}
 }

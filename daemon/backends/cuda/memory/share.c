@@ -43,7 +43,7 @@ static int cuda_share_check_kind(const struct backend_device *device, enum backe
 }
 
 /* Rounds up to whole granules; UINT64_MAX if that overflows. */
-static uint64_t round_up(const struct cuda_memory_state *state, uint64_t size_bytes)
+static uint64_t share_round_up(const struct cuda_memory_state *state, uint64_t size_bytes)
 {
 	if (size_bytes > UINT64_MAX - state->granule_bytes)
 		return UINT64_MAX;
@@ -129,7 +129,7 @@ int cuda_share_create(struct backend_device *device, struct backend_memory *memo
 	struct cuda_memory_state *state = device->memory;
 	const struct cuda_library *cuda = &device->backend->library;
 	bool vmm = memory->export_kind == BACKEND_EXPORT_VMM;
-	uint64_t size_bytes = round_up(state, memory->size_bytes);
+	uint64_t size_bytes = share_round_up(state, memory->size_bytes);
 
 	int error = cuda_share_check_kind(device, memory->export_kind, fault_out);
 	if (error < 0)

@@ -106,7 +106,7 @@ void *cuda_staging_copy_main(void *argument)
 
 /* Called before the device copies piece n out of its slot. Waits until the slot is filled. The
  * device has taken all pieces before n. */
-static void before_copy_in(struct cuda_staging *staging, struct cuda_finish *transfer)
+static void staging_before_copy_in(struct cuda_staging *staging, struct cuda_finish *transfer)
 {
 	uint64_t piece = transfer->begun++, allowed = piece + CUDA_SLOTS_PER_SET;
 
@@ -118,7 +118,7 @@ static void before_copy_in(struct cuda_staging *staging, struct cuda_finish *tra
 
 /* Called after the device has copied piece n into its slot. Waits until the slot of the next piece
  * is empty, or after the last piece until all slots are empty. */
-static void after_copy_out(struct cuda_staging *staging, struct cuda_finish *transfer)
+static void staging_after_copy_out(struct cuda_staging *staging, struct cuda_finish *transfer)
 {
 	uint64_t piece = transfer->begun++, needed = transfer->piece_count;
 
@@ -141,9 +141,9 @@ void cuda_staging_host_function(void *argument)
 	if (!transfer->cancelled) {
 		transfer->inside = true;
 		if (transfer->piece_count > 1 && transfer->to_device) {
-			before_copy_in(staging, transfer);
+			staging_before_copy_in(staging, transfer);
 		} else if (transfer->piece_count > 1) {
-			after_copy_out(staging, transfer);
+			staging_after_copy_out(staging, transfer);
 		} else {
 			cuda_staging_unlock(staging);
 			staging_copy_piece(transfer, 0);

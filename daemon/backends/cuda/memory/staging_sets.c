@@ -1,7 +1,7 @@
 /* Chooses the slots that a transfer gets. */
 #include "cuda/memory/staging_state.h"
 
-static bool is_idle(const struct cuda_slot_set *set)
+static bool staging_set_is_idle(const struct cuda_slot_set *set)
 {
 	return set->users == 0 && !set->must_wait;
 }
@@ -17,8 +17,9 @@ static bool may_stay_in_use(const struct cuda_slot_set *set)
  * kernel ends. So such a transfer gets no set for which transfers of other lanes wait. It also
  * leaves one set to transfers that can begin at once.
  */
-static bool may_take(const struct cuda_staging *staging, const struct cuda_slot_set *set,
-		     const struct backend_lane *lane, bool can_begin)
+static bool staging_set_may_be_taken(const struct cuda_staging *staging,
+				     const struct cuda_slot_set *set,
+				     const struct backend_lane *lane, bool can_begin)
 {
 	uint32_t others = 0;
 
@@ -43,13 +44,14 @@ static struct cuda_slot_set *choose_set(struct cuda_staging *staging,
 
 	for (uint32_t i = 0; i < CUDA_SLOT_SETS; i++) {
 		struct cuda_slot_set *set = &staging->sets[i];
-		const bool is_own = !is_idle(set) && set->lane == lane;
-		if (!may_take(staging, set, lane, can_begin))
+		const bool is_own = !staging_set_is_idle(set) && set->lane == lane;
+		if (!staging_set_may_be_taken(staging, set, lane, can_begin))
 			continue;
 		if (is_own)
 			return set;
-		if (!best ||
-		    (is_idle(set) != is_idle(best) ? is_idle(set) : set->used < best->used))
+		if (!best || (staging_set_is_idle(set) != staging_set_is_idle(best)
+				      ? staging_set_is_idle(set)
+				      : set->used < best->used))
 			best = set;
 	}
 	return best;
@@ -69,10 +71,10 @@ static struct cuda_slot_set *choose_any_set(struct cuda_staging *staging)
 	return best;
 }
 
-static bool is_all_idle(const struct cuda_staging *staging)
+static bool staging_sets_are_idle(const struct cuda_staging *staging)
 {
 	for (uint32_t i = 0; i < CUDA_SLOT_SETS; i++)
-		if (!is_idle(&staging->sets[i]))
+		if (!staging_set_is_idle(&staging->sets[i]))
 			return false;
 	return true;
 }
@@ -82,8 +84,8 @@ CUresult cuda_staging_take_set(struct backend_lane *lane, struct cuda_finish *tr
 	const struct cuda_library *cuda = &lane->device->backend->library;
 	struct cuda_staging *staging = transfer->staging;
 	/* The driver is queried only if the result matters. */
-	const bool can_begin =
-		!is_all_idle(staging) && cuda->cuStreamQuery(lane->stream) != CUDA_ERROR_NOT_READY;
+	const bool can_begin = !staging_sets_are_idle(staging) &&
+			       cuda->cuStreamQuery(lane->stream) != CUDA_ERROR_NOT_READY;
 	struct cuda_slot_set *set = choose_set(staging, lane, can_begin);
 
 	if (!set && !all)
@@ -92,7 +94,7 @@ CUresult cuda_staging_take_set(struct backend_lane *lane, struct cuda_finish *tr
 		set = choose_any_set(staging);
 	if (set->open) /* the set's event must be behind the whole transfer */
 		(void)cuda_finish_send(set->open->lane, set->open, true);
-	const bool is_free = is_idle(set);
+	const bool is_free = staging_set_is_idle(set);
 	set->is_behind = (!is_free && set->is_behind) || !can_begin;
 	transfer->set = set;
 	set->lane = lane;

@@ -23,7 +23,7 @@ static CUaddress_mode cuda_native_addressing(const struct backend_sampler *sampl
 	return modes[image_addressing_effective(&meant)];
 }
 
-static CUDA_RESOURCE_DESC resource_of(const struct cuda_array *array)
+static CUDA_RESOURCE_DESC array_resource(const struct cuda_array *array)
 {
 	CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_ARRAY};
 
@@ -35,7 +35,7 @@ static int make_texture(struct backend_device *device, struct cuda_array *array,
 			const struct backend_sampler *sampler, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
-	const CUDA_RESOURCE_DESC resource = resource_of(array);
+	const CUDA_RESOURCE_DESC resource = array_resource(array);
 	const CUaddress_mode mode = cuda_native_addressing(sampler),
 			     none = CU_TR_ADDRESS_MODE_CLAMP;
 	const uint32_t dimensions = array->image.dimensions - array->image.is_layered;
@@ -65,7 +65,7 @@ static int make_surface(struct backend_device *device, struct cuda_array *array,
 			struct backend_fault *fault_out)
 {
 	const struct cuda_library *cuda = &device->backend->library;
-	const CUDA_RESOURCE_DESC resource = resource_of(array);
+	const CUDA_RESOURCE_DESC resource = array_resource(array);
 
 	if (array->surface)
 		return 0;

@@ -39,8 +39,8 @@ static CUresult allocate_host(struct backend_device *device, uint64_t size_bytes
 
 /* Managed memory takes room on the device as if all of it were there. If there were more of it than
  * the device has, it would move back and forth, and could hang the GPU for all its users. */
-static int take_shared(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
-		       struct backend_fault *fault_out)
+static int usm_take_shared(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
+			   struct backend_fault *fault_out)
 {
 	int error = cuda_room_take(device->memory, size_bytes, fault_out);
 
@@ -58,8 +58,8 @@ static int take_shared(struct backend_device *device, struct cuda_usm *usm, uint
 	return 0;
 }
 
-static int take_host(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
-		     struct backend_fault *fault_out)
+static int usm_take_host(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
+			 struct backend_fault *fault_out)
 {
 	CUresult result = allocate_host(device, size_bytes, &usm->reap->host);
 
@@ -71,8 +71,8 @@ static int take_host(struct backend_device *device, struct cuda_usm *usm, uint64
 	return 0;
 }
 
-static int take_device(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
-		       struct backend_fault *fault_out)
+static int usm_take_device(struct backend_device *device, struct cuda_usm *usm, uint64_t size_bytes,
+			   struct backend_fault *fault_out)
 {
 	int error = cuda_pool_take(device->memory, size_bytes, &usm->base, fault_out);
 
@@ -88,13 +88,13 @@ static int cuda_take_usm(struct backend_device *device, struct cuda_usm *usm, ui
 {
 	switch (usm->kind) {
 	case BACKEND_USM_HOST:
-		return take_host(device, usm, size_bytes, fault_out);
+		return usm_take_host(device, usm, size_bytes, fault_out);
 	case BACKEND_USM_SHARED:
-		return take_shared(device, usm, size_bytes, fault_out);
+		return usm_take_shared(device, usm, size_bytes, fault_out);
 	case BACKEND_USM_DEVICE:
 		break;
 	}
-	return take_device(device, usm, size_bytes, fault_out);
+	return usm_take_device(device, usm, size_bytes, fault_out);
 }
 
 static void cuda_give_usm(struct cuda_usm *usm)
@@ -123,8 +123,8 @@ static int make_reap(struct backend_device *device, struct cuda_usm *usm,
 
 /* Takes so many bytes with this alignment. The driver's own alignment is nearly always enough.
  * Otherwise a second attempt takes more bytes, so that the address can be aligned. */
-static int take_aligned(struct backend_device *device, struct cuda_usm *usm, uint64_t alignment,
-			struct backend_fault *fault_out)
+static int usm_take_aligned(struct backend_device *device, struct cuda_usm *usm, uint64_t alignment,
+			    struct backend_fault *fault_out)
 {
 	uint64_t size_bytes = usm->size_bytes;
 
@@ -186,7 +186,7 @@ int cuda_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, ui
 	if (!usm)
 		return cuda_no_memory(fault_out, "USM");
 	*usm = (struct cuda_usm){.device = device, .kind = kind, .size_bytes = size_bytes};
-	error = take_aligned(device, usm, alignment, fault_out);
+	error = usm_take_aligned(device, usm, alignment, fault_out);
 	if (error == 0) {
 		error = cuda_ranges_add(&device->memory->usm, usm->address, size_bytes, usm);
 		if (error < 0) {
@@ -257,7 +257,7 @@ static struct cuda_usm *cuda_usm_find(struct backend_device *device, const void 
 	return usm;
 }
 
-static int not_usm(struct backend_fault *fault_out, const char *what)
+static int usm_refuse_pointer(struct backend_fault *fault_out, const char *what)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);
 }
@@ -338,11 +338,12 @@ static int cuda_copy_usm(struct backend_lane *lane, const struct backend_command
 	if ((!from_known && !command->usm.host_source) ||
 	    (!to_known && !command->usm.host_destination) ||
 	    (command->usm.host_source && command->usm.host_destination))
-		return not_usm(fault_out,
-			       "a copy from or to an address that is neither USM nor registered");
+		return usm_refuse_pointer(
+			fault_out,
+			"a copy from or to an address that is neither USM nor registered");
 	uintptr_t first = (uintptr_t)from, second = (uintptr_t)to;
 	if ((first < second ? second - first : first - second) < size_bytes)
-		return not_usm(fault_out, "a copy onto itself");
+		return usm_refuse_pointer(fault_out, "a copy onto itself");
 	if (!from_known || !to_known)
 		return copy_unpinned(lane, command, finish_out, fault_out);
 	if (source && destination && source->kind == BACKEND_USM_DEVICE &&
@@ -363,7 +364,7 @@ static int cuda_fill_usm(struct backend_lane *lane, const struct backend_command
 		    lane->device,
 		    cuda_usm_find(lane->device, command->usm.destination, command->usm.size_bytes),
 		    command->usm.destination, command->usm.size_bytes))
-		return not_usm(
+		return usm_refuse_pointer(
 			fault_out,
 			"a fill of memory that is not USM, or with a pattern that is too long");
 	return cuda_check(lane->device,
@@ -405,7 +406,7 @@ static int find_advice(enum backend_advice advice, struct advice *advice_out)
 	return 0;
 }
 
-static CUmemLocation location_of(const struct backend_device *device, bool host)
+static CUmemLocation usm_location(const struct backend_device *device, bool host)
 {
 	if (host)
 		return (CUmemLocation){.type = CU_MEM_LOCATION_TYPE_HOST};
@@ -428,7 +429,7 @@ static int advise_usm(struct backend_lane *lane, const struct backend_command *c
 	return cuda_check(lane->device,
 			  cuda->cuMemAdvise((uintptr_t)command->usm.destination,
 					    command->usm.size_bytes, advice.native,
-					    location_of(lane->device, advice.host)),
+					    usm_location(lane->device, advice.host)),
 			  fault_out, "cannot advise");
 }
 
@@ -443,7 +444,7 @@ static int prefetch_usm(struct backend_lane *lane, const struct backend_command 
 	return cuda_check(lane->device,
 			  cuda->cuMemPrefetchAsync(
 				  (uintptr_t)command->usm.destination, command->usm.size_bytes,
-				  location_of(lane->device, false), 0, lane->stream),
+				  usm_location(lane->device, false), 0, lane->stream),
 			  fault_out, "cannot prefetch");
 }
 
@@ -461,7 +462,7 @@ int cuda_usm_enqueue(struct backend_lane *lane, const struct backend_command *co
 	/* Only shared USM moves (G2). */
 	usm = cuda_usm_find(lane->device, command->usm.destination, command->usm.size_bytes);
 	if (!usm || usm->kind != BACKEND_USM_SHARED)
-		return not_usm(fault_out, "prefetch and advice are for shared USM");
+		return usm_refuse_pointer(fault_out, "prefetch and advice are for shared USM");
 	if (command->kind == BACKEND_COMMAND_USM_PREFETCH)
 		return prefetch_usm(lane, command, fault_out);
 	return advise_usm(lane, command, fault_out);

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int wrong_argument(struct backend_fault *fault_out, uint32_t index, const char *why)
+static int refuse_cuda_argument(struct backend_fault *fault_out, uint32_t index, const char *why)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_ARGUMENT, "argument %u %s", index,
 				why);
@@ -18,8 +18,8 @@ static int put_value(const struct cuda_parameter *parameter, uint32_t index,
 {
 	if (parameter->kind != BACKEND_ARGUMENT_VALUE &&
 	    parameter->kind != BACKEND_ARGUMENT_UNKNOWN)
-		return wrong_argument(fault_out, index,
-				      "is a pointer to memory; a value was given");
+		return refuse_cuda_argument(fault_out, index,
+					    "is a pointer to memory; a value was given");
 	if (argument->value.size_bytes != parameter->size_bytes)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_ARGUMENT,
 					"argument %u has %u bytes, not %zu", index,
@@ -38,13 +38,14 @@ static int put_global(const struct cuda_parameter *parameter, uint32_t index,
 	if ((parameter->kind != BACKEND_ARGUMENT_GLOBAL &&
 	     parameter->kind != BACKEND_ARGUMENT_UNKNOWN) ||
 	    parameter->size_bytes != sizeof(address))
-		return wrong_argument(fault_out, index,
-				      "is no pointer to global memory; a buffer was given");
+		return refuse_cuda_argument(fault_out, index,
+					    "is no pointer to global memory; a buffer was given");
 	if (memory && memory->array)
-		return wrong_argument(fault_out, index,
-				      "is a pointer to global memory; an image was given");
+		return refuse_cuda_argument(fault_out, index,
+					    "is a pointer to global memory; an image was given");
 	if (memory && argument->global.offset_bytes > memory->size_bytes)
-		return wrong_argument(fault_out, index, "begins behind the end of its buffer");
+		return refuse_cuda_argument(fault_out, index,
+					    "begins behind the end of its buffer");
 	if (memory)
 		address = memory->address + argument->global.offset_bytes;
 	else
@@ -61,10 +62,10 @@ static int put_local(const struct cuda_layout *layout, uint32_t index,
 	uint64_t place = *local_bytes, word = place;
 
 	if (parameter->local == CUDA_LOCAL_NONE || parameter->size_bytes > sizeof(word))
-		return wrong_argument(fault_out, index,
-				      "is no pointer to local memory; local memory was given");
+		return refuse_cuda_argument(
+			fault_out, index, "is no pointer to local memory; local memory was given");
 	if (parameter->local != CUDA_LOCAL_PLACE && !layout->base_known)
-		return wrong_argument(
+		return refuse_cuda_argument(
 			fault_out, index,
 			"cannot be local memory: where that begins on this device is not known");
 	if (place > layout->local_bytes_max ||
@@ -97,15 +98,15 @@ static int put_argument(const struct cuda_layout *layout, uint32_t index,
 		return put_local(layout, index, argument, to, local_bytes, fault_out);
 	case BACKEND_ARGUMENT_IMAGE:
 		if (layout->has_record && layout->parameters[index].kind != BACKEND_ARGUMENT_IMAGE)
-			return wrong_argument(fault_out, index, "is no image; one was given");
+			return refuse_cuda_argument(fault_out, index, "is no image; one was given");
 		return cuda_image_argument_put(&layout->parameters[index], index, argument, to,
 					       fault_out);
 	case BACKEND_ARGUMENT_SAMPLER:
-		return wrong_argument(
+		return refuse_cuda_argument(
 			fault_out, index,
 			"is a separate sampler, which CUDA does not support: set it together with the image");
 	default:
-		return wrong_argument(fault_out, index, "is not set");
+		return refuse_cuda_argument(fault_out, index, "is not set");
 	}
 }
 

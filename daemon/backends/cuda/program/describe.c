@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct cuda_type *type_at(const struct cuda_symbol *symbol, uint32_t index)
+static const struct cuda_type *symbol_type_at(const struct cuda_symbol *symbol, uint32_t index)
 {
 	return symbol && index < symbol->parameter_count ? &symbol->parameters[index] : NULL;
 }
@@ -22,7 +22,7 @@ static void take_type(const struct cuda_type *type, struct backend_argument_fact
 void cuda_describe_word(const struct cuda_symbol *symbol_or_null, uint32_t index,
 			uint32_t size_bytes, struct cuda_binary_argument *argument_out)
 {
-	const struct cuda_type *type = type_at(symbol_or_null, index);
+	const struct cuda_type *type = symbol_type_at(symbol_or_null, index);
 	bool pointer = size_bytes == sizeof(uint64_t) && (!type || type->kind == CUDA_TYPE_POINTER);
 
 	*argument_out = (struct cuda_binary_argument){
@@ -66,7 +66,7 @@ static void describe_portable(const struct cuda_ptx_parameter *parameter,
 			      const struct cuda_symbol *symbol, uint32_t index,
 			      struct cuda_binary_argument *argument)
 {
-	const struct cuda_type *type = type_at(symbol, index);
+	const struct cuda_type *type = symbol_type_at(symbol, index);
 	bool maybe_local =
 		parameter->size_bytes == 4 && parameter->align_bytes == 4 && !parameter->may_point;
 
@@ -119,7 +119,7 @@ static int describe_entry(const struct cuda_ptx_entry *entry, bool portable,
 
 /* If an earlier kernel has the same name, as instances of a template may, this kernel is named by
  * its symbol. For portable kernels that is -EEXIST. */
-static int settle_names(struct cuda_binary *binary, uint32_t last, bool portable)
+static int binary_settle_name(struct cuda_binary *binary, uint32_t last, bool portable)
 {
 	struct cuda_binary_kernel *kernel = &binary->kernels[last];
 
@@ -146,7 +146,7 @@ int cuda_describe_ptx(struct cuda_binary *binary, const struct cuda_ptx *ptx, bo
 		binary->kernel_count = i + 1;
 		error = describe_entry(&ptx->entries[i], portable, &binary->kernels[i]);
 		if (error == 0)
-			error = settle_names(binary, i, portable);
+			error = binary_settle_name(binary, i, portable);
 	}
 	return error;
 }

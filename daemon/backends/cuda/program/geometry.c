@@ -11,26 +11,26 @@
 #define NARROW_ROW   128u /* if there are several rows, a row up to this is not split */
 #define SHARED_Z_MAX 64u
 
-static uint64_t at_most(uint64_t a, uint64_t b)
+static uint64_t lesser_size(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
 /* No size here is 0, but a compiler cannot prove that. */
-static uint64_t one_or_more(uint64_t a)
+static uint64_t one_at_least(uint64_t a)
 {
 	return a ? a : 1;
 }
 
 static uint64_t round_up_divide(uint64_t a, uint64_t b)
 {
-	return a / one_or_more(b) + (a % one_or_more(b) != 0);
+	return a / one_at_least(b) + (a % one_at_least(b) != 0);
 }
 
 /* Divides into as many parts as `most` would give, with sizes as equal as possible. */
-static unsigned even_group(uint64_t count, uint64_t most)
+static unsigned even_group_size(uint64_t count, uint64_t most)
 {
-	return (unsigned)one_or_more(round_up_divide(count, round_up_divide(count, most)));
+	return (unsigned)one_at_least(round_up_divide(count, round_up_divide(count, most)));
 }
 
 /* The number of work-items in a group of a basic range. The number is the one that fills a compute
@@ -61,30 +61,33 @@ static void choose_block(const struct cuda_shape *shape, const uint64_t n[3], un
 {
 	unsigned threads = target_threads(shape, n);
 	bool several_rows = n[1] > 1 || n[2] > 1;
-	uint64_t row_most = at_most(several_rows ? NARROW_ROW : WARP, threads);
+	uint64_t row_most = lesser_size(several_rows ? NARROW_ROW : WARP, threads);
 
-	block[0] = (unsigned)one_or_more(n[0] <= row_most ? n[0] : at_most(WARP, threads));
-	block[1] = even_group(n[1], at_most(one_or_more(threads / block[0]), shape->max_block[1]));
-	block[2] = even_group(n[2], at_most(one_or_more(threads / (block[0] * block[1])),
-					    at_most(SHARED_Z_MAX, shape->max_block[2])));
+	block[0] = (unsigned)one_at_least(n[0] <= row_most ? n[0] : lesser_size(WARP, threads));
+	block[1] = even_group_size(
+		n[1], lesser_size(one_at_least(threads / block[0]), shape->max_block[1]));
+	block[2] =
+		even_group_size(n[2], lesser_size(one_at_least(threads / (block[0] * block[1])),
+						  lesser_size(SHARED_Z_MAX, shape->max_block[2])));
 	unsigned room = threads / (block[1] * block[2]);
 	if (n[0] > block[0] && room >= 2 * WARP) {
 		uint64_t row = round_up_divide(n[0], WARP) * (uint64_t)WARP;
-		block[0] = (unsigned)at_most(at_most(row, room - room % WARP), shape->max_block[0]);
+		block[0] = (unsigned)lesser_size(lesser_size(row, room - room % WARP),
+						 shape->max_block[0]);
 	}
 }
 
 /* The best size up to `most` that divides n: a number of whole warps, if possible. */
 static unsigned cuda_largest_divisor(uint64_t n, uint64_t most)
 {
-	unsigned size = (unsigned)at_most(n, most);
+	unsigned size = (unsigned)lesser_size(n, most);
 
 	for (unsigned warps = n % WARP == 0 ? size / WARP : 0; warps > 0; warps--)
 		if (n % ((uint64_t)warps * WARP) == 0)
 			return warps * WARP;
 	while (size > 1 && n % size != 0)
 		size--;
-	return (unsigned)one_or_more(size);
+	return (unsigned)one_at_least(size);
 }
 
 /* A native kernel cannot skip work-items beyond the range, so groups must divide the range. */
@@ -95,13 +98,13 @@ static void choose_dividing_block(const struct cuda_shape *shape, const uint64_t
 	bool several_rows = n[1] > 1 || n[2] > 1;
 
 	block[0] = cuda_largest_divisor(
-		n[0], at_most(several_rows ? WARP : threads, shape->max_block[0]));
-	block[1] = cuda_largest_divisor(n[1], at_most(threads / block[0], shape->max_block[1]));
+		n[0], lesser_size(several_rows ? WARP : threads, shape->max_block[0]));
+	block[1] = cuda_largest_divisor(n[1], lesser_size(threads / block[0], shape->max_block[1]));
 	block[2] = cuda_largest_divisor(
-		n[2], at_most(threads / (block[0] * block[1]), shape->max_block[2]));
+		n[2], lesser_size(threads / (block[0] * block[1]), shape->max_block[2]));
 	unsigned room = threads / (block[1] * block[2]);
 	if (room > block[0])
-		block[0] = cuda_largest_divisor(n[0], at_most(room, shape->max_block[0]));
+		block[0] = cuda_largest_divisor(n[0], lesser_size(room, shape->max_block[0]));
 }
 
 static int check_block(const struct cuda_shape *shape, const uint64_t n[3], const uint64_t local[3],
@@ -163,7 +166,7 @@ static bool fold_dimensions(uint64_t count, unsigned most, unsigned *size_out, u
 	return size * *folds_out == count;
 }
 
-static int too_many(struct backend_fault *fault_out, uint64_t groups, unsigned most)
+static int geometry_refuse_groups(struct backend_fault *fault_out, uint64_t groups, unsigned most)
 {
 	return cuda_fault_words(
 		fault_out, -EINVAL, STATUS_ND_RANGE,
@@ -173,28 +176,30 @@ static int too_many(struct backend_fault *fault_out, uint64_t groups, unsigned m
 
 /* With one or two dimensions, groups that do not fit into the last dimension are folded into the
  * next one. */
-static int plan_flat(const struct cuda_shape *shape, unsigned last, struct cuda_geometry *g,
-		     struct backend_fault *fault_out)
+static int geometry_plan_few_dimensions(const struct cuda_shape *shape, unsigned last,
+					struct cuda_geometry *g, struct backend_fault *fault_out)
 {
 	uint64_t folds = 1;
 
 	for (unsigned d = 0; d < last; d++) {
 		if (g->record.groups[d] > shape->max_grid[d])
-			return too_many(fault_out, g->record.groups[d], shape->max_grid[d]);
+			return geometry_refuse_groups(fault_out, g->record.groups[d],
+						      shape->max_grid[d]);
 		g->grid[d] = (unsigned)g->record.groups[d];
 	}
 	if (!fold_dimensions(g->record.groups[last], shape->max_grid[last], &g->grid[last], &folds))
 		g->record.flags |= CUDA_RECORD_CHECK;
 	if (folds > shape->max_grid[last + 1])
-		return too_many(fault_out, g->record.groups[last], shape->max_grid[last]);
+		return geometry_refuse_groups(fault_out, g->record.groups[last],
+					      shape->max_grid[last]);
 	g->grid[last + 1] = (unsigned)folds;
 	if (last == 0)
 		g->grid[2] = 1;
 	return 0;
 }
 
-static int plan_deep(const struct cuda_shape *shape, struct cuda_geometry *g,
-		     struct backend_fault *fault_out)
+static int geometry_plan_three_dimensions(const struct cuda_shape *shape, struct cuda_geometry *g,
+					  struct backend_fault *fault_out)
 {
 	uint64_t columns = g->record.groups[0], folds_y = 1, folds_z = 1;
 	bool even_y =
@@ -227,12 +232,13 @@ static int plan_deep(const struct cuda_shape *shape, struct cuda_geometry *g,
 
 /* Plans a grid without a fold, for a native kernel or for work-groups in clusters, which must stay
  * neighbours. */
-static int plan_as_it_is(const struct cuda_shape *shape, struct cuda_geometry *g,
-			 struct backend_fault *fault_out)
+static int geometry_plan_unfolded(const struct cuda_shape *shape, struct cuda_geometry *g,
+				  struct backend_fault *fault_out)
 {
 	for (unsigned d = 0; d < 3; d++) {
 		if (g->record.groups[d] > shape->max_grid[d])
-			return too_many(fault_out, g->record.groups[d], shape->max_grid[d]);
+			return geometry_refuse_groups(fault_out, g->record.groups[d],
+						      shape->max_grid[d]);
 		g->grid[d] = (unsigned)g->record.groups[d];
 	}
 	return 0;
@@ -241,10 +247,10 @@ static int plan_as_it_is(const struct cuda_shape *shape, struct cuda_geometry *g
 static int plan_cluster(const struct cuda_shape *shape, bool basic, struct cuda_geometry *g,
 			struct backend_fault *fault_out)
 {
-	if (plan_as_it_is(shape, g, fault_out) < 0)
+	if (geometry_plan_unfolded(shape, g, fault_out) < 0)
 		return -EINVAL;
 	for (unsigned d = 0; d < 3; d++) {
-		unsigned over = g->grid[d] % (unsigned)one_or_more(g->cluster[d]);
+		unsigned over = g->grid[d] % (unsigned)one_at_least(g->cluster[d]);
 		if (over == 0)
 			continue;
 		/* Groups are added to fill the clusters. They lie beyond the range and have no
@@ -296,15 +302,15 @@ static int plan_grid(const struct cuda_shape *shape, const struct cuda_range *ra
 	if (g->cluster[0] != 0)
 		return plan_cluster(shape, basic, g, fault_out);
 	if (shape->native)
-		return plan_as_it_is(shape, g, fault_out);
+		return geometry_plan_unfolded(shape, g, fault_out);
 	if (range->dimensions < 3)
-		return plan_flat(shape, range->dimensions - 1, g, fault_out);
-	return plan_deep(shape, g, fault_out);
+		return geometry_plan_few_dimensions(shape, range->dimensions - 1, g, fault_out);
+	return geometry_plan_three_dimensions(shape, g, fault_out);
 }
 
 /* Called after the whole grid was planned. */
-static int cut_part(const struct cuda_range *range, struct cuda_geometry *g,
-		    struct backend_fault *fault_out)
+static int geometry_cut_part(const struct cuda_range *range, struct cuda_geometry *g,
+			     struct backend_fault *fault_out)
 {
 	const struct backend_part *part = range->part;
 	unsigned last = range->dimensions - 1;
@@ -349,14 +355,14 @@ int cuda_geometry_plan(const struct cuda_shape *shape, const struct cuda_range *
 		return error;
 	for (unsigned d = 0; d < 3; d++) {
 		g.record.groups[d] = round_up_divide(g.record.range[d], g.block[d]);
-		if (g.record.range[d] % one_or_more(g.block[d]) != 0)
+		if (g.record.range[d] % one_at_least(g.block[d]) != 0)
 			g.record.flags |= CUDA_RECORD_CHECK;
 	}
 	error = take_cluster(range, &g, fault_out);
 	if (error == 0)
 		error = plan_grid(shape, range, basic, &g, fault_out);
 	if (error == 0)
-		error = cut_part(range, &g, fault_out);
+		error = geometry_cut_part(range, &g, fault_out);
 	if (error == 0)
 		*geometry_out = g;
 	return error;

@@ -30,7 +30,7 @@ struct cuda_image_form cuda_image_form(const char *type_text)
 	return (struct cuda_image_form){.use = CUDA_IMAGE_NONE};
 }
 
-static int wrong_image(struct backend_fault *fault_out, uint32_t index, const char *why)
+static int refuse_image_argument(struct backend_fault *fault_out, uint32_t index, const char *why)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_ARGUMENT, "argument %u %s", index,
 				why);
@@ -43,18 +43,20 @@ static int check_portable(const struct cuda_image_form *form, uint32_t index,
 	const struct backend_image *image = &argument->image.memory->array->image;
 
 	if (form->is_layered != image->is_layered)
-		return wrong_image(fault_out, index,
-				   form->is_layered
-					   ? "is a layered image; another one was given"
-					   : "is an image without layers; a layered one was given");
+		return refuse_image_argument(
+			fault_out, index,
+			form->is_layered ? "is a layered image; another one was given"
+					 : "is an image without layers; a layered one was given");
 	if (form->dimensions != image->dimensions)
-		return wrong_image(fault_out, index, "is an image of another number of dimensions");
+		return refuse_image_argument(fault_out, index,
+					     "is an image of another number of dimensions");
 	if (form->use == CUDA_IMAGE_SAMPLED && !argument->image.sampled)
-		return wrong_image(fault_out, index, "is a sampled image; no sampler was given");
+		return refuse_image_argument(fault_out, index,
+					     "is a sampled image; no sampler was given");
 	if (form->use != CUDA_IMAGE_SAMPLED && argument->image.sampled)
-		return wrong_image(fault_out, index, "is an image without a sampler");
+		return refuse_image_argument(fault_out, index, "is an image without a sampler");
 	if (form->use == CUDA_IMAGE_WRITE && !argument->image.writes)
-		return wrong_image(
+		return refuse_image_argument(
 			fault_out, index,
 			"is an image that the kernel writes, with an accessor for reading");
 	return 0;
@@ -82,10 +84,11 @@ int cuda_image_argument_put(const struct cuda_parameter *parameter, uint32_t ind
 	const struct backend_memory *memory = argument->image.memory;
 
 	if (!memory || !memory->array)
-		return wrong_image(fault_out, index, "is an image; a buffer was given");
+		return refuse_image_argument(fault_out, index, "is an image; a buffer was given");
 	if (parameter->kind == BACKEND_ARGUMENT_IMAGE) {
 		if (parameter->size_bytes != sizeof(struct cuda_image_argument))
-			return wrong_image(fault_out, index, "is an image of another prelude");
+			return refuse_image_argument(fault_out, index,
+						     "is an image of another prelude");
 		int error = check_portable(&parameter->image, index, argument, fault_out);
 		if (error == 0)
 			put_portable(&parameter->image, argument, to);
@@ -96,10 +99,10 @@ int cuda_image_argument_put(const struct cuda_parameter *parameter, uint32_t ind
 	if ((parameter->kind != BACKEND_ARGUMENT_VALUE &&
 	     parameter->kind != BACKEND_ARGUMENT_UNKNOWN) ||
 	    parameter->size_bytes != sizeof(uint64_t))
-		return wrong_image(fault_out, index, "is no image; one was given");
+		return refuse_image_argument(fault_out, index, "is no image; one was given");
 	/* It is not known whether the kernel reads or writes a surface. */
 	if (!argument->image.sampled && !argument->image.writes)
-		return wrong_image(
+		return refuse_image_argument(
 			fault_out, index,
 			"is a surface, which the kernel may write: the accessor must be for writing");
 	uint64_t object =

@@ -36,7 +36,7 @@ static CUresult add_pieces(const struct cuda_library *cu, CUlinkState state,
 }
 
 /* Keeps only the first line that is not empty. */
-static void first_line(char *log)
+static void log_keep_first_line(char *log)
 {
 	char *from = log + strspn(log, " \t\r\n");
 
@@ -71,7 +71,7 @@ int cuda_join_pieces(struct backend_device *device, const struct cuda_image *ima
 	if (result == CUDA_SUCCESS)
 		return 0;
 	log[sizeof(log) - 1] = '\0';
-	first_line(log);
+	log_keep_first_line(log);
 	/*
 	 * There is no result code for a missing or duplicate symbol, and elsewhere the returned
 	 * code means something worse. If the linker's log is not empty, such a symbol is the

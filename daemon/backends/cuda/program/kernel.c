@@ -209,7 +209,7 @@ static bool takes_local_address(const struct cuda_layout *layout,
 	return false;
 }
 
-static bool is_planned(const struct cuda_plan *plan, const struct cuda_range *range)
+static bool plan_is_for_range(const struct cuda_plan *plan, const struct cuda_range *range)
 {
 	bool same = plan->dimensions == range->dimensions;
 
@@ -230,7 +230,7 @@ static int kernel_plan_launch(struct backend_kernel *kernel, const struct cuda_v
 	const size_t bytes = range->dimensions * sizeof(uint64_t);
 
 	*geometry_out = &plan->geometry;
-	if (is_planned(plan, range))
+	if (plan_is_for_range(plan, range))
 		return 0;
 	plan->dimensions = 0;
 	int error = cuda_geometry_plan(&variant->shape, range, &plan->geometry, fault_out);
@@ -245,8 +245,8 @@ static int kernel_plan_launch(struct backend_kernel *kernel, const struct cuda_v
 
 /* True if the launch may begin early, provided that the lane or the graph sends the right launch
  * before it. */
-static bool begins_early(const struct backend_kernel *kernel,
-			 const struct backend_launch_properties *properties)
+static bool launch_begins_early(const struct backend_kernel *kernel,
+				const struct backend_launch_properties *properties)
 {
 	return properties && properties->early && !properties->cooperative &&
 	       properties->cluster[0] == 0 && kernel->waits &&
@@ -270,7 +270,7 @@ static struct cuda_launch launch_of_command(const struct backend_kernel *kernel,
 		.cooperative = properties && properties->cooperative,
 		.waits = kernel->program->modules->waits && !kernel->waits,
 		.window = properties ? properties->window : (struct backend_l2_window){0},
-		.early = begins_early(kernel, properties),
+		.early = launch_begins_early(kernel, properties),
 	};
 	memcpy(launch.grid, geometry->grid, sizeof(launch.grid));
 	memcpy(launch.block, geometry->block, sizeof(launch.block));

@@ -26,7 +26,7 @@ static void modules_end(struct backend_device *device, struct cuda_modules *modu
 /*
  * Reduces the log to the first error of the driver's compiler, in one line: "line 7; error : ...".
  */
-static void first_complaint(char *log)
+static void log_keep_first_error(char *log)
 {
 	static const char prefix[] = "ptxas application ptx input, ";
 	char *from = strstr(log, prefix), *to = log;
@@ -56,7 +56,7 @@ static int load_image(struct backend_device *device, const struct cuda_image *im
 	if (result == CUDA_SUCCESS)
 		return 0;
 	log[sizeof(log) - 1] = '\0';
-	first_complaint(log);
+	log_keep_first_error(log);
 	int error = cuda_fault(device, cu, result, fault_out, "cannot load the program");
 	if (log[0] && fault_out->status == STATUS_BUILD)
 		(void)cuda_fault_words(fault_out, error, STATUS_BUILD,
@@ -67,8 +67,8 @@ static int load_image(struct backend_device *device, const struct cuda_image *im
 
 /* Loads PTX with a wait at the beginning of each kernel. False: that is not possible for this text,
  * or the driver refuses it and takes only the client's text. */
-static bool load_waiting(struct backend_device *device, const struct cuda_image *image,
-			 CUmodule *module_out)
+static bool program_load_with_wait(struct backend_device *device, const struct cuda_image *image,
+				   CUmodule *module_out)
 {
 	CLEANUP(cuda_ptx_cleanup) struct cuda_ptx *ptx = NULL;
 	CLEANUP(free_pointer) char *text = NULL;
@@ -138,7 +138,8 @@ static int load_modules(struct backend_device *device, const void *binary, size_
 					"this is not a binary for a CUDA device");
 	modules->waits = true;
 	for (uint32_t i = 0; error == 0 && i < modules->binary->image_count; i++) {
-		if (load_waiting(device, &modules->binary->images[i], &modules->modules[i]))
+		if (program_load_with_wait(device, &modules->binary->images[i],
+					   &modules->modules[i]))
 			continue;
 		modules->waits = false;
 		error = load_image(device, &modules->binary->images[i], &modules->modules[i],
@@ -180,7 +181,7 @@ static struct cuda_modules *cuda_find_loaded(struct cuda_kernels *kernels, const
 
 /* Removes from the list the programs that are not held and cannot be found again, or that were not
  * used for long. */
-static struct cuda_modules *take_idle(struct cuda_kernels *kernels, uint32_t keep)
+static struct cuda_modules *modules_take_idle(struct cuda_kernels *kernels, uint32_t keep)
 {
 	struct cuda_modules *idle = NULL;
 	uint32_t kept = 0;
@@ -204,7 +205,7 @@ static struct cuda_modules *take_idle(struct cuda_kernels *kernels, uint32_t kee
 
 static void unload_idle(struct backend_device *device, uint32_t keep)
 {
-	struct cuda_modules *idle = take_idle(device->kernels, keep);
+	struct cuda_modules *idle = modules_take_idle(device->kernels, keep);
 
 	while (idle) {
 		struct cuda_modules *next = idle->next;

@@ -38,7 +38,7 @@ static void skip_until(struct cursor *cursor, const char *what)
 	}
 }
 
-static void skip_space(struct cursor *cursor)
+static void ptx_skip_space(struct cursor *cursor)
 {
 	while (cursor->at < cursor->end) {
 		const char *at = cursor->text + cursor->at;
@@ -58,7 +58,7 @@ static void skip_space(struct cursor *cursor)
 
 static struct token ptx_next_token(struct cursor *cursor)
 {
-	skip_space(cursor);
+	ptx_skip_space(cursor);
 	size_t from = cursor->at;
 	if (from == cursor->end)
 		return (struct token){cursor->text + from, 0};
@@ -76,7 +76,7 @@ static bool token_is(struct token token, const char *word)
 	return token.length == strlen(word) && memcmp(token.at, word, token.length) == 0;
 }
 
-static bool is_name(struct token token)
+static bool token_is_name(struct token token)
 {
 	return token.length > 0 && is_word_character(token.at[0]) && token.at[0] != '.' &&
 	       !(token.at[0] >= '0' && token.at[0] <= '9');
@@ -150,8 +150,8 @@ static bool ptx_read_type(struct token token, struct cuda_ptx_parameter *paramet
 }
 
 /* Notes the place of a pointer's attributes: from .ptr to its space and alignment. */
-static void note_said(const struct cursor *cursor, struct token token,
-		      struct cuda_ptx_parameter *parameter)
+static void note_pointer_attributes(const struct cursor *cursor, struct token token,
+				    struct cuda_ptx_parameter *parameter)
 {
 	if (parameter->said_end == 0)
 		parameter->said_at = (size_t)(token.at - cursor->text);
@@ -197,16 +197,16 @@ static int read_parameter(struct cursor *cursor, struct cuda_ptx_parameter *para
 			if (parameter->space == CUDA_PTX_NO_POINTER)
 				align = number;
 			else
-				note_said(cursor, token, parameter);
+				note_pointer_attributes(cursor, token, parameter);
 		} else if (token_is(token, "[")) {
 			if (ptx_read_number(cursor, &count) < 0 ||
 			    !token_is(ptx_next_token(cursor), "]") || !named)
 				return -EINVAL;
 			parameter->may_point = false;
-		} else if (is_name(token)) {
+		} else if (token_is_name(token)) {
 			named = true;
 		} else if (read_space(token, parameter)) {
-			note_said(cursor, token, parameter);
+			note_pointer_attributes(cursor, token, parameter);
 		} else if (!token_is(token, ".param") && !ptx_read_type(token, parameter)) {
 			return -EINVAL;
 		}
@@ -307,7 +307,7 @@ static int read_entry(struct cursor *cursor, struct cuda_ptx_entry *entry, bool 
 	struct token name = ptx_next_token(cursor);
 	struct cursor ahead;
 
-	if (!is_name(name))
+	if (!token_is_name(name))
 		return -EINVAL;
 	entry->name_at = (size_t)(name.at - cursor->text);
 	entry->name = strndup(name.at, name.length);
@@ -371,7 +371,7 @@ static int add_function(struct cuda_ptx *ptx, struct cursor *cursor)
 	return 0;
 }
 
-static void note_word(struct cursor *cursor, size_t *at_out, size_t *end_out)
+static void note_next_word(struct cursor *cursor, size_t *at_out, size_t *end_out)
 {
 	struct token token = ptx_next_token(cursor);
 
@@ -383,7 +383,7 @@ static void note_word(struct cursor *cursor, size_t *at_out, size_t *end_out)
  * compiler ignores line breaks. */
 static void ptx_read_target(struct cuda_ptx *ptx, struct cursor *cursor)
 {
-	note_word(cursor, &ptx->target_at, &ptx->target_end);
+	note_next_word(cursor, &ptx->target_at, &ptx->target_end);
 	for (;;) {
 		struct cursor ahead = *cursor;
 		if (!token_is(ptx_next_token(&ahead), ","))
@@ -413,7 +413,7 @@ static int read_module(struct cuda_ptx *ptx, struct cursor *cursor)
 	/* Every text begins with the version. */
 	if (!token_is(ptx_next_token(cursor), ".version"))
 		return -EINVAL;
-	note_word(cursor, &ptx->version_at, &ptx->version_end);
+	note_next_word(cursor, &ptx->version_at, &ptx->version_end);
 	for (;;) {
 		struct token token = ptx_next_token(cursor);
 		int error = 0;
@@ -435,7 +435,7 @@ static int read_module(struct cuda_ptx *ptx, struct cursor *cursor)
 	}
 }
 
-static uint32_t line_of(const char *text, size_t at)
+static uint32_t ptx_line_number(const char *text, size_t at)
 {
 	uint32_t line = 1;
 
@@ -455,7 +455,7 @@ int cuda_ptx_parse(const char *text, size_t bytes, struct cuda_ptx **ptx_out, ui
 	if (error == 0)
 		*ptx_out = TAKE(ptx);
 	else if (line_out)
-		*line_out = line_of(text, cursor.at);
+		*line_out = ptx_line_number(text, cursor.at);
 	return error;
 }
 

@@ -40,7 +40,7 @@ static bool reads_record(const char *text, const struct cuda_ptx_function *funct
 
 /* Finds the "ld.param." before `place`, on the same line and not before `from`. If there is none,
  * returns `place`. */
-static size_t find_read(const char *text, size_t from, size_t place)
+static size_t completion_find_read(const char *text, size_t from, size_t place)
 {
 	const size_t length = sizeof(record_read) - 1;
 
@@ -61,7 +61,8 @@ static void put_function(const struct completion *c, const struct cuda_ptx_funct
 					   sizeof(record_name) - 1);
 		if (!found)
 			break;
-		size_t place = (size_t)(found - c->text), read = find_read(c->text, at, place);
+		size_t place = (size_t)(found - c->text),
+		       read = completion_find_read(c->text, at, place);
 		size_t next = place + sizeof(record_name) - 1;
 		ptx_complete_put_text(c, at, read);
 		if (read < place) {
@@ -77,7 +78,7 @@ static void put_function(const struct completion *c, const struct cuda_ptx_funct
 }
 
 /* 64-bit registers %sycl_0 .. of the prologue hold the work-item's place in each dimension. */
-static void put_places(const struct completion *c)
+static void ptx_put_places(const struct completion *c)
 {
 	static const char letters[] = "xyz";
 	unsigned last = c->dimensions == 1 ? 0 : 1;
@@ -151,7 +152,7 @@ static void put_prologue(const struct completion *c)
 		    "\tsetp.eq.u32 %sycl_p, %sycl_a, 0;\n"
 		    "\t@%sycl_p bra sycl_begin;\n",
 		    c->out);
-	put_places(c);
+	ptx_put_places(c);
 	for (unsigned d = 0; d < c->dimensions; d++)
 		(void)fprintf(c->out,
 			      "\tld.param.b64 %%sycl_t, [sycl_launch+%u];\n"
@@ -162,7 +163,7 @@ static void put_prologue(const struct completion *c)
 }
 
 /* False: no such shape is possible. */
-static bool take_shape(struct cuda_ptx_entry *entry)
+static bool entry_take_shape(struct cuda_ptx_entry *entry)
 {
 	uint32_t packed = entry->min_groups;
 	uint32_t x = (packed & 1023) + 1, y = (packed >> 10 & 1023) + 1,
@@ -247,7 +248,7 @@ int cuda_ptx_complete(const char *text, size_t bytes, struct cuda_ptx *ptx, unsi
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < ptx->entry_count; i++) {
-		if (take_shape(&ptx->entries[i]))
+		if (entry_take_shape(&ptx->entries[i]))
 			continue;
 		*entry_out = i;
 		return -EINVAL;

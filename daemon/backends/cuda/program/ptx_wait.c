@@ -61,8 +61,8 @@ static void ptx_wait_put_text(FILE *out, const char *text, size_t from, size_t t
 	(void)fwrite(text + from, 1, to - from, out);
 }
 
-static void write_text(FILE *out, const char *text, size_t bytes, const struct cuda_ptx *ptx,
-		       bool raise_version, bool raise_target)
+static void ptx_write_raised_text(FILE *out, const char *text, size_t bytes,
+				  const struct cuda_ptx *ptx, bool raise_version, bool raise_target)
 {
 	size_t at = 0;
 
@@ -104,7 +104,7 @@ int cuda_ptx_wait(const char *text, size_t bytes, const struct cuda_ptx *ptx, in
 	FILE *out = open_memstream(&written, &size);
 	if (!out)
 		return -ENOMEM;
-	write_text(out, text, bytes, ptx, version < VERSION, target < TARGET);
+	ptx_write_raised_text(out, text, bytes, ptx, version < VERSION, target < TARGET);
 	bool failed = ferror(out) != 0;
 	if (fclose(out) != 0 || failed) {
 		free(written);

@@ -28,7 +28,7 @@ static int cuda_find_variable(const struct backend_program *program, const char 
 	return 0;
 }
 
-static void release_variable(void *owner)
+static void variable_release(void *owner)
 {
 	cuda_program_drop(owner);
 }
@@ -46,7 +46,7 @@ int cuda_program_variable(struct backend_program *program, const char *name, voi
 	if (error < 0)
 		return error;
 	cuda_program_hold(program);
-	error = cuda_usm_add(device, address, size_bytes, release_variable, program);
+	error = cuda_usm_add(device, address, size_bytes, variable_release, program);
 	if (error < 0) {
 		cuda_program_drop(program);
 		return cuda_fault_words(

@@ -130,7 +130,8 @@ static int check_layout(const struct backend_kernel *kernel, const struct cuda_v
 }
 
 /* Allows a work-group all shared memory of the device: more than 48 KiB must be requested, once. */
-static void allow_shared(const struct backend_kernel *kernel, struct cuda_variant *variant)
+static void kernel_allow_shared_memory(const struct backend_kernel *kernel,
+				       struct cuda_variant *variant)
 {
 	const struct cuda_library *cu = &kernel->device->backend->library;
 	const struct cuda_device_facts *facts = kernel->device->facts;
@@ -224,7 +225,7 @@ int cuda_variant_make(struct backend_kernel *kernel, uint32_t index, CUmodule mo
 			       : check_layout(kernel, variant, fault_out);
 	if (error < 0)
 		return error;
-	allow_shared(kernel, variant);
+	kernel_allow_shared_memory(kernel, variant);
 	fill_layout(kernel, variant);
 	fill_shape(kernel, variant, described);
 	/* Allows clusters of more than eight work-groups. Each launch checks whether there is room

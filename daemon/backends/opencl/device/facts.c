@@ -45,7 +45,7 @@ static uint32_t build_features(const struct opencl_library *cl, cl_device_id dev
 
 /* True for PoCL's devices with threads of their own, where a call only puts a command into a list.
  * Other devices of PoCL run the command in the call, and what other drivers do is not known. */
-static bool only_enqueues(const struct backend_device_facts *facts)
+static bool device_only_enqueues(const struct backend_device_facts *facts)
 {
 	return strncmp(facts->name, "pthread", 7) == 0 ||
 	       (strncmp(facts->name, "cpu", 3) == 0 &&
@@ -141,8 +141,8 @@ static void fill_widths(const struct opencl_library *cl, cl_device_id device,
  * So it has no index, and no fact that changes while the machine runs. The platform's version names
  * PoCL's compiler, the device's version its target.
  */
-static char *make_key(const struct backend_platform_facts *platform, const char *device_version,
-		      const struct backend_device_facts *facts)
+static char *device_make_key(const struct backend_platform_facts *platform,
+			     const char *device_version, const struct backend_device_facts *facts)
 {
 	char *key = NULL;
 
@@ -167,7 +167,7 @@ static int opencl_fill_texts(const struct opencl_library *cl, cl_device_id devic
 	if (full_version && facts->name && facts->driver_version) {
 		opencl_version(full_version, platform->version, version, sizeof(version));
 		facts->version = strdup(version);
-		facts->key = make_key(platform, full_version, facts);
+		facts->key = device_make_key(platform, full_version, facts);
 	}
 	free(full_version);
 	return facts->vendor && facts->extensions && facts->builtin_kernels && facts->version &&
@@ -219,7 +219,7 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 	/* PoCL runs a linker for each kernel and work-group size. What drivers of others do is not
 	 * known. */
 	facts.needs_no_processes = strcmp(platform_facts->name, "NVIDIA CUDA") == 0;
-	if (is_pocl && only_enqueues(&facts))
+	if (is_pocl && device_only_enqueues(&facts))
 		facts.features |= BACKEND_FEATURE_INLINE;
 	opencl_usm_facts(cl, device, runs_here, &facts);
 	opencl_command_buffer_facts(cl, device, &facts);

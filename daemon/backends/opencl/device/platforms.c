@@ -92,8 +92,8 @@ static int grow_devices(struct backend *backend, cl_uint count)
 
 /* Adds the devices of one platform and of some types. A platform without devices is no error (A1),
  * but the code is kept for the topology. */
-static int add_devices(struct backend *backend, cl_platform_id platform_id, uint32_t platform,
-		       cl_device_type types)
+static int platform_add_devices(struct backend *backend, cl_platform_id platform_id,
+				uint32_t platform, cl_device_type types)
 {
 	const struct opencl_library *cl = &backend->cl;
 	cl_uint count = 0;
@@ -139,11 +139,11 @@ static int add_platform(struct backend *backend, cl_platform_id id)
 	if (!facts->name || !facts->vendor || !facts->version || !facts->profile ||
 	    !facts->extensions)
 		return -ENOMEM;
-	int error = add_devices(backend, id, index, CL_DEVICE_TYPE_ALL);
+	int error = platform_add_devices(backend, id, index, CL_DEVICE_TYPE_ALL);
 	if (error < 0)
 		return error;
 	/* ALL does not include custom devices. */
-	return add_devices(backend, id, index, CL_DEVICE_TYPE_CUSTOM);
+	return platform_add_devices(backend, id, index, CL_DEVICE_TYPE_CUSTOM);
 }
 
 static int opencl_add_platforms(struct backend *backend, cl_uint count,

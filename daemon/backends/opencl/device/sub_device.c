@@ -27,7 +27,7 @@ static const cl_device_affinity_domain domains[] = {
 };
 #define DOMAINS (sizeof(domains) / sizeof(domains[0]))
 
-static enum backend_partition partition_of(cl_device_partition_property property)
+static enum backend_partition opencl_partition_kind(cl_device_partition_property property)
 {
 	switch (property) {
 	case CL_DEVICE_PARTITION_EQUALLY:
@@ -41,7 +41,7 @@ static enum backend_partition partition_of(cl_device_partition_property property
 	}
 }
 
-static enum backend_affinity affinity_of(uint64_t domain)
+static enum backend_affinity opencl_affinity(uint64_t domain)
 {
 	uint32_t i = DOMAINS - 1;
 	while (i > 0 && domains[i] != domain)
@@ -49,9 +49,9 @@ static enum backend_affinity affinity_of(uint64_t domain)
 	return (enum backend_affinity)i;
 }
 
-static uint32_t query_list(const struct opencl_library *cl, cl_device_id id,
-			   cl_device_info parameter,
-			   cl_device_partition_property list[PROPERTIES_MAX])
+static uint32_t partition_query_list(const struct opencl_library *cl, cl_device_id id,
+				     cl_device_info parameter,
+				     cl_device_partition_property list[PROPERTIES_MAX])
 {
 	size_t bytes = 0;
 	if (cl->GetDeviceInfo(id, parameter, PROPERTIES_MAX * sizeof(*list), list, &bytes) !=
@@ -64,9 +64,9 @@ void opencl_partition_fill(const struct opencl_library *cl, cl_device_id id,
 			   struct backend_device_facts *facts)
 {
 	cl_device_partition_property list[PROPERTIES_MAX] = {0};
-	uint32_t count = query_list(cl, id, CL_DEVICE_PARTITION_PROPERTIES, list);
+	uint32_t count = partition_query_list(cl, id, CL_DEVICE_PARTITION_PROPERTIES, list);
 	for (uint32_t i = 0; i < count; i++)
-		facts->partition_properties |= 1u << partition_of(list[i]);
+		facts->partition_properties |= 1u << opencl_partition_kind(list[i]);
 	uint64_t bits = opencl_device_ulong(cl, id, CL_DEVICE_PARTITION_AFFINITY_DOMAIN);
 	for (uint32_t i = 1; i < DOMAINS; i++)
 		if (bits & domains[i])
@@ -76,10 +76,10 @@ void opencl_partition_fill(const struct opencl_library *cl, cl_device_id id,
 	facts->partition_properties &= ~(1u << BACKEND_PARTITION_NONE);
 	if (facts->partition_domains == 0)
 		facts->partition_properties &= ~(1u << BACKEND_PARTITION_BY_AFFINITY);
-	if (query_list(cl, id, CL_DEVICE_PARTITION_TYPE, list) > 0)
-		facts->partition_type = partition_of(list[0]);
+	if (partition_query_list(cl, id, CL_DEVICE_PARTITION_TYPE, list) > 0)
+		facts->partition_type = opencl_partition_kind(list[0]);
 	if (facts->partition_type == BACKEND_PARTITION_BY_AFFINITY)
-		facts->partition_domain = affinity_of((uint64_t)list[1]);
+		facts->partition_domain = opencl_affinity((uint64_t)list[1]);
 }
 
 bool opencl_device_find(const struct backend *backend, uint32_t number, cl_device_id *id_out,

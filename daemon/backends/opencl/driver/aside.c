@@ -2,8 +2,8 @@
 
 #include "opencl/driver/device_clock.h"
 
-static cl_command_queue queue_of(struct backend_device *device, cl_command_queue *queue,
-				 cl_int *code_out)
+static cl_command_queue aside_queue(struct backend_device *device, cl_command_queue *queue,
+				    cl_int *code_out)
 {
 	if (!*queue)
 		*queue = opencl_queue_create(device->cl, device->context, device->id, false,
@@ -30,7 +30,7 @@ cl_int opencl_aside_read(struct backend_device *device, cl_mem buffer, cl_event 
 {
 	cl_int code = CL_SUCCESS;
 
-	cl_command_queue queue = queue_of(device, &device->settling, &code);
+	cl_command_queue queue = aside_queue(device, &device->settling, &code);
 	return queue ? device->cl->EnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, into, 1,
 						     &after, NULL)
 		     : code;
@@ -43,7 +43,7 @@ cl_int opencl_settle(struct backend_device *device, cl_mem buffer)
 
 	if (device->facts->host_unified_memory)
 		return CL_SUCCESS;
-	cl_command_queue queue = queue_of(device, &device->settling, &code);
+	cl_command_queue queue = aside_queue(device, &device->settling, &code);
 	return queue ? device->cl->EnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 1, &unread, 0, NULL,
 						     NULL)
 		     : code;

@@ -20,7 +20,7 @@ cl_command_queue opencl_queue_create(const struct opencl_library *cl, cl_context
 	return cl->CreateCommandQueue(context, device, wanted, code_out);
 }
 
-static uint64_t read_clock(clockid_t clock)
+static uint64_t device_clock_read(clockid_t clock)
 {
 	struct timespec t = {0};
 	(void)clock_gettime(clock, &t);
@@ -35,7 +35,7 @@ static void sample_host_clock(struct opencl_clock *clock)
 
 	for (int i = 0; i < 3; i++) {
 		struct opencl_stamps stamps = {.submit_ns = clock_now_ns()};
-		stamps.start = stamps.end = read_clock(clock->host_clock);
+		stamps.start = stamps.end = device_clock_read(clock->host_clock);
 		stamps.seen_ns = clock_now_ns();
 		if (stamps.seen_ns - stamps.submit_ns < best.seen_ns - best.submit_ns)
 			best = stamps;
@@ -48,8 +48,8 @@ static void sample_host_clock(struct opencl_clock *clock)
 
 /* Takes the times of a transfer of a few bytes, which every device does by itself. False: the
  * driver does not report them. */
-static bool sample_device(const struct opencl_library *cl, cl_command_queue queue, cl_mem buffer,
-			  uint32_t *word, struct opencl_stamps *stamps_out)
+static bool device_clock_sample(const struct opencl_library *cl, cl_command_queue queue,
+				cl_mem buffer, uint32_t *word, struct opencl_stamps *stamps_out)
 {
 	cl_event event = NULL;
 	cl_ulong start = 0, end = 0;
@@ -84,14 +84,14 @@ static int take_samples(struct opencl_clock *clock, const struct opencl_library 
 		uint64_t before[OPENCL_CLOCKS];
 		struct opencl_stamps stamps;
 		for (int i = 0; i < OPENCL_CLOCKS; i++)
-			before[i] = read_clock(host_clocks[i]);
-		if (!sample_device(cl, queue, buffer, &clock->word, &stamps))
+			before[i] = device_clock_read(host_clocks[i]);
+		if (!device_clock_sample(cl, queue, buffer, &clock->word, &stamps))
 			continue;
 		taken++;
 		for (int i = 0; i < OPENCL_CLOCKS; i++)
 			fits[i] = fits[i] && stamps.start >= before[i] &&
 				  stamps.end >= stamps.start &&
-				  stamps.end <= read_clock(host_clocks[i]);
+				  stamps.end <= device_clock_read(host_clocks[i]);
 		(void)opencl_timeline_update(&clock->timeline, &stamps);
 	}
 	return taken;

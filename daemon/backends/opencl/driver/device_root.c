@@ -2,7 +2,7 @@
 
 #define PARENTS_MAX 16u /* limit for parts of parts */
 
-static uint32_t index_of(const struct backend *backend, cl_device_id id)
+static uint32_t opencl_device_index(const struct backend *backend, cl_device_id id)
 {
 	uint32_t i = 0;
 	while (i < backend->device_count && backend->device_ids[i] != id)
@@ -12,14 +12,14 @@ static uint32_t index_of(const struct backend *backend, cl_device_id id)
 
 uint32_t opencl_device_root(const struct backend *backend, cl_device_id id)
 {
-	uint32_t index = index_of(backend, id);
+	uint32_t index = opencl_device_index(backend, id);
 	for (uint32_t i = 0; id && index == backend->device_count && i < PARENTS_MAX; i++) {
 		cl_device_id parent = NULL;
 		if (backend->cl.GetDeviceInfo(id, CL_DEVICE_PARENT_DEVICE, sizeof(cl_device_id),
 					      &parent, NULL) != CL_SUCCESS)
 			break;
 		id = parent;
-		index = index_of(backend, id);
+		index = opencl_device_index(backend, id);
 	}
 	return index;
 }

@@ -9,7 +9,7 @@
 #define LEAVING_PART  16u   /* of the device's memory, the part that may wait */
 #define LEAVING_COUNT 4096u /* a driver needs memory even for the smallest object */
 
-static bool is_in_flight(const struct backend_device *device)
+static bool leaving_is_in_flight(const struct backend_device *device)
 {
 	for (const struct backend_lane *lane = device->lanes; lane; lane = lane->next)
 		if (lane->head != lane->tail)
@@ -17,13 +17,13 @@ static bool is_in_flight(const struct backend_device *device)
 	return false;
 }
 
-static bool is_too_much(const struct backend_device *device)
+static bool leaving_is_too_much(const struct backend_device *device)
 {
 	return device->leaving_bytes > device->facts->global_mem_bytes / LEAVING_PART ||
 	       device->leaving_count > LEAVING_COUNT;
 }
 
-static void release(struct backend_memory *memory)
+static void leaving_release_memory(struct backend_memory *memory)
 {
 	const struct backend_device *device = memory->device;
 
@@ -39,7 +39,7 @@ void opencl_leave_behind(struct backend_memory *memory)
 	struct backend_device *device = memory->device;
 
 	if (device->facts->host_unified_memory && !memory->usm) {
-		release(memory);
+		leaving_release_memory(memory);
 		return;
 	}
 	memory->next_leaving = device->leaving;
@@ -58,7 +58,7 @@ void opencl_leave(struct backend_memory *memory)
 	}
 	struct backend_device *device = memory->device;
 	opencl_leave_behind(memory);
-	if (device->leaving && !is_in_flight(device))
+	if (device->leaving && !leaving_is_in_flight(device))
 		opencl_quiet(device);
 }
 
@@ -66,9 +66,9 @@ int opencl_leaving_check(struct backend_device *device, struct backend_fault *fa
 {
 	if (!device->leaving)
 		return 0;
-	if (!is_in_flight(device))
+	if (!leaving_is_in_flight(device))
 		opencl_quiet(device);
-	if (!is_too_much(device))
+	if (!leaving_is_too_much(device))
 		return 0;
 	device->needs_room = true;
 	opencl_fault_words(fault_out, STATUS_MEMORY_ALLOCATION,
@@ -82,7 +82,7 @@ int opencl_leaving_make_room(struct backend_device *device, int error,
 {
 	if (fault->status != STATUS_MEMORY_ALLOCATION || device->leaving_bytes == 0)
 		return error;
-	if (!is_in_flight(device)) {
+	if (!leaving_is_in_flight(device)) {
 		opencl_quiet(device);
 		return 0;
 	}
@@ -95,7 +95,7 @@ int opencl_leaving_make_room(struct backend_device *device, int error,
 bool opencl_quiet_wanted(struct backend_device *device)
 {
 	return device->leaving &&
-	       (device->needs_room || is_too_much(device) || !is_in_flight(device));
+	       (device->needs_room || leaving_is_too_much(device) || !leaving_is_in_flight(device));
 }
 
 void opencl_quiet(struct backend_device *device)
@@ -103,7 +103,7 @@ void opencl_quiet(struct backend_device *device)
 	while (device->leaving) {
 		struct backend_memory *memory = device->leaving;
 		device->leaving = memory->next_leaving;
-		release(memory);
+		leaving_release_memory(memory);
 	}
 	device->leaving_bytes = device->leaving_count = 0;
 	device->needs_room = false;

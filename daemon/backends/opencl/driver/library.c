@@ -69,7 +69,7 @@ static void look_up_svm(struct opencl_library *library)
 #undef OPENCL_PLACE
 }
 
-static int look_up(struct opencl_library *library, struct backend_fault *fault_out)
+static int opencl_look_up(struct opencl_library *library, struct backend_fault *fault_out)
 {
 	static const char *const names[] = {
 #define OPENCL_NAME(name) "cl" #name,
@@ -119,7 +119,7 @@ int opencl_library_open(const char *cache_directory, struct opencl_library *libr
 				   why ? why : "unknown reason");
 		return -ENODEV;
 	}
-	int error = look_up(&library, fault_out);
+	int error = opencl_look_up(&library, fault_out);
 	if (error < 0)
 		return error;
 	look_up_svm(&library);

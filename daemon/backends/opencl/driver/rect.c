@@ -72,7 +72,7 @@ static cl_int put_each_row(struct backend_lane *lane, const struct copy_box *box
 
 /* Makes a buffer between two copies. NULL: there is no room, or too much memory waits for its
  * release already. */
-static struct backend_memory *make_between(struct backend_device *device, uint64_t size_bytes)
+static struct backend_memory *rect_make_between(struct backend_device *device, uint64_t size_bytes)
 {
 	struct backend_fault unimportant;
 	cl_int code = CL_SUCCESS;
@@ -92,11 +92,12 @@ static struct backend_memory *make_between(struct backend_device *device, uint64
 }
 
 /* Copies through a buffer that lives as long as the two commands. The lane is in order. */
-static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box,
-			const struct end *from, const struct end *to, const struct order *order)
+static cl_int rect_put_in_two_steps(struct backend_lane *lane, const struct copy_box *box,
+				    const struct end *from, const struct end *to,
+				    const struct order *order)
 {
 	struct backend_memory *memory =
-		make_between(lane->device, box->width_bytes * box->rows * box->slices);
+		rect_make_between(lane->device, box->width_bytes * box->rows * box->slices);
 
 	cl_int code = CL_SUCCESS;
 
@@ -124,15 +125,17 @@ static cl_int put_twice(struct backend_lane *lane, const struct copy_box *box,
  * boxes that do not overlap. (Sub-buffers for the two parts would avoid this, but PoCL 3.1 crashes
  * with them.)
  */
-static cl_int put_inside(struct backend_lane *lane, const struct copy_box *box,
-			 const struct end *from, const struct end *to, const struct order *order)
+static cl_int rect_put_inside(struct backend_lane *lane, const struct copy_box *box,
+			      const struct end *from, const struct end *to,
+			      const struct order *order)
 {
 	cl_int code = CL_MEM_COPY_OVERLAP;
 
 	if (from->pitch.row_bytes == to->pitch.row_bytes &&
 	    from->pitch.slice_bytes == to->pitch.slice_bytes)
 		code = put_rect(lane, box, from, to, order);
-	return code == CL_MEM_COPY_OVERLAP ? put_twice(lane, box, from, to, order) : code;
+	return code == CL_MEM_COPY_OVERLAP ? rect_put_in_two_steps(lane, box, from, to, order)
+					   : code;
 }
 
 static int opencl_copy_rect(struct backend_lane *lane, const struct backend_command *command,
@@ -162,7 +165,7 @@ static int opencl_copy_rect(struct backend_lane *lane, const struct backend_comm
 							   from, to, box.width_bytes, wait_count,
 							   waits, event_out);
 	else if (source == destination)
-		code = put_inside(lane, &box, &first, &last, &order);
+		code = rect_put_inside(lane, &box, &first, &last, &order);
 	else
 		code = put_rect(lane, &box, &first, &last, &order);
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy a box");

@@ -31,15 +31,15 @@ static double host_time(const struct opencl_timeline *timeline, uint64_t host_ns
 }
 
 /* The value of a bound at another time, for any possible rate. */
-static double low_at(const struct opencl_timeline *timeline, const struct opencl_bound *low,
-		     double at_ns)
+static double bound_low_at(const struct opencl_timeline *timeline, const struct opencl_bound *low,
+			   double at_ns)
 {
 	double since = at_ns - low->device_ns;
 	return low->offset_ns + since * (since > 0 ? timeline->slowest : timeline->fastest);
 }
 
-static double high_at(const struct opencl_timeline *timeline, const struct opencl_bound *high,
-		      double at_ns)
+static double bound_high_at(const struct opencl_timeline *timeline, const struct opencl_bound *high,
+			    double at_ns)
 {
 	double since = at_ns - high->device_ns;
 	return high->offset_ns + since * (since > 0 ? timeline->fastest : timeline->slowest);
@@ -63,13 +63,13 @@ static double clamp_offset(double value, double low, double high)
 	return value < low ? low : value > high ? high : value;
 }
 
-static void keep_better(const struct opencl_timeline *timeline, struct opencl_window *best,
-			const struct opencl_window *other)
+static void window_keep_narrower(const struct opencl_timeline *timeline, struct opencl_window *best,
+				 const struct opencl_window *other)
 {
 	double at = timeline->latest_ns;
-	if (low_at(timeline, &other->low, at) > low_at(timeline, &best->low, at))
+	if (bound_low_at(timeline, &other->low, at) > bound_low_at(timeline, &best->low, at))
 		best->low = other->low;
-	if (high_at(timeline, &other->high, at) < high_at(timeline, &best->high, at))
+	if (bound_high_at(timeline, &other->high, at) < bound_high_at(timeline, &best->high, at))
 		best->high = other->high;
 }
 
@@ -104,7 +104,7 @@ static void update_rate(struct opencl_timeline *timeline)
 }
 
 /* From now on all times are converted by this offset. */
-static void report_by(struct opencl_timeline *timeline, double at_ns, double offset_ns)
+static void timeline_set_offset(struct opencl_timeline *timeline, double at_ns, double offset_ns)
 {
 	for (unsigned i = 0; i < OPENCL_TIMELINE_SEGMENTS; i++)
 		timeline->segments[i] = (struct opencl_segment){
@@ -122,7 +122,7 @@ static void correct_offset(struct opencl_timeline *timeline, double at_ns, doubl
 	double correction = offset_ns - (offset + rate * (at_ns - from));
 
 	if (fabs(correction) > SET_NS) {
-		report_by(timeline, at_ns, offset_ns);
+		timeline_set_offset(timeline, at_ns, offset_ns);
 		return;
 	}
 	/* A segment that has converted no time is not kept. */
@@ -142,7 +142,7 @@ static void close_window(struct opencl_timeline *timeline)
 	update_rate(timeline);
 	struct opencl_window best = timeline->windows[0];
 	for (unsigned i = 1; i < timeline->count; i++)
-		keep_better(timeline, &best, &timeline->windows[i]);
+		window_keep_narrower(timeline, &best, &timeline->windows[i]);
 	timeline->low = best.low;
 	timeline->high = best.high;
 	if (timeline->count == OPENCL_TIMELINE_WINDOWS) {
@@ -173,8 +173,8 @@ static void begin_timeline(struct opencl_timeline *timeline, const struct opencl
 	timeline->latest_ns = timeline->window_begin_ns = said->high.device_ns;
 }
 
-static struct opencl_window bounds_of(const struct opencl_timeline *timeline,
-				      const struct opencl_stamps *stamps)
+static struct opencl_window stamps_bounds(const struct opencl_timeline *timeline,
+					  const struct opencl_stamps *stamps)
 {
 	double start = device_time(timeline, stamps->start),
 	       end = device_time(timeline, stamps->end);
@@ -187,14 +187,16 @@ static struct opencl_window bounds_of(const struct opencl_timeline *timeline,
 
 /* Places the first command, or the first one after a reset. Its offset lies anywhere between its
  * bounds. */
-static void place_time(struct opencl_timeline *timeline, const struct opencl_stamps *stamps)
+static void timeline_place_first(struct opencl_timeline *timeline,
+				 const struct opencl_stamps *stamps)
 {
 	timeline->epoch_device = stamps->start;
 	timeline->epoch_host = stamps->submit_ns;
-	struct opencl_window said = bounds_of(timeline, stamps);
+	struct opencl_window said = stamps_bounds(timeline, stamps);
 	begin_timeline(timeline, &said);
 	timeline->is_placed = true;
-	report_by(timeline, timeline->latest_ns, (said.low.offset_ns + said.high.offset_ns) / 2);
+	timeline_set_offset(timeline, timeline->latest_ns,
+			    (said.low.offset_ns + said.high.offset_ns) / 2);
 }
 
 bool opencl_timeline_update(struct opencl_timeline *timeline, const struct opencl_stamps *stamps)
@@ -202,19 +204,20 @@ bool opencl_timeline_update(struct opencl_timeline *timeline, const struct openc
 	if (stamps->end < stamps->start || stamps->seen_ns < stamps->submit_ns)
 		return true; /* such times are from no working clock, and are ignored */
 	if (!timeline->is_placed) {
-		place_time(timeline, stamps);
+		timeline_place_first(timeline, stamps);
 		return true;
 	}
 	if (fabs(device_time(timeline, stamps->end)) > BEYOND_NS) {
-		place_time(timeline, stamps);
+		timeline_place_first(timeline, stamps);
 		return false;
 	}
-	struct opencl_window said = bounds_of(timeline, stamps),
+	struct opencl_window said = stamps_bounds(timeline, stamps),
 			     best = {timeline->low, timeline->high};
 	timeline->latest_ns = fmax(timeline->latest_ns, said.high.device_ns);
 	double at = timeline->latest_ns;
-	keep_better(timeline, &best, &said);
-	bool is_possible = low_at(timeline, &best.low, at) <= high_at(timeline, &best.high, at);
+	window_keep_narrower(timeline, &best, &said);
+	bool is_possible =
+		bound_low_at(timeline, &best.low, at) <= bound_high_at(timeline, &best.high, at);
 	bool is_over = false;
 	if (!is_possible) {
 		begin_timeline(timeline, &said);
@@ -228,11 +231,12 @@ bool opencl_timeline_update(struct opencl_timeline *timeline, const struct openc
 			timeline->windows[timeline->count++] = said;
 			timeline->window_begin_ns = at;
 		} else {
-			keep_better(timeline, &timeline->windows[timeline->count - 1], &said);
+			window_keep_narrower(timeline, &timeline->windows[timeline->count - 1],
+					     &said);
 		}
 	}
-	double low = low_at(timeline, &timeline->low, at),
-	       high = high_at(timeline, &timeline->high, at);
+	double low = bound_low_at(timeline, &timeline->low, at),
+	       high = bound_high_at(timeline, &timeline->high, at);
 	double width = high - low, edge = is_over && width < NARROW_NS ? width / 4 : 0;
 	double given = opencl_offset_at(timeline, at),
 	       wanted = clamp_offset(given, low + edge, high - edge);
@@ -246,9 +250,10 @@ void opencl_timeline_settle(struct opencl_timeline *timeline)
 	if (!timeline->is_placed)
 		return;
 	double at = timeline->latest_ns;
-	report_by(timeline, at,
-		  (low_at(timeline, &timeline->low, at) + high_at(timeline, &timeline->high, at)) /
-			  2);
+	timeline_set_offset(timeline, at,
+			    (bound_low_at(timeline, &timeline->low, at) +
+			     bound_high_at(timeline, &timeline->high, at)) /
+				    2);
 }
 
 bool opencl_timeline_covers(const struct opencl_timeline *timeline, uint64_t end, uint64_t host_ns)
@@ -257,7 +262,7 @@ bool opencl_timeline_covers(const struct opencl_timeline *timeline, uint64_t end
 		return false;
 	double at = device_time(timeline, end);
 	return host_time(timeline, host_ns) - at + timeline->slack_ns >=
-	       high_at(timeline, &timeline->high, at);
+	       bound_high_at(timeline, &timeline->high, at);
 }
 
 uint64_t opencl_timeline_host(struct opencl_timeline *timeline, uint64_t device_ns)

@@ -105,7 +105,7 @@ static void call_watcher(uint64_t number, cl_int status)
 	(void)pthread_mutex_unlock(&lock);
 }
 
-static void CL_CALLBACK on_event(cl_event event, cl_int status, void *number)
+static void CL_CALLBACK on_watched_event(cl_event event, cl_int status, void *number)
 {
 	(void)event;
 	call_watcher((uint64_t)(uintptr_t)number, status);
@@ -145,7 +145,7 @@ int opencl_event_watch(struct backend_event *event, backend_happened *happened, 
 	if (take_watch(happened, token, &number) < 0)
 		return opencl_no_memory(fault_out, "an event");
 	event->watch = number;
-	cl_int code = cl->SetEventCallback(event->event, CL_COMPLETE, on_event,
+	cl_int code = cl->SetEventCallback(event->event, CL_COMPLETE, on_watched_event,
 					   (void *)(uintptr_t)number);
 	if (code == CL_SUCCESS)
 		return 0;

@@ -32,7 +32,7 @@ static void CL_CALLBACK on_begun(cl_event event, cl_int status, void *user_data)
 
 /* The event that shows that the command runs. A graph and a native command have a mark before them,
  * which is complete then. */
-static cl_event mark_of(const struct opencl_pending *pending, cl_int *state_out)
+static cl_event begin_mark(const struct opencl_pending *pending, cl_int *state_out)
 {
 	*state_out = pending->start ? CL_COMPLETE : CL_RUNNING;
 	return pending->start ? pending->start : pending->event;
@@ -41,7 +41,7 @@ static cl_event mark_of(const struct opencl_pending *pending, cl_int *state_out)
 void opencl_begin_watch(const struct backend_lane *lane, struct opencl_pending *pending)
 {
 	cl_int state = CL_RUNNING;
-	cl_event mark = mark_of(pending, &state);
+	cl_event mark = begin_mark(pending, &state);
 	struct opencl_begin *begin = calloc(1, sizeof(*begin));
 
 	if (!begin)
@@ -68,7 +68,7 @@ bool opencl_begun(struct backend_lane *lane, uint64_t sequence, uint64_t *begun_
 			atomic_load_explicit(&pending->begin->begun_ns, memory_order_acquire);
 	if (*begun_ns_out)
 		return true;
-	cl_event mark = mark_of(pending, &wanted);
+	cl_event mark = begin_mark(pending, &wanted);
 	return lane->device->cl->GetEventInfo(mark, CL_EVENT_COMMAND_EXECUTION_STATUS,
 					      sizeof(state), &state, NULL) == CL_SUCCESS &&
 	       state <= wanted;

@@ -59,9 +59,9 @@ static int fill_range(struct backend_lane *lane, const struct backend_argument *
 }
 
 /* Writes what one argument permits; what is not known permits everything. */
-static int allow(struct backend_lane *lane, const struct backend_argument *argument,
-		 uint64_t *words, struct opencl_check *check, struct opencl_waits *list,
-		 struct backend_fault *fault_out)
+static int check_allow_argument(struct backend_lane *lane, const struct backend_argument *argument,
+				uint64_t *words, struct opencl_check *check,
+				struct opencl_waits *list, struct backend_fault *fault_out)
 {
 	const uint64_t reach = argument->global.reach;
 	const struct backend_memory *memory = argument->global.memory;
@@ -84,9 +84,9 @@ static int allow(struct backend_lane *lane, const struct backend_argument *argum
 	return fill_range(lane, argument, bytes, check, list, fault_out);
 }
 
-static int allow_all(struct backend_lane *lane, const struct backend_command *command,
-		     uint64_t *words, struct opencl_check *check, struct opencl_waits *list,
-		     struct backend_fault *fault_out)
+static int check_allow_all(struct backend_lane *lane, const struct backend_command *command,
+			   uint64_t *words, struct opencl_check *check, struct opencl_waits *list,
+			   struct backend_fault *fault_out)
 {
 	const struct backend_argument *arguments = command->launch.arguments;
 	uint32_t count = command->launch.argument_count;
@@ -99,13 +99,14 @@ static int allow_all(struct backend_lane *lane, const struct backend_command *co
 		if (arguments[i].kind == BACKEND_ARGUMENT_LOCAL)
 			*two = arguments[i].local_bytes;
 		else if (arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
-			error = allow(lane, &arguments[i], two, check, list, fault_out);
+			error = check_allow_argument(lane, &arguments[i], two, check, list,
+						     fault_out);
 	}
 	return error;
 }
 
 /* The slots for the last accesses: four for each work-item, of few launches; a power of two. */
-static uint64_t slots_for(const struct backend_command *command)
+static uint64_t check_slot_count(const struct backend_command *command)
 {
 	uint64_t items = 1, slots = 64;
 
@@ -124,7 +125,7 @@ static int make_block(struct backend_lane *lane, const struct backend_command *c
 	cl_int code = CL_SUCCESS;
 
 	const size_t block = PORTABLE_CHECK_WORDS * sizeof(*words);
-	size_t bytes = block + slots_for(command) * PORTABLE_CHECK_SLOT_BYTES;
+	size_t bytes = block + check_slot_count(command) * PORTABLE_CHECK_SLOT_BYTES;
 	if (bytes > BLOCKS_BYTES_MAX - lane->device->check_bytes)
 		bytes = block;
 	words[PORTABLE_CHECK_SLOTS] = (bytes - block) / PORTABLE_CHECK_SLOT_BYTES;
@@ -153,7 +154,7 @@ int opencl_check_begin(struct backend_lane *lane, cl_kernel prepared,
 		return opencl_no_memory(fault_out, "a command");
 	*check_out = check;
 	check->dimensions = command->launch.dimensions;
-	int error = allow_all(lane, command, words, check, list, fault_out);
+	int error = check_allow_all(lane, command, words, check, list, fault_out);
 	if (error == 0)
 		error = make_block(lane, command, words, check, fault_out);
 	if (error < 0)

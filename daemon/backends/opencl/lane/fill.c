@@ -9,7 +9,7 @@
 
 #define OPENCL_FILL_BLOCK_BYTES 65536u
 
-static bool driver_can(const struct opencl_fill_request *request)
+static bool driver_can_fill(const struct opencl_fill_request *request)
 {
 	size_t pattern = request->pattern_bytes;
 
@@ -53,7 +53,7 @@ int opencl_fill(struct backend_lane *lane, const struct opencl_fill_request *req
 				   (unsigned long long)request->size_bytes, pattern);
 		return -EINVAL;
 	}
-	if (driver_can(request)) {
+	if (driver_can_fill(request)) {
 		cl_int code = cl->EnqueueFillBuffer(lane->queue, request->memory->buffer,
 						    request->pattern, pattern,
 						    request->offset_bytes, request->size_bytes,

@@ -33,7 +33,7 @@ int opencl_graphs_open(struct backend_device *device, struct backend_fault *faul
 
 /* The queue is made with the first graph, because it holds its context, which may be the
  * application's. */
-static int need_queue(struct backend_device *device, struct backend_fault *fault_out)
+static int graph_need_queue(struct backend_device *device, struct backend_fault *fault_out)
 {
 	cl_int code = CL_SUCCESS;
 
@@ -63,7 +63,7 @@ int opencl_graph_create(struct backend_device *device, struct backend_graph **gr
 	if (!device->graphs)
 		return opencl_node_refuse(fault_out,
 					  "a command of a device without command buffers");
-	int error = need_queue(device, fault_out);
+	int error = graph_need_queue(device, fault_out);
 	if (error < 0)
 		return error;
 	struct backend_graph *graph = calloc(1, sizeof(*graph));

@@ -139,7 +139,7 @@ static void CL_CALLBACK on_completed(cl_event event, cl_int status, void *user_d
 	(void)pthread_mutex_unlock(&device->lock);
 }
 
-static uint64_t period_of(const struct opencl_pending *pending)
+static uint64_t lane_period_ns(const struct opencl_pending *pending)
 {
 	return pending->kernel ? pending->kernel->period_ns : pending->period_ns;
 }
@@ -149,15 +149,16 @@ static uint64_t period_of(const struct opencl_pending *pending)
  * within OPENCL_WINDOW_NS. Before a command that is long, or whose time is unknown, the window
  * ends, so earlier commands do not wait for it.
  */
-static const struct opencl_pending *window_end(const struct backend_lane *lane)
+static const struct opencl_pending *lane_window_end(const struct backend_lane *lane)
 {
 	size_t at = lane->head;
-	uint64_t sum = period_of(&lane->pending_ring[at & (lane->capacity - 1)]);
+	uint64_t sum = lane_period_ns(&lane->pending_ring[at & (lane->capacity - 1)]);
 
 	for (size_t count = 1;
 	     at + 1 != lane->tail && count < OPENCL_WINDOW_COMMANDS && sum < OPENCL_WINDOW_NS;
 	     count++, at++) {
-		uint64_t next = period_of(&lane->pending_ring[(at + 1) & (lane->capacity - 1)]);
+		uint64_t next =
+			lane_period_ns(&lane->pending_ring[(at + 1) & (lane->capacity - 1)]);
 		if (next > OPENCL_WINDOW_NS - sum)
 			break;
 		sum += next;
@@ -181,7 +182,7 @@ static void arm_callback(struct backend_lane *lane)
 	(void)pthread_mutex_unlock(&device->lock);
 	if (armed)
 		return;
-	if (device->cl->SetEventCallback(window_end(lane)->event, CL_COMPLETE, on_completed,
+	if (device->cl->SetEventCallback(lane_window_end(lane)->event, CL_COMPLETE, on_completed,
 					 lane) == CL_SUCCESS)
 		return;
 	/* The driver cannot call back. So commands are polled in the next turn instead of being
@@ -280,7 +281,8 @@ static void report_refusal(const struct opencl_pending *pending, struct backend_
 }
 
 /* Reports the first pending command if it has ended. */
-static bool report_first(struct backend_lane *lane, struct backend_completion *completion_out)
+static bool lane_report_first_pending(struct backend_lane *lane,
+				      struct backend_completion *completion_out)
 {
 	struct backend_device *device = lane->device;
 	struct opencl_pending *pending = &lane->pending_ring[lane->head & (lane->capacity - 1)];
@@ -317,7 +319,7 @@ uint32_t opencl_progress(struct backend_device *device, struct backend_completio
 	opencl_clock_rebase(&device->clock, clock_now_ns());
 	for (struct backend_lane *lane = device->lanes; lane; lane = lane->next) {
 		while (count < capacity && lane->head != lane->tail) {
-			if (!report_first(lane, &completions[count]))
+			if (!lane_report_first_pending(lane, &completions[count]))
 				break;
 			count++;
 		}

@@ -8,7 +8,7 @@
 #include "opencl/driver/watch.h"
 #include "status.h"
 
-static void *opencl_native_handle(uint64_t native)
+static void *opencl_native_to_handle(uint64_t native)
 {
 	return (void *)(uintptr_t)native;
 }
@@ -57,7 +57,7 @@ int opencl_native_get(struct backend_device *device, enum backend_native_kind ki
 	return 0;
 }
 
-static int other_context(struct backend_fault *fault_out)
+static int native_refuse_context(struct backend_fault *fault_out)
 {
 	opencl_fault_words(fault_out, STATUS_INVALID,
 			   "the native object belongs to another OpenCL context");
@@ -83,7 +83,7 @@ static int opencl_lane_from_native(struct backend_device *device, cl_command_que
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "query a command queue");
 	if (context != device->context)
-		return other_context(fault_out);
+		return native_refuse_context(fault_out);
 	if (id != device->id) {
 		opencl_fault_words(fault_out, STATUS_INVALID,
 				   "the queue is another device's, or that of a part of this one");
@@ -142,7 +142,7 @@ static int memory_from_native(struct backend_device *device, cl_mem native,
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "query a memory object");
 	if (context != device->context)
-		return other_context(fault_out);
+		return native_refuse_context(fault_out);
 	CLEANUP(free_pointer) struct backend_memory *memory = calloc(1, sizeof(*memory));
 	if (!memory)
 		return opencl_no_memory(fault_out, "a native object");
@@ -178,19 +178,19 @@ int opencl_native_make(struct backend_device *device, enum backend_native_kind k
 	int error;
 	switch (kind) {
 	case BACKEND_NATIVE_QUEUE:
-		error = opencl_lane_from_native(device, opencl_native_handle(native), &lane,
+		error = opencl_lane_from_native(device, opencl_native_to_handle(native), &lane,
 						fault_out);
 		break;
 	case BACKEND_NATIVE_MEMORY:
-		error = memory_from_native(device, opencl_native_handle(native), &memory, &bytes,
+		error = memory_from_native(device, opencl_native_to_handle(native), &memory, &bytes,
 					   fault_out);
 		break;
 	case BACKEND_NATIVE_KERNEL:
-		error = opencl_kernel_make_native(device, opencl_native_handle(native), &kernel,
+		error = opencl_kernel_make_native(device, opencl_native_to_handle(native), &kernel,
 						  fault_out);
 		break;
 	case BACKEND_NATIVE_EVENT:
-		error = opencl_event_make_native(device, opencl_native_handle(native), &event,
+		error = opencl_event_make_native(device, opencl_native_to_handle(native), &event,
 						 fault_out);
 		break;
 	default:

@@ -19,8 +19,8 @@ uint64_t *opencl_native_memories(const struct backend_command *command)
 
 /* Makes later commands of the queue begin behind the waits and all earlier commands. For a queue in
  * order a mark is enough. */
-static cl_int begin_native(struct backend_lane *lane, cl_uint wait_count, const cl_event *waits,
-			   cl_event *start_out)
+static cl_int native_command_begin(struct backend_lane *lane, cl_uint wait_count,
+				   const cl_event *waits, cl_event *start_out)
 {
 	const struct opencl_library *cl = lane->device->cl;
 
@@ -61,7 +61,7 @@ int opencl_native_command(struct backend_lane *lane, const struct backend_comman
 
 	if (!memories)
 		return opencl_no_memory(fault_out, "a native command");
-	cl_int code = begin_native(lane, wait_count, waits, &start);
+	cl_int code = native_command_begin(lane, wait_count, waits, &start);
 	if (code != CL_SUCCESS) {
 		free(memories);
 		return opencl_fault_code(fault_out, code, "mark the queue");

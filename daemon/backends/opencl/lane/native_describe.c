@@ -19,13 +19,13 @@ static void *opencl_described_handle(uint64_t native)
 	return (void *)(uintptr_t)native;
 }
 
-static int no_such(struct backend_fault *fault_out, const char *what)
+static int native_refuse_handle(struct backend_fault *fault_out, const char *what)
 {
 	opencl_fault_words(fault_out, STATUS_INVALID, "there is no such OpenCL %s here", what);
 	return -EINVAL;
 }
 
-static uint64_t bit_of(const struct backend *backend, cl_device_id id)
+static uint64_t native_device_bit(const struct backend *backend, cl_device_id id)
 {
 	for (uint32_t i = 0; i < backend->device_count && i < NATIVE_DEVICES_MAX; i++)
 		if (backend->device_ids[i] == id)
@@ -33,7 +33,7 @@ static uint64_t bit_of(const struct backend *backend, cl_device_id id)
 	return 0;
 }
 
-static uint64_t of_platform(const struct backend *backend, cl_platform_id id)
+static uint64_t native_platform_devices(const struct backend *backend, cl_platform_id id)
 {
 	uint64_t devices = 0;
 	for (uint32_t i = 0; i < backend->device_count && i < NATIVE_DEVICES_MAX; i++) {
@@ -49,7 +49,7 @@ static uint64_t of_platform(const struct backend *backend, cl_platform_id id)
 
 /* The bit of a device; for a part of a device, the bit of the whole. A wrong handle has an
  * undefined result, as everywhere in OpenCL. */
-static uint64_t of_device(const struct backend *backend, cl_device_id id)
+static uint64_t native_device_root_bit(const struct backend *backend, cl_device_id id)
 {
 	uint32_t root = opencl_device_root(backend, id);
 	return root < backend->device_count && root < NATIVE_DEVICES_MAX ? 1ull << root : 0;
@@ -57,8 +57,8 @@ static uint64_t of_device(const struct backend *backend, cl_device_id id)
 
 /* All devices of a context must be known here; otherwise the context that SYCL has would be another
  * one. */
-static int of_context(const struct backend *backend, cl_context context, uint64_t *devices_out,
-		      struct backend_fault *fault_out)
+static int native_context_devices(const struct backend *backend, cl_context context,
+				  uint64_t *devices_out, struct backend_fault *fault_out)
 {
 	cl_device_id ids[NATIVE_DEVICES_MAX];
 	size_t bytes = 0;
@@ -69,9 +69,9 @@ static int of_context(const struct backend *backend, cl_context context, uint64_
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "query a context's devices");
 	for (size_t i = 0; i < bytes / sizeof(cl_device_id); i++) {
-		uint64_t bit = bit_of(backend, ids[i]);
+		uint64_t bit = native_device_bit(backend, ids[i]);
 		if (!bit)
-			return no_such(
+			return native_refuse_handle(
 				fault_out,
 				"device as one of the context's (a part of a device is none)");
 		devices |= bit;
@@ -86,19 +86,20 @@ int opencl_native_devices(struct backend *backend, enum backend_native_kind kind
 	uint64_t devices;
 	switch (kind) {
 	case BACKEND_NATIVE_PLATFORM:
-		devices = of_platform(backend, opencl_described_handle(native));
+		devices = native_platform_devices(backend, opencl_described_handle(native));
 		if (!devices)
-			return no_such(fault_out, "platform");
+			return native_refuse_handle(fault_out, "platform");
 		*devices_out = devices;
 		return 0;
 	case BACKEND_NATIVE_DEVICE:
-		devices = of_device(backend, opencl_described_handle(native));
+		devices = native_device_root_bit(backend, opencl_described_handle(native));
 		if (!devices)
-			return no_such(fault_out, "device");
+			return native_refuse_handle(fault_out, "device");
 		*devices_out = devices;
 		return 0;
 	case BACKEND_NATIVE_CONTEXT:
-		return of_context(backend, opencl_described_handle(native), devices_out, fault_out);
+		return native_context_devices(backend, opencl_described_handle(native), devices_out,
+					      fault_out);
 	default:
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
 				   "kind %d has no devices", (int)kind);
@@ -137,11 +138,11 @@ static int describe_queue(const struct backend *backend, cl_command_queue queue,
 				   "a queue on the device takes no commands from the host");
 		return -EINVAL;
 	}
-	facts->devices = of_device(backend, device);
+	facts->devices = native_device_root_bit(backend, device);
 	facts->out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
 	facts->profiling = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
 	return facts->devices ? native_describe_check_context(of, context, fault_out)
-			      : no_such(fault_out, "device as the queue's");
+			      : native_refuse_handle(fault_out, "device as the queue's");
 }
 
 static int describe_image(const struct backend *backend, cl_mem memory, cl_mem_object_type type,
@@ -235,7 +236,7 @@ static int describe_program(const struct backend *backend, cl_program program, u
 								    : BACKEND_PROGRAM_OBJECT;
 		if (state > facts->state)
 			facts->state = state;
-		facts->devices |= bit_of(backend, ids[i]);
+		facts->devices |= native_device_bit(backend, ids[i]);
 	}
 	if (code != CL_SUCCESS)
 		return opencl_fault_code(fault_out, code, "query a program");
@@ -250,10 +251,10 @@ int opencl_native_describe(struct backend *backend, enum backend_native_kind kin
 	int error;
 	switch (kind) {
 	case BACKEND_NATIVE_DEVICE:
-		facts.devices = of_device(backend, opencl_described_handle(native));
-		facts.is_sub_device =
-			facts.devices && !bit_of(backend, opencl_described_handle(native));
-		error = facts.devices ? 0 : no_such(fault_out, "device");
+		facts.devices = native_device_root_bit(backend, opencl_described_handle(native));
+		facts.is_sub_device = facts.devices &&
+				      !native_device_bit(backend, opencl_described_handle(native));
+		error = facts.devices ? 0 : native_refuse_handle(fault_out, "device");
 		break;
 	case BACKEND_NATIVE_QUEUE:
 		error = describe_queue(backend, opencl_described_handle(native), context, &facts,

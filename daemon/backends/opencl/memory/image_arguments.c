@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool has_prefix(const struct backend_argument_facts *argument,
-		       enum backend_argument_kind kind, const char *prefix)
+static bool type_has_prefix(const struct backend_argument_facts *argument,
+			    enum backend_argument_kind kind, const char *prefix)
 {
 	return argument->kind == kind && strncmp(argument->name, prefix, strlen(prefix)) == 0;
 }
@@ -21,12 +21,12 @@ uint32_t opencl_arguments_merge(struct backend_argument_facts *arguments, uint32
 	uint32_t merged = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		bool is_pair =
-			i + 1 < count && arguments[i].kind == BACKEND_ARGUMENT_IMAGE &&
-			has_prefix(&arguments[i + 1], BACKEND_ARGUMENT_SAMPLER, OPENCL_SAMPLER_OF);
-		bool has_step =
-			is_pair && i + 2 < count &&
-			has_prefix(&arguments[i + 2], BACKEND_ARGUMENT_VALUE, OPENCL_LAYER_STEP_OF);
+		bool is_pair = i + 1 < count && arguments[i].kind == BACKEND_ARGUMENT_IMAGE &&
+			       type_has_prefix(&arguments[i + 1], BACKEND_ARGUMENT_SAMPLER,
+					       OPENCL_SAMPLER_OF);
+		bool has_step = is_pair && i + 2 < count &&
+				type_has_prefix(&arguments[i + 2], BACKEND_ARGUMENT_VALUE,
+						OPENCL_LAYER_STEP_OF);
 		places[merged] =
 			(struct opencl_place){.index = i, .is_pair = is_pair, .has_step = has_step};
 		arguments[merged] = arguments[i];
@@ -44,7 +44,7 @@ static int refuse_argument(struct backend_fault *fault_out, uint32_t index, cons
 
 /* True if the type is "image2d_t", "image2d_array_t" and so on, as the image has it. No other kinds
  * are made here. */
-static bool is_of_type(const struct backend_image *image, const char *type_name)
+static bool argument_is_of_type(const struct backend_image *image, const char *type_name)
 {
 	char wanted[24];
 
@@ -65,7 +65,7 @@ static int check_image_argument(const struct backend_kernel *kernel, uint32_t in
 
 	if (!memory || memory->image.dimensions == 0)
 		return refuse_argument(fault_out, index, "is an image; a buffer was given");
-	if (!is_of_type(&memory->image, facts->type_name))
+	if (!argument_is_of_type(&memory->image, facts->type_name))
 		return refuse_argument(
 			fault_out, index,
 			"is an image of another number of dimensions, or has layers or none");

@@ -25,7 +25,7 @@ struct opencl_usm {
 	enum backend_usm_kind kind;
 };
 
-static bool can_call(const struct opencl_library *cl)
+static bool usm_functions_exist(const struct opencl_library *cl)
 {
 	return cl->SVMAlloc && cl->SVMFree && cl->SetKernelArgSVMPointer && cl->SetKernelExecInfo &&
 	       cl->EnqueueSVMMemcpy;
@@ -34,8 +34,9 @@ static bool can_call(const struct opencl_library *cl)
 void opencl_usm_facts(const struct opencl_library *cl, cl_device_id device, bool runs_here,
 		      struct backend_device_facts *facts)
 {
-	uint64_t svm =
-		can_call(cl) ? opencl_device_ulong(cl, device, CL_DEVICE_SVM_CAPABILITIES) : 0;
+	uint64_t svm = usm_functions_exist(cl)
+			       ? opencl_device_ulong(cl, device, CL_DEVICE_SVM_CAPABILITIES)
+			       : 0;
 	bool fine = svm & (CL_DEVICE_SVM_FINE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_SYSTEM);
 
 	if (!(svm & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) || facts->address_bits != 64)
@@ -53,7 +54,7 @@ void opencl_usm_facts(const struct opencl_library *cl, cl_device_id device, bool
 		facts->features |= BACKEND_FEATURE_HOST_ADDRESS;
 }
 
-static bool reaches_all(const struct backend_device *device)
+static bool usm_reaches_all(const struct backend_device *device)
 {
 	return device->facts->features & BACKEND_FEATURE_HOST_ADDRESS;
 }
@@ -118,7 +119,7 @@ static int usm_no_memory(uint64_t size_bytes, struct backend_fault *fault_out)
  */
 static void opencl_give_usm(struct backend_device *device, const struct opencl_usm *usm)
 {
-	if (reaches_all(device)) {
+	if (usm_reaches_all(device)) {
 		(void)munmap(usm->base, usm->size_bytes);
 		return;
 	}
@@ -135,7 +136,7 @@ static void opencl_give_usm(struct backend_device *device, const struct opencl_u
 static int opencl_take_usm(struct backend_device *device, struct opencl_usm *usm,
 			   uint64_t alignment)
 {
-	if (reaches_all(device)) {
+	if (usm_reaches_all(device)) {
 		usm->base = mmap(NULL, usm->size_bytes, PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (usm->base == MAP_FAILED)
@@ -239,7 +240,7 @@ int opencl_usm_announce(struct backend_kernel *kernel, uint32_t variant,
 	const struct backend_device *device = kernel->program->device;
 	cl_int code = CL_SUCCESS;
 
-	if (reaches_all(device) || !device->usm_nothing ||
+	if (usm_reaches_all(device) || !device->usm_nothing ||
 	    kernel->usm_changes[variant] == device->usm_changes)
 		return 0;
 	void **pointers = calloc(device->usm_count + 1, sizeof(void *));

@@ -29,7 +29,7 @@ void opencl_build_fini(struct opencl_build *build)
 	free(build->own_source);
 }
 
-static const char *prelude_of(const struct opencl_build *build)
+static const char *build_prelude(const struct opencl_build *build)
 {
 	return build->kind == BACKEND_SOURCE_PORTABLE ? portable_prelude_opencl : "";
 }
@@ -38,7 +38,7 @@ static const char *prelude_of(const struct opencl_build *build)
 int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_out)
 {
 	static const char line[] = "#line 1 \"kernel\"\n";
-	const char *prelude = prelude_of(build);
+	const char *prelude = build_prelude(build);
 	const char *parts[] = {prelude, line, build->source};
 	const size_t sizes[] = {strlen(prelude), sizeof(line) - 1, build->source_bytes};
 	cl_int code = CL_SUCCESS;
@@ -57,7 +57,7 @@ static unsigned long lines_before(const struct opencl_build *build)
 {
 	unsigned long lines = 1;
 
-	for (const char *at = prelude_of(build); (at = strchr(at, '\n')); at++)
+	for (const char *at = build_prelude(build); (at = strchr(at, '\n')); at++)
 		lines++;
 	return lines;
 }

@@ -9,8 +9,8 @@ static uint64_t opencl_larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static bool is_of(const struct opencl_growth *growth, const char *name, uint32_t variant,
-		  const size_t *local)
+static bool growth_is_of(const struct opencl_growth *growth, const char *name, uint32_t variant,
+			 const size_t *local)
 {
 	return growth->variant == variant &&
 	       memcmp(growth->local, local, sizeof(growth->local)) == 0 &&
@@ -23,9 +23,9 @@ static int find_growth(struct backend_kernel *kernel, uint32_t variant, const si
 	struct backend_program *program = kernel->program;
 	struct opencl_growth *growth = kernel->growth;
 
-	if (!growth || !is_of(growth, kernel->name, variant, local))
+	if (!growth || !growth_is_of(growth, kernel->name, variant, local))
 		for (growth = program->growths;
-		     growth && !is_of(growth, kernel->name, variant, local);)
+		     growth && !growth_is_of(growth, kernel->name, variant, local);)
 			growth = growth->next;
 	if (!growth) {
 		growth = calloc(1, sizeof(*growth));
@@ -96,8 +96,9 @@ static void poll_leader(const struct opencl_library *cl, struct opencl_growth *g
 	forget_leader(cl, growth);
 }
 
-static bool is_served(const struct backend_device *device, const struct opencl_growth *growth,
-		      const struct opencl_growth_need *need)
+static bool growth_is_served(const struct backend_device *device,
+			     const struct opencl_growth *growth,
+			     const struct opencl_growth_need *need)
 {
 	return growth->is_known &&
 	       growth->epoch == device->growth_leaders / OPENCL_GROWTH_LEADERS &&
@@ -111,7 +112,7 @@ bool opencl_growth_is_served(const struct backend_device *device,
 			     const struct opencl_growth_user *user)
 {
 	poll_leader(device->cl, user->growth);
-	return is_served(device, user->growth, &user->need);
+	return growth_is_served(device, user->growth, &user->need);
 }
 
 void opencl_growth_led(struct backend_device *device, const struct opencl_growth_user *user,

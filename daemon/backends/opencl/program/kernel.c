@@ -325,9 +325,9 @@ static int opencl_kernel_make_part(struct backend_kernel *kernel, uint32_t index
 				  : opencl_fault_code(fault_out, code, "make a part of a buffer");
 }
 
-static int set_global(struct backend_kernel *kernel, cl_kernel to, uint32_t index,
-		      const struct backend_argument *argument, struct backend_fault *fault_out,
-		      cl_int *code_out)
+static int kernel_set_global_argument(struct backend_kernel *kernel, cl_kernel to, uint32_t index,
+				      const struct backend_argument *argument,
+				      struct backend_fault *fault_out, cl_int *code_out)
 {
 	const struct backend_memory *memory = argument->global.memory;
 	cl_mem object = memory ? memory->buffer : NULL;
@@ -427,7 +427,7 @@ static int opencl_set_argument(struct backend_kernel *kernel, cl_kernel to, uint
 					NULL);
 		break;
 	case BACKEND_ARGUMENT_GLOBAL:
-		error = set_global(kernel, to, index, argument, fault_out, &code);
+		error = kernel_set_global_argument(kernel, to, index, argument, fault_out, &code);
 		break;
 	case BACKEND_ARGUMENT_IMAGE:
 	case BACKEND_ARGUMENT_SAMPLER:
@@ -445,8 +445,8 @@ static int opencl_set_argument(struct backend_kernel *kernel, cl_kernel to, uint
 
 /* The arguments of a launch are set in a copy of the application's kernel. So they are not set for
  * the next launch or for the application, unless the driver cannot copy kernels. */
-static int copy_native(struct backend_kernel *kernel, cl_kernel *to,
-		       struct backend_fault *fault_out)
+static int kernel_copy_native(struct backend_kernel *kernel, cl_kernel *to,
+			      struct backend_fault *fault_out)
 {
 	const struct opencl_library *cl = kernel->program->device->cl;
 	cl_int code = CL_SUCCESS;
@@ -483,7 +483,7 @@ int opencl_kernel_prepare(struct backend_kernel *kernel, uint32_t dimensions,
 	if (error == 0)
 		error = get_variant(kernel, variant, &to, fault_out);
 	if (error == 0 && kernel->is_native)
-		error = copy_native(kernel, &to, fault_out);
+		error = kernel_copy_native(kernel, &to, fault_out);
 	if (local_bytes > device_bytes)
 		local_bytes = device_bytes;
 	for (uint32_t i = 0; error == 0 && i < count; i++)

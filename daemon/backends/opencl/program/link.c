@@ -141,7 +141,7 @@ static void opencl_link_fini(struct link *link)
 }
 
 /* The first part with a log gives it to the link. */
-static void hand_log(struct link *link, struct opencl_build *part)
+static void link_hand_log(struct link *link, struct opencl_build *part)
 {
 	if (link->whole.log)
 		free(part->log);
@@ -181,7 +181,7 @@ static int link_variant(struct link *link, uint32_t dimensions, struct backend_f
 	for (uint32_t i = 0; i < link->count; i++) {
 		struct opencl_build *part = &link->parts[i];
 		int error = compile_for_dimensions(part, dimensions, fault_out);
-		hand_log(link, part);
+		link_hand_log(link, part);
 		if (error < 0)
 			return error;
 		link->programs[i] = part->program;

@@ -94,7 +94,7 @@ static bool link_word_is(const struct name *word, const char *text)
 	return word->bytes == strlen(text) && memcmp(word->at, text, word->bytes) == 0;
 }
 
-static bool is_same(const struct name *a, const struct name *b)
+static bool linked_names_are_equal(const struct name *a, const struct name *b)
 {
 	return a->bytes == b->bytes && memcmp(a->at, b->at, a->bytes) == 0;
 }
@@ -152,22 +152,22 @@ static const struct name *find_definition(const struct names *names, const struc
 					  uint32_t end)
 {
 	for (uint32_t i = 0; i < end; i++)
-		if (names->all[i].is_defined && is_same(&names->all[i], name))
+		if (names->all[i].is_defined && linked_names_are_equal(&names->all[i], name))
 			return &names->all[i];
 	return NULL;
 }
 
-static bool is_missing(const struct names *names, uint32_t index)
+static bool linked_name_is_missing(const struct names *names, uint32_t index)
 {
 	const struct name *name = &names->all[index];
 
 	for (uint32_t i = 0; i < index; i++) /* reported already */
-		if (is_same(&names->all[i], name))
+		if (linked_names_are_equal(&names->all[i], name))
 			return false;
 	return !name->is_defined && !name->is_local && !find_definition(names, name, names->count);
 }
 
-static bool is_twice(const struct names *names, uint32_t index)
+static bool linked_name_is_twice(const struct names *names, uint32_t index)
 {
 	const struct name *name = &names->all[index];
 	const struct name *other = find_definition(names, name, index);
@@ -219,8 +219,8 @@ char *opencl_link_words(const struct opencl_text *sources, uint32_t count)
 			}
 		(void)fputs(*between ? "\n" : "no function\n", file);
 	}
-	write_list(file, names, "declared, and defined in none of them:", is_missing);
-	write_list(file, names, "defined in more than one of them:", is_twice);
+	write_list(file, names, "declared, and defined in none of them:", linked_name_is_missing);
+	write_list(file, names, "defined in more than one of them:", linked_name_is_twice);
 	free(names);
 	if (fclose(file) == 0)
 		return words;

@@ -57,8 +57,8 @@ int opencl_native_program_wrap(struct backend_device *device, cl_program native,
 	return error;
 }
 
-static int type_of(const struct backend_device *device, cl_program program,
-		   cl_program_binary_type *type_out, struct backend_fault *fault_out)
+static int native_program_type(const struct backend_device *device, cl_program program,
+			       cl_program_binary_type *type_out, struct backend_fault *fault_out)
 {
 	cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
 	cl_int code = device->cl->GetProgramBuildInfo(program, device->id, CL_PROGRAM_BINARY_TYPE,
@@ -70,8 +70,8 @@ static int type_of(const struct backend_device *device, cl_program program,
 }
 
 /* Puts the end of the compiler's or linker's log into the fault. */
-static int build_failed(const struct backend_device *device, cl_program program, cl_int code,
-			const char *what, struct backend_fault *fault_out)
+static int native_build_failed(const struct backend_device *device, cl_program program, cl_int code,
+			       const char *what, struct backend_fault *fault_out)
 {
 	char log[4096] = "";
 	size_t bytes = 0;
@@ -91,9 +91,9 @@ static int compile_native(const struct backend_device *device, cl_program progra
 {
 	cl_int code =
 		device->cl->CompileProgram(program, 1, &device->id, "", 0, NULL, NULL, NULL, NULL);
-	return code == CL_SUCCESS
-		       ? 0
-		       : build_failed(device, program, code, "compile the program", fault_out);
+	return code == CL_SUCCESS ? 0
+				  : native_build_failed(device, program, code,
+							"compile the program", fault_out);
 }
 
 static int build_native(const struct backend_device *device, cl_program program,
@@ -102,7 +102,7 @@ static int build_native(const struct backend_device *device, cl_program program,
 	cl_int code = device->cl->BuildProgram(program, 1, &device->id, "", NULL, NULL);
 	return code == CL_SUCCESS
 		       ? 0
-		       : build_failed(device, program, code, "build the program", fault_out);
+		       : native_build_failed(device, program, code, "build the program", fault_out);
 }
 
 static int link_native_programs(struct backend_program *program, struct backend_fault *fault_out)
@@ -115,13 +115,13 @@ static int link_native_programs(struct backend_program *program, struct backend_
 	program->programs[0] = linked;
 	if (linked && code == CL_SUCCESS)
 		return 0;
-	return build_failed(device, linked, code ? code : CL_LINK_PROGRAM_FAILURE,
-			    "link the programs", fault_out);
+	return native_build_failed(device, linked, code ? code : CL_LINK_PROGRAM_FAILURE,
+				   "link the programs", fault_out);
 }
 
 /* J10, J11: checks whether a program of this type may get that state. */
-static int check_state(enum backend_program_state state, cl_program_binary_type type,
-		       struct backend_fault *fault_out)
+static int native_program_check_state(enum backend_program_state state, cl_program_binary_type type,
+				      struct backend_fault *fault_out)
 {
 	if (type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE && state != BACKEND_PROGRAM_EXECUTABLE) {
 		opencl_fault_words(fault_out, STATUS_INVALID,
@@ -201,9 +201,9 @@ int opencl_native_program(struct backend_device *device, enum backend_program_st
 		return opencl_no_memory(fault_out, "a program");
 	}
 	for (uint32_t i = 0; error == 0 && i < count; i++) {
-		error = type_of(device, program->natives[i], &types[i], fault_out);
+		error = native_program_type(device, program->natives[i], &types[i], fault_out);
 		if (error == 0)
-			error = check_state(state, types[i], fault_out);
+			error = native_program_check_state(state, types[i], fault_out);
 	}
 	if (error == 0 && state == BACKEND_PROGRAM_EXECUTABLE)
 		error = make_executable(program, types, fault_out);

@@ -56,7 +56,7 @@ static uint32_t spirv_word_at(const unsigned char *bytes, size_t index)
 }
 
 /* True if `text` begins at the word `from` and ends with a 0 inside the instruction. */
-static bool text_is(const unsigned char *bytes, size_t from, size_t words, const char *text)
+static bool spirv_text_is(const unsigned char *bytes, size_t from, size_t words, const char *text)
 {
 	size_t length = strlen(text);
 
@@ -153,7 +153,7 @@ static int take_instruction(struct reader *reader, const unsigned char *bytes, s
 	switch (op) {
 	case OP_ENTRY_POINT:
 		if (count > 2 && operands[0] == MODEL_KERNEL &&
-		    text_is(bytes, at + 3, count - 2, reader->kernel))
+		    spirv_text_is(bytes, at + 3, count - 2, reader->kernel))
 			reader->function = operands[1];
 		return 0;
 	case OP_TYPE_INT:
