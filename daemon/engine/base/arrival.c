@@ -1,25 +1,25 @@
 #include "base/arrival.h"
 
-static uint64_t difference(uint64_t a, uint64_t b)
+static uint64_t arrival_difference(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
 
-static uint64_t towards(uint64_t mean, uint64_t value)
+static uint64_t arrival_mean_towards(uint64_t mean, uint64_t value)
 {
 	return value > mean ? mean + (value - mean) / 4 : mean - (mean - value) / 4;
 }
 
 void arrival_note(struct arrival *arrival, uint64_t pause_ns)
 {
-	const uint64_t off_ns = difference(arrival->pause_ns, pause_ns);
+	const uint64_t off_ns = arrival_difference(arrival->pause_ns, pause_ns);
 	if (pause_ns > ARRIVAL_PAUSE_MAX_NS || off_ns > pause_ns / ARRIVAL_PART) {
 		*arrival = (struct arrival){.pause_ns = pause_ns,
 					    .deviation_ns = pause_ns / ARRIVAL_PART / 4};
 		return;
 	}
-	arrival->pause_ns = towards(arrival->pause_ns, pause_ns);
-	arrival->deviation_ns = towards(arrival->deviation_ns, off_ns);
+	arrival->pause_ns = arrival_mean_towards(arrival->pause_ns, pause_ns);
+	arrival->deviation_ns = arrival_mean_towards(arrival->deviation_ns, off_ns);
 	if (arrival->regular < ARRIVAL_REGULAR)
 		arrival->regular++;
 }

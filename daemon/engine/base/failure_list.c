@@ -41,7 +41,8 @@ static void remove_failure_run(struct failure_list *list, uint32_t index)
 		(list->count - index) * sizeof(*list->runs));
 }
 
-static bool same_cause(const struct failure_run *run, const struct backend_fault *fault)
+static bool failures_have_one_cause(const struct failure_run *run,
+				    const struct backend_fault *fault)
 {
 	return run->status == fault->status && run->native_code == fault->native_code;
 }
@@ -51,8 +52,10 @@ static bool join_failure_runs(struct failure_list *list, uint32_t index, uint64_
 {
 	struct failure_run *before = index > 0 ? &list->runs[index - 1] : NULL;
 	struct failure_run *behind = index < list->count ? &list->runs[index] : NULL;
-	bool joins_before = before && before->last + 1 == group && same_cause(before, fault);
-	bool joins_behind = behind && behind->first == group + 1 && same_cause(behind, fault);
+	bool joins_before =
+		before && before->last + 1 == group && failures_have_one_cause(before, fault);
+	bool joins_behind =
+		behind && behind->first == group + 1 && failures_have_one_cause(behind, fault);
 	if (joins_before) {
 		before->last = joins_behind ? behind->last : group;
 		if (joins_behind)

@@ -69,7 +69,7 @@ void pool_fini(struct pool *pool)
 		free(take_spare(pool));
 }
 
-static void note_need(struct pool *pool, uint32_t count)
+static void pool_note_need(struct pool *pool, uint32_t count)
 {
 	if (count <= pool->peak)
 		return;
@@ -82,12 +82,12 @@ void *pool_take_slowly(struct pool *pool)
 {
 	void *object = pool->spare > 0 ? take_spare(pool) : allocate_piece(pool);
 	if (object)
-		note_need(pool, ++pool->used);
+		pool_note_need(pool, ++pool->used);
 	return object;
 }
 
 /* Ends the window between two idle periods. */
-static void note_peak(struct pool *pool)
+static void pool_note_peak(struct pool *pool)
 {
 	struct pool_window *window = &pool->windows[0];
 	if (pool->peak > window->most) {
@@ -99,12 +99,12 @@ static void note_peak(struct pool *pool)
 	pool->peak = pool->used;
 }
 
-static uint32_t larger_of(uint32_t a, uint32_t b)
+static uint32_t pool_larger(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
 }
 
-static uint32_t smaller_of(uint32_t a, uint32_t b)
+static uint32_t pool_smaller(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
@@ -114,13 +114,13 @@ static void end_need_window(struct pool *pool)
 	pool->windows[1] = pool->windows[0];
 	pool->windows[0] = (struct pool_window){0, 0};
 	pool->returns = 0;
-	pool->limit = larger_of(larger_of(pool->windows[1].most, pool->peak), pool->few);
+	pool->limit = pool_larger(pool_larger(pool->windows[1].most, pool->peak), pool->few);
 }
 
 void pool_give_slowly(struct pool *pool, void *object)
 {
 	if (++pool->returns >= POOL_WINDOW_RETURNS) {
-		note_peak(pool);
+		pool_note_peak(pool);
 		end_need_window(pool);
 	}
 	/* Objects that come back are freed one by one until the pool is down to the recent need. */
@@ -140,13 +140,13 @@ int pool_reserve_slowly(struct pool *pool, uint32_t count)
 		keep_spare(pool, object);
 	}
 	/* A caller that reserved so many objects may do so again. */
-	note_need(pool, pool->used + smaller_of(count, POOL_RESERVE_FACTOR * pool->few));
+	pool_note_need(pool, pool->used + pool_smaller(count, POOL_RESERVE_FACTOR * pool->few));
 	return 0;
 }
 
 void pool_trim_slowly(struct pool *pool)
 {
-	trim_spares(pool, larger_of(pool->limit, pool->used + POOL_RESERVE_FACTOR * pool->few),
+	trim_spares(pool, pool_larger(pool->limit, pool->used + POOL_RESERVE_FACTOR * pool->few),
 		    UINT32_MAX);
 }
 
@@ -157,11 +157,11 @@ void pool_trim_slowly(struct pool *pool)
 static uint32_t count_needed_again(const struct pool *pool)
 {
 	const struct pool_window *now = &pool->windows[0], *before = &pool->windows[1];
-	uint32_t second = larger_of(smaller_of(now->most, before->most),
-				    larger_of(now->again, before->again));
+	uint32_t second = pool_larger(pool_smaller(now->most, before->most),
+				      pool_larger(now->again, before->again));
 	return second > UINT32_MAX / POOL_ALIKE
 		       ? second
-		       : smaller_of(larger_of(now->most, before->most), POOL_ALIKE * second);
+		       : pool_smaller(pool_larger(now->most, before->most), POOL_ALIKE * second);
 }
 
 bool pool_trim_idle(struct pool *pool, uint64_t now_ns)
@@ -176,9 +176,9 @@ bool pool_trim_idle(struct pool *pool, uint64_t now_ns)
 			end_need_window(pool);
 		pool->window_ns = now_ns;
 	}
-	note_peak(pool); /* the peak of the new window, if one has just begun */
-	uint32_t count = smaller_of(larger_of(count_needed_again(pool), pool->few),
-				    POOL_IDLE_FACTOR * pool->few);
+	pool_note_peak(pool); /* the peak of the new window, if one has just begun */
+	uint32_t count = pool_smaller(pool_larger(count_needed_again(pool), pool->few),
+				      POOL_IDLE_FACTOR * pool->few);
 	trim_spares(pool, count, POOL_TRIM_AT_ONCE);
 	return pool->spare > 0 && pool->spare + pool->used > count;
 }

@@ -65,7 +65,7 @@ static int shape_count_arguments(const Sycl__V1__Launch *launch, uint32_t *usm_o
 	return 0;
 }
 
-static bool is_copy(const Sycl__V1__CommandGroup *message)
+static bool shape_is_copy(const Sycl__V1__CommandGroup *message)
 {
 	return message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_COPY;
 }
@@ -97,7 +97,7 @@ static int check_shape(const Sycl__V1__CommandGroup *message, uint32_t *usm_out,
 	    message->n_depends_on > SHAPE_EVENTS_MAX)
 		return -EPROTO;
 	*value_bytes_out = 0;
-	if (is_copy(message))
+	if (shape_is_copy(message))
 		return count_ends(message->copy, usm_out);
 	if (message->action_case != SYCL__V1__COMMAND_GROUP__ACTION_LAUNCH || !launch ||
 	    launch->n_arguments > SHAPE_ARGUMENTS_MAX)
@@ -179,19 +179,19 @@ static void copy_launch(struct shape *shape, const Sycl__V1__Launch *launch)
 	copy_arguments(shape, launch);
 }
 
-static void copy_end(const Sycl__V1__MemoryEnd *from, Sycl__V1__MemoryEnd *to)
+static void shape_copy_end(const Sycl__V1__MemoryEnd *from, Sycl__V1__MemoryEnd *to)
 {
 	*to = *from;
 	to->base = is_plain_record(&sycl__v1__memory_end__descriptor);
 }
 
-static void copy_copy(struct shape *shape, const Sycl__V1__Copy *copy)
+static void shape_copy_copy(struct shape *shape, const Sycl__V1__Copy *copy)
 {
 	uint32_t usm = 0;
 	shape->copy = *copy;
 	shape->copy.base = is_plain_record(&sycl__v1__copy__descriptor);
-	copy_end(copy->source, &shape->source);
-	copy_end(copy->destination, &shape->destination);
+	shape_copy_end(copy->source, &shape->source);
+	shape_copy_end(copy->destination, &shape->destination);
 	shape->copy.source = &shape->source;
 	shape->copy.destination = &shape->destination;
 	if (is_usm_end(&shape->source))
@@ -217,7 +217,7 @@ static bool names_a_buffer_twice(const Sycl__V1__CommandGroup *message)
 static bool makes_bursts(const Sycl__V1__CommandGroup *message, uint32_t value_bytes)
 {
 	const Sycl__V1__Launch *launch = message->launch;
-	if (is_copy(message))
+	if (shape_is_copy(message))
 		return false;
 	for (size_t i = 0; i < launch->n_global; i++)
 		if (launch->global[i] == 0)
@@ -233,7 +233,7 @@ int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out
 	int r = check_shape(message, &usm, &value_bytes);
 	if (r < 0)
 		return r;
-	size_t arguments = is_copy(message) ? 0 : message->launch->n_arguments;
+	size_t arguments = shape_is_copy(message) ? 0 : message->launch->n_arguments;
 	struct shape *shape = allocate_shape(message->n_requirements, message->n_depends_on,
 					     arguments, usm, value_bytes);
 	if (!shape)
@@ -259,8 +259,8 @@ int shape_create(const Sycl__V1__CommandGroup *message, struct shape **shape_out
 	}
 	shape->group.requirements = shape->requirement_list;
 	shape->group.depends_on = shape->event_list;
-	if (is_copy(message)) {
-		copy_copy(shape, message->copy);
+	if (shape_is_copy(message)) {
+		shape_copy_copy(shape, message->copy);
 		shape->group.copy = &shape->copy;
 	} else {
 		copy_launch(shape, message->launch);

@@ -113,7 +113,8 @@ static void put_in_order(struct spill_holder *holder)
 }
 
 /* In how many commands the entry will be used next, as an estimate from its past uses. */
-static uint64_t next_use(const struct spill_order *order, const struct spill_entry *entry)
+static uint64_t spill_order_next_use(const struct spill_order *order,
+				     const struct spill_entry *entry)
 {
 	uint64_t age = order->clock - entry->used;
 	if (entry->line == order->line)
@@ -135,7 +136,7 @@ struct search {
 
 static void note_in_use(struct search *search, const struct spill_entry *entry)
 {
-	uint64_t next = next_use(search->order, entry);
+	uint64_t next = spill_order_next_use(search->order, entry);
 	search->waits = true;
 	search->is_any_free_soon |= entry->line != search->order->line;
 	if (next > search->latest_in_use)
@@ -149,7 +150,7 @@ static bool compare_uses(struct search *search, struct spill_entry *entry)
 		note_in_use(search, entry);
 	if (entry->mark >= search->order->mark)
 		return false;
-	uint64_t next = next_use(search->order, entry);
+	uint64_t next = spill_order_next_use(search->order, entry);
 	if (next <= search->beyond)
 		return true;
 	if (!search->best || next > search->best_next ||

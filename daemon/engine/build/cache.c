@@ -236,7 +236,7 @@ struct kept_files {
 	uint64_t bytes;
 };
 
-static int by_use(const void *a, const void *b)
+static int kept_files_compare_by_use(const void *a, const void *b)
 {
 	const struct kept_file *first = a, *second = b;
 
@@ -246,7 +246,7 @@ static int by_use(const void *a, const void *b)
 	       (first->used.tv_nsec < second->used.tv_nsec);
 }
 
-static int add_file(struct kept_files *list, int directory, const char *name)
+static int kept_files_add(struct kept_files *list, int directory, const char *name)
 {
 	struct stat status;
 
@@ -281,7 +281,7 @@ static int list_files(const struct build_cache *cache, struct kept_files *list)
 	(void)take_fd(&fd);
 	int error = 0;
 	for (struct dirent *entry; error == 0 && (entry = readdir(stream));)
-		error = add_file(list, cache->directory, entry->d_name);
+		error = kept_files_add(list, cache->directory, entry->d_name);
 	(void)closedir(stream);
 	return error;
 }
@@ -296,7 +296,7 @@ static void cache_make_room(struct build_cache *cache)
 		return;
 	}
 	if (list.bytes > cache->bytes_max) {
-		qsort(list.files, list.count, sizeof(*list.files), by_use);
+		qsort(list.files, list.count, sizeof(*list.files), kept_files_compare_by_use);
 		for (size_t i = 0; i < list.count && list.bytes > cache->bytes_max / 10 * 9; i++) {
 			(void)unlinkat(cache->directory, list.files[i].name, 0);
 			list.bytes -= list.files[i].bytes;

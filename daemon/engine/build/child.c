@@ -72,7 +72,7 @@ static void set_limit(__rlimit_resource_t resource, uint64_t value)
 }
 
 /* Before anything of a vendor's is loaded. */
-static void limit_self(const Sycl__V1__BuildJob *job)
+static void build_child_limit_self(const Sycl__V1__BuildJob *job)
 {
 	pthread_attr_t attributes;
 	size_t stack_bytes = 0;
@@ -148,8 +148,8 @@ static const struct backend_ops *find_backend(uint32_t kind)
 	return NULL;
 }
 
-__attribute__((format(printf, 3, 4))) static void add_words(struct backend_fault *fault,
-							    size_t *length, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void
+build_fault_add_words(struct backend_fault *fault, size_t *length, const char *format, ...)
 {
 	const size_t room = sizeof(fault->text) - *length;
 	va_list arguments;
@@ -168,18 +168,19 @@ static void describe_devices(const struct backend_topology *topology, const char
 	size_t length = 0;
 
 	fault->status = STATUS_BUILD;
-	add_words(fault, &length, "the compiler does not find the device %.80s", key);
+	build_fault_add_words(fault, &length, "the compiler does not find the device %.80s", key);
 	for (uint32_t i = 0; i < topology->platform_count; i++) {
 		const struct backend_platform_facts *platform = &topology->platforms[i];
 		if (platform->no_devices_code == 0)
 			continue;
 		fault->native_code = platform->no_devices_code;
-		add_words(fault, &length, "; %.40s lists none (%d)", platform->name,
-			  (int)platform->no_devices_code);
+		build_fault_add_words(fault, &length, "; %.40s lists none (%d)", platform->name,
+				      (int)platform->no_devices_code);
 	}
-	add_words(fault, &length, "; it finds %u", topology->device_count);
+	build_fault_add_words(fault, &length, "; it finds %u", topology->device_count);
 	for (uint32_t i = 0; i < topology->device_count; i++)
-		add_words(fault, &length, "%s%.80s", i ? "; " : ": ", topology->devices[i].key);
+		build_fault_add_words(fault, &length, "%s%.80s", i ? "; " : ": ",
+				      topology->devices[i].key);
 }
 
 static int find_device_by_key(const struct backend_topology *topology, const char *key,
@@ -214,7 +215,8 @@ static void write_results(const void *binary, size_t binary_bytes, const char *l
 }
 
 /* The job's options for one backend. The caller frees them. NULL: no memory. */
-static const char **options_for(const struct backend_ops *ops, const Sycl__V1__BuildJob *job)
+static const char **build_child_options(const struct backend_ops *ops,
+					const Sycl__V1__BuildJob *job)
 {
 	CLEANUP(free_pointer)
 	const char **all = (const char **)calloc(job->n_backend_options + 1, sizeof(char *));
@@ -277,7 +279,7 @@ static void run_job(const struct backend_ops *ops, const Sycl__V1__BuildJob *job
 	struct made made = {0};
 	uint32_t device = 0;
 
-	CLEANUP(free_pointer) const char **options = options_for(ops, job);
+	CLEANUP(free_pointer) const char **options = build_child_options(ops, job);
 	const struct backend_settings settings = {
 		.cache_directory = folder,
 		.options = options,
@@ -318,7 +320,7 @@ _Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build
 		send_report(STATUS_RUNTIME, 0, "the source did not reach the compiler");
 		_exit(1);
 	}
-	limit_self(job);
+	build_child_limit_self(job);
 	run_job(ops, job, files->folder, source, source_bytes);
 	/* _exit and not exit: with exit, drivers would stop threads and clean up, without need and
 	 * sometimes for ever. */

@@ -302,7 +302,7 @@ static int next_timeout_ms(const struct helper *helper)
 	return milliseconds > 1000000 ? 1000000 : (int)milliseconds;
 }
 
-static void stop_late_jobs(struct helper *helper)
+static void helper_stop_late_jobs(struct helper *helper)
 {
 	uint64_t now = clock_now_ns();
 
@@ -330,7 +330,7 @@ static void serve_jobs(struct helper *helper)
 		for (unsigned i = count; i > 0; i--)
 			if (fds[i].revents)
 				finish_job(helper, &helper->jobs[i - 1]);
-		stop_late_jobs(helper);
+		helper_stop_late_jobs(helper);
 		if (fds[0].revents && !helper_take_packet(helper))
 			return;
 	}

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool is_blank(char c)
+static bool source_line_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -11,7 +11,7 @@ static bool is_blank(char c)
 /* Checks the text after the word: an angle bracket, in CUDA C++, means a header of the toolkit. */
 static bool names_toolkit(const struct build_request *request, const char *at, const char *end)
 {
-	while (at < end && is_blank(*at))
+	while (at < end && source_line_is_blank(*at))
 		at++;
 	return request->kind == BACKEND_SOURCE_CUDA_CPP && at < end && *at == '<';
 }
@@ -21,12 +21,12 @@ static bool names_toolkit(const struct build_request *request, const char *at, c
  * behind '#' or "%:", with blanks, comments or joined lines between, or in "__has_include". A false
  * match in a comment only costs a build.
  */
-static bool is_directive(const char *start, const char *word)
+static bool source_line_is_directive(const char *start, const char *word)
 {
 	const char *at = word;
 
-	while (at > start &&
-	       (is_blank(at[-1]) || (at - start > 1 && at[-1] == '\n' && at[-2] == '\\')))
+	while (at > start && (source_line_is_blank(at[-1]) ||
+			      (at - start > 1 && at[-1] == '\n' && at[-2] == '\\')))
 		at -= at[-1] == '\n' ? 2 : 1;
 	return at > start && (at[-1] == '#' || at[-1] == ':' || at[-1] == '/' || at[-1] == '_');
 }
@@ -38,7 +38,8 @@ static bool reads_files(const struct build_request *request, const char *word)
 
 	for (const char *at = start;
 	     at < end && (at = memmem(at, (size_t)(end - at), word, length)); at += length)
-		if (is_directive(start, at) && !names_toolkit(request, at + length, end))
+		if (source_line_is_directive(start, at) &&
+		    !names_toolkit(request, at + length, end))
 			return true;
 	return false;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The word that begins a kernel, for each language with a text. */
-static const char *kernel_word(enum backend_source_kind kind)
+static const char *kernel_first_word(enum backend_source_kind kind)
 {
 	switch (kind) {
 	case BACKEND_SOURCE_PORTABLE:
@@ -20,7 +20,7 @@ static const char *kernel_word(enum backend_source_kind kind)
 	}
 }
 
-static bool is_of_name(char character)
+static bool text_is_of_name(char character)
 {
 	return isalnum((unsigned char)character) || character == '_';
 }
@@ -31,7 +31,7 @@ static bool name_is_space(char character)
 }
 
 /* The place behind the bracket that closes the bracket at `at`, or `end`. */
-static const char *behind_brackets(const char *at, const char *end)
+static const char *name_skip_brackets(const char *at, const char *end)
 {
 	size_t depth = 0;
 	for (; at < end; at++) {
@@ -52,7 +52,7 @@ static bool find_kernel_name(const char *from, const char *end, char out[BUILD_N
 		const char *behind = bracket, *begin;
 		while (behind > from && name_is_space(behind[-1]))
 			behind--;
-		for (begin = behind; begin > from && is_of_name(begin[-1]);)
+		for (begin = behind; begin > from && text_is_of_name(begin[-1]);)
 			begin--;
 		size_t size = (size_t)(behind - begin);
 		if (size == 0)
@@ -63,7 +63,7 @@ static bool find_kernel_name(const char *from, const char *end, char out[BUILD_N
 			out[size] = '\0';
 			return true;
 		}
-		from = behind_brackets(bracket, end);
+		from = name_skip_brackets(bracket, end);
 	}
 	return false;
 }
@@ -71,7 +71,7 @@ static bool find_kernel_name(const char *from, const char *end, char out[BUILD_N
 void build_name(enum backend_source_kind kind, const char *source, size_t source_bytes,
 		char out[BUILD_NAME_BYTES])
 {
-	const char *word = kernel_word(kind), *end = source + source_bytes, *at = source;
+	const char *word = kernel_first_word(kind), *end = source + source_bytes, *at = source;
 	out[0] = '\0';
 	while (word && (at = memmem(at, (size_t)(end - at), word, strlen(word))) != NULL) {
 		at += strlen(word);

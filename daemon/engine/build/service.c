@@ -21,7 +21,7 @@
 
 #define BUILD_HELPER_END_MS 2000
 
-static void free_work(struct build_work *work)
+static void build_work_free(struct build_work *work)
 {
 	list_remove(&work->link);
 	while (!list_empty(&work->jobs)) {
@@ -55,7 +55,7 @@ static void end_helper(struct build_service *service)
 		;
 }
 
-static void handle_closed(uv_handle_t *handle)
+static void on_build_handle_closed(uv_handle_t *handle)
 {
 	struct build_handles *handles = handle->data;
 	if (--handles->open == 0)
@@ -67,13 +67,13 @@ struct build_service *build_service_free(struct build_service *service)
 	if (!service)
 		return NULL;
 	while (!list_empty(&service->works))
-		free_work(list_entry(service->works.next, struct build_work, link));
+		build_work_free(list_entry(service->works.next, struct build_work, link));
 	if (service->handles) {
 		struct build_handles *handles = service->handles;
 		handles->poll.data = handles->timer.data = handles->turn.data = handles;
-		uv_close((uv_handle_t *)&handles->poll, handle_closed);
-		uv_close((uv_handle_t *)&handles->timer, handle_closed);
-		uv_close((uv_handle_t *)&handles->turn, handle_closed);
+		uv_close((uv_handle_t *)&handles->poll, on_build_handle_closed);
+		uv_close((uv_handle_t *)&handles->timer, on_build_handle_closed);
+		uv_close((uv_handle_t *)&handles->turn, on_build_handle_closed);
 	}
 	close_fd(&service->socket);
 	end_helper(service);
@@ -120,7 +120,7 @@ void build_service_log_to(struct build_service *service, int fd)
 	service->report_fd = fd;
 }
 
-static void start_waiting(struct build_service *service)
+static void build_start_waiting(struct build_service *service)
 {
 	struct list *next;
 
@@ -150,7 +150,7 @@ static void start_waiting(struct build_service *service)
 	build_set_timer(service);
 }
 
-static void on_turn(uv_idle_t *idle)
+static void on_build_turn(uv_idle_t *idle)
 {
 	struct build_service *service = idle->data;
 	uint64_t end = service->next_number; /* work that callbacks submit has its turn later */
@@ -179,7 +179,7 @@ static void on_turn(uv_idle_t *idle)
 		build_cache_entry_fini(&entry);
 		next = service->works.next; /* the callback may have changed the list */
 	}
-	start_waiting(service);
+	build_start_waiting(service);
 }
 
 static void on_readable(uv_poll_t *poll_handle, int status, int events)
@@ -192,11 +192,11 @@ static void on_readable(uv_poll_t *poll_handle, int status, int events)
 		return;
 	}
 	build_channel_receive(service);
-	start_waiting(service);
+	build_start_waiting(service);
 }
 
 /* Ends late builds for a helper that does not end them in time itself. */
-static void too_late(uv_timer_t *timer)
+static void on_builds_late(uv_timer_t *timer)
 {
 	struct build_service *service = timer->data;
 	uint64_t now = clock_now_ns();
@@ -212,7 +212,7 @@ static void too_late(uv_timer_t *timer)
 				  "the build helper did not answer in time");
 		next = service->works.next;
 	}
-	start_waiting(service);
+	build_start_waiting(service);
 }
 
 static void build_set_timer(struct build_service *service)
@@ -227,7 +227,7 @@ static void build_set_timer(struct build_service *service)
 	if (first == UINT64_MAX)
 		(void)uv_timer_stop(&service->handles->timer);
 	else
-		(void)uv_timer_start(&service->handles->timer, too_late,
+		(void)uv_timer_start(&service->handles->timer, on_builds_late,
 				     first > now ? (first - now) / 1000000 + 1 : 0, 0);
 }
 
@@ -307,7 +307,7 @@ void build_work_done(struct build_service *service, struct build_work *work,
 		job->done(job->owner, result);
 		free(job);
 	}
-	free_work(work);
+	build_work_free(work);
 }
 
 void build_work_failed(struct build_service *service, struct build_work *work, int32_t status,
@@ -319,8 +319,9 @@ void build_work_failed(struct build_service *service, struct build_work *work, i
 	build_work_done(service, work, &result);
 }
 
-static struct build_work *find_equal(struct build_service *service, const struct build_key *key,
-				     uint64_t time_limit_ns, uint64_t memory_limit_bytes)
+static struct build_work *build_work_find_equal(struct build_service *service,
+						const struct build_key *key, uint64_t time_limit_ns,
+						uint64_t memory_limit_bytes)
 {
 	for (struct list *link = service->works.next; link != &service->works; link = link->next) {
 		struct build_work *work = list_entry(link, struct build_work, link);
@@ -332,8 +333,8 @@ static struct build_work *find_equal(struct build_service *service, const struct
 	return NULL;
 }
 
-static int new_work(struct build_service *service, const struct build_request *request,
-		    struct build_work **work_out)
+static int build_work_new(struct build_service *service, const struct build_request *request,
+			  struct build_work **work_out)
 {
 	struct build_work *work = calloc(1, sizeof(*work));
 	if (!work)
@@ -349,7 +350,7 @@ static int new_work(struct build_service *service, const struct build_request *r
 	work->request.options = strdup(request->options ? request->options : "");
 	if (!source || !work->request.device_key || !work->request.device_name ||
 	    !work->request.options) {
-		free_work(work);
+		build_work_free(work);
 		return -ENOMEM;
 	}
 	if (request->source_bytes > 0)
@@ -379,10 +380,10 @@ int build_service_submit(struct build_service *service, const struct build_reque
 	struct build_job *job = calloc(1, sizeof(*job));
 	if (!job)
 		return -ENOMEM;
-	struct build_work *work =
-		find_equal(service, &key, limited.time_limit_ns, limited.memory_limit_bytes);
+	struct build_work *work = build_work_find_equal(service, &key, limited.time_limit_ns,
+							limited.memory_limit_bytes);
 	if (!work) {
-		error = new_work(service, &limited, &work);
+		error = build_work_new(service, &limited, &work);
 		if (error < 0) {
 			free(job);
 			return error;
@@ -391,7 +392,7 @@ int build_service_submit(struct build_service *service, const struct build_reque
 	}
 	*job = (struct build_job){.service = service, .work = work, .done = done, .owner = owner};
 	list_push_back(&work->jobs, &job->link);
-	(void)uv_idle_start(&service->handles->turn, on_turn);
+	(void)uv_idle_start(&service->handles->turn, on_build_turn);
 	*job_out = job;
 	return 0;
 }
@@ -410,9 +411,9 @@ void build_job_cancel(struct build_job *job)
 	if (work->state == BUILD_RUNNING) {
 		build_channel_cancel(service, work);
 		service->running--;
-		(void)uv_idle_start(&service->handles->turn, on_turn); /* its place is free */
+		(void)uv_idle_start(&service->handles->turn, on_build_turn); /* its place is free */
 	}
-	free_work(work);
+	build_work_free(work);
 }
 
 void build_service_counters(const struct build_service *service,

@@ -123,8 +123,8 @@ static int find_command(struct session *session, const Sycl__V1__SharedEventCrea
 	return 0;
 }
 
-static int make_behind(struct shared_event *event, struct queue *queue, const struct task *task,
-		       struct backend_fault *fault)
+static int shared_event_make_behind(struct shared_event *event, struct queue *queue,
+				    const struct task *task, struct backend_fault *fault)
 {
 	struct engine *engine = event->object.session->engine;
 	if (!(queue->facts->features & BACKEND_FEATURE_SHARED_EVENT))
@@ -153,7 +153,8 @@ static int make_behind(struct shared_event *event, struct queue *queue, const st
 	return 0;
 }
 
-static int start_behind(struct session *session, const Sycl__V1__SharedEventCreate *message)
+static int shared_event_start_behind(struct session *session,
+				     const Sycl__V1__SharedEventCreate *message)
 {
 	struct shared_event *event;
 	struct queue *queue = NULL;
@@ -165,7 +166,7 @@ static int start_behind(struct session *session, const Sycl__V1__SharedEventCrea
 	event->number = session->record;
 	r = find_command(session, message, &queue, &task, &fault);
 	if (r == 0)
-		r = make_behind(event, queue, task, &fault);
+		r = shared_event_make_behind(event, queue, task, &fault);
 	if (r > 0)
 		object_fail(&event->object, session->record, &fault);
 	return r < 0 ? r : 0;
@@ -174,7 +175,7 @@ static int start_behind(struct session *session, const Sycl__V1__SharedEventCrea
 int command_shared_event_create(struct session *session, const Sycl__V1__Command *command)
 {
 	const Sycl__V1__SharedEventCreate *message = command->shared_event_create;
-	return message->queue ? start_behind(session, message)
+	return message->queue ? shared_event_start_behind(session, message)
 			      : start_shared_event(session, message->event, message->device, NULL);
 }
 

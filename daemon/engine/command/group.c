@@ -59,9 +59,10 @@ static int submit_checked_group(struct session *session, struct queue *queue,
 }
 
 /* Checks everything that does not depend on earlier groups. `checked`: or NULL. */
-static int check_by_itself(struct session *session, struct queue *queue,
-			   const Sycl__V1__CommandGroup *message, struct group_checked **checked,
-			   struct task_request *request, struct backend_fault *fault)
+static int check_without_order(struct session *session, struct queue *queue,
+			       const Sycl__V1__CommandGroup *message,
+			       struct group_checked **checked, struct task_request *request,
+			       struct backend_fault *fault)
 {
 	if (checked && group_checked_queue(session, *checked)) {
 		group_checked_put(*checked, request);
@@ -103,7 +104,7 @@ static int check_and_submit(struct session *session, struct queue *queue,
 		group_stretch_put(burst->stretch, &request);
 		request.what = group_checked_what(*checked);
 	} else {
-		r = check_by_itself(session, queue, message, checked, &request, fault);
+		r = check_without_order(session, queue, message, checked, &request, fault);
 	}
 	if (r == 0)
 		r = group_check_dependencies(session, queue, message, &request, fault);
@@ -136,8 +137,8 @@ static void refuse_group(struct session *session, struct queue *queue,
 }
 
 /* Reads the slots that report the completion to the client. Negative: the slots are not valid. */
-static int read_slots(struct session *session, const Sycl__V1__CommandGroup *message,
-		      struct group *slots_out)
+static int group_read_slots(struct session *session, const Sycl__V1__CommandGroup *message,
+			    struct group *slots_out)
 {
 	*slots_out = (struct group){.wants_slot = message->wants_slot,
 				    .slot = message->slot,
@@ -174,7 +175,7 @@ static int run_group(struct session *session, const Sycl__V1__CommandGroup *mess
 	if (r < 0)
 		return r;
 	struct group slots;
-	if (read_slots(session, message, &slots) < 0)
+	if (group_read_slots(session, message, &slots) < 0)
 		return -EPROTO;
 	if (!queue && burst)
 		return BURST_SPLIT;

@@ -31,14 +31,14 @@ struct native_request {
 	uint64_t natives[2 * NATIVES_MAX];
 };
 
-static int refuse_natives(struct backend_fault *fault)
+static int refuse_native_handles(struct backend_fault *fault)
 {
 	return fault_set(
 		fault, STATUS_FEATURE_NOT_SUPPORTED,
 		"native handles are for programs with an engine of their own in their process");
 }
 
-static bool is_kind(Sycl__V1__NativeKind kind)
+static bool native_kind_is_known(Sycl__V1__NativeKind kind)
 {
 	return kind >= SYCL__V1__NATIVE_KIND__NATIVE_KIND_PLATFORM &&
 	       kind <= SYCL__V1__NATIVE_KIND__NATIVE_KIND_EVENT;
@@ -90,10 +90,10 @@ int command_native_describe(struct session *session, const Sycl__V1__Command *co
 	struct backend_native_facts facts;
 	struct backend_fault fault;
 	uint64_t context = 0;
-	int r = session_has_natives(session) ? 0 : refuse_natives(&fault);
+	int r = session_has_natives(session) ? 0 : refuse_native_handles(&fault);
 	bool may_be_0 = message->backend == SYCL__V1__BACKEND__BACKEND_CUDA &&
 			message->kind == SYCL__V1__NATIVE_KIND__NATIVE_KIND_DEVICE;
-	if (r == 0 && (!is_kind(message->kind) || (message->native == 0 && !may_be_0)))
+	if (r == 0 && (!native_kind_is_known(message->kind) || (message->native == 0 && !may_be_0)))
 		r = fault_set(&fault, STATUS_INVALID, "there is no native object to describe");
 	if (r == 0)
 		r = native_context(session, message->context, &context, &fault);
@@ -312,8 +312,8 @@ int command_native_get(struct session *session, const Sycl__V1__Command *command
 	struct object *object = NULL;
 	struct scheduler_device *device = NULL;
 	struct backend_fault fault;
-	int r = session_has_natives(session) ? 0 : refuse_natives(&fault);
-	if (r == 0 && !is_kind(message->kind))
+	int r = session_has_natives(session) ? 0 : refuse_native_handles(&fault);
+	if (r == 0 && !native_kind_is_known(message->kind))
 		r = fault_set(&fault, STATUS_INVALID, "%d is no kind of native object",
 			      (int)message->kind);
 	if (r == 0)

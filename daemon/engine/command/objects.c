@@ -168,15 +168,15 @@ void buffer_settle(struct buffer *buffer, uint64_t charged_bytes, uint64_t size_
 		arena->users++;
 }
 
-static int cannot_make(uint64_t size_bytes, int error, struct backend_fault *fault)
+static int refuse_buffer(uint64_t size_bytes, int error, struct backend_fault *fault)
 {
 	return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 			 "a buffer of %" PRIu64 " bytes could not be made: %s", size_bytes,
 			 strerror(-error));
 }
 
-static int make_private(struct session *session, struct buffer *buffer,
-			const Sycl__V1__BufferCreate *message, struct backend_fault *fault)
+static int buffer_make_private(struct session *session, struct buffer *buffer,
+			       const Sycl__V1__BufferCreate *message, struct backend_fault *fault)
 {
 	struct arena *arena;
 	void *host;
@@ -186,7 +186,7 @@ static int make_private(struct session *session, struct buffer *buffer,
 	int r = sched_buffer_create(session->engine->scheduler, message->size_bytes, host,
 				    message->initialised, buffer, &buffer->sched);
 	if (r < 0)
-		return cannot_make(message->size_bytes, r, fault);
+		return refuse_buffer(message->size_bytes, r, fault);
 	buffer_settle(buffer, message->size_bytes, message->size_bytes, arena);
 	return 0;
 }
@@ -210,14 +210,14 @@ static int buffer_make_shared(struct session *session, struct buffer *buffer,
 	struct shared_memory *memory =
 		shared_memory_create(session->engine, kind, message->device, message->size_bytes);
 	if (!memory)
-		return cannot_make(message->size_bytes, -ENOMEM, fault);
+		return refuse_buffer(message->size_bytes, -ENOMEM, fault);
 	shared_memory_join(memory, buffer);
 	int r = sched_buffer_create_shared(session->engine->scheduler, found.device, kind,
 					   message->size_bytes, host, message->initialised, buffer,
 					   &buffer->sched);
 	if (r < 0) {
 		shared_memory_leave(buffer);
-		return cannot_make(message->size_bytes, r, fault);
+		return refuse_buffer(message->size_bytes, r, fault);
 	}
 	buffer_settle(buffer, charged, message->size_bytes, arena);
 	buffer->object.backend = (uint32_t)found.ops->kind;
@@ -228,8 +228,8 @@ static int buffer_make_shared(struct session *session, struct buffer *buffer,
 
 /* A temporary has no memory: graphs that use it have its memory (graph/temporary.h). Its bytes are
  * counted all the same, so that there is a limit. */
-static int make_temporary(struct session *session, struct buffer *buffer,
-			  const Sycl__V1__BufferCreate *message, struct backend_fault *fault)
+static int buffer_make_temporary(struct session *session, struct buffer *buffer,
+				 const Sycl__V1__BufferCreate *message, struct backend_fault *fault)
 {
 	const struct session_limits *limits = &session->limits;
 	if (!range_inside(session->usage.buffer_bytes, message->size_bytes, limits->buffer_bytes))
@@ -259,9 +259,9 @@ static int command_objects_make_buffer(struct session *session, struct buffer *b
 				       struct backend_fault *fault)
 {
 	if (message->graph_temporary)
-		return make_temporary(session, buffer, message, fault);
+		return buffer_make_temporary(session, buffer, message, fault);
 	return message->export_kind == SYCL__V1__EXPORT_KIND__EXPORT_KIND_NONE
-		       ? make_private(session, buffer, message, fault)
+		       ? buffer_make_private(session, buffer, message, fault)
 		       : buffer_make_shared(session, buffer, message, fault);
 }
 

@@ -9,8 +9,8 @@ struct occupancy_request {
 	uint64_t number;       /* number of the request to reply to */
 };
 
-static int read_local(const Sycl__V1__OccupancyQuery *message, uint64_t local[3],
-		      struct backend_fault *fault)
+static int occupancy_read_local(const Sycl__V1__OccupancyQuery *message, uint64_t local[3],
+				struct backend_fault *fault)
 {
 	if (message->n_local > 3)
 		return fault_set(fault, STATUS_ND_RANGE, "a range has 1 to 3 dimensions, not %zu",
@@ -40,7 +40,7 @@ int command_occupancy_query(struct session *session, const Sycl__V1__Command *co
 			      "kernel %s is not ready: the answer to its request comes first",
 			      kernel->name);
 	if (r == 0)
-		r = read_local(message, local, &fault);
+		r = occupancy_read_local(message, local, &fault);
 	if (r == 0 && session->occupancy_open == OCCUPANCY_QUESTIONS_MAX)
 		r = fault_set(&fault, STATUS_QUOTA,
 			      "a session may have at most %u such requests at the same time",

@@ -57,7 +57,7 @@ int command_usage_query(struct session *session, const Sycl__V1__Command *comman
 
 enum { STATE_SUBMITTED = 0, STATE_RUNNING = 1, STATE_COMPLETE = 2 };
 
-static uint64_t since_start(const struct session *session, uint64_t ns)
+static uint64_t session_relative_ns(const struct session *session, uint64_t ns)
 {
 	return ns > session->start_ns ? ns - session->start_ns : 0;
 }
@@ -77,8 +77,8 @@ static int fill_profile(struct session *session, const struct queue *queue, uint
 		if (running && queue->profiling && !group->run && !group->start_ns)
 			group->start_ns = task_begun_ns(group->task);
 		profile->state = running ? STATE_RUNNING : STATE_SUBMITTED;
-		profile->submit_ns = since_start(session, group->submit_ns);
-		profile->start_ns = since_start(session, group->start_ns);
+		profile->submit_ns = session_relative_ns(session, group->submit_ns);
+		profile->start_ns = session_relative_ns(session, group->start_ns);
 		return 0;
 	}
 	if (!queue->profiling)
@@ -89,9 +89,9 @@ static int fill_profile(struct session *session, const struct queue *queue, uint
 				 "the times of command group %" PRIu64
 				 " are not kept any more: a queue keeps those of its latest %u",
 				 number, PROFILE_GROUPS_KEPT);
-	profile->submit_ns = since_start(session, times.submit_ns);
-	profile->start_ns = since_start(session, times.start_ns);
-	profile->end_ns = since_start(session, times.end_ns);
+	profile->submit_ns = session_relative_ns(session, times.submit_ns);
+	profile->start_ns = session_relative_ns(session, times.start_ns);
+	profile->end_ns = session_relative_ns(session, times.end_ns);
 	return 0;
 }
 

@@ -70,7 +70,8 @@ uint32_t command_burst_room(const struct session *session, const struct queue *q
 }
 
 /* Finds an object that is in use. NULL: the group itself will report the error when it runs. */
-static const void *find_living(const struct session *session, uint64_t id, enum object_type type)
+static const void *find_usable_object(const struct session *session, uint64_t id,
+				      enum object_type type)
 {
 	const struct object *object =
 		object_id_type(id) == type ? object_table_find(&session->objects, id) : NULL;
@@ -78,15 +79,16 @@ static const void *find_living(const struct session *session, uint64_t id, enum 
 }
 
 /* Returns how many groups of this shape the queue may take as one task, including this group. */
-static uint32_t burst_most(struct session *session, const struct shape *shape,
-			   const Sycl__V1__CommandGroup *group)
+static uint32_t burst_count_most(struct session *session, const struct shape *shape,
+				 const Sycl__V1__CommandGroup *group)
 {
 	if (!shape_makes_bursts(shape) || group->wants_slot || session->turn_left < 2 ||
 	    !ring_reader_has_more(&session->submit) ||
 	    (group->queue == session->unburst_queue && group->group <= session->unburst_to))
 		return 1;
-	const struct queue *queue = find_living(session, group->queue, OBJECT_QUEUE);
-	const struct kernel *kernel = find_living(session, group->launch->kernel, OBJECT_KERNEL);
+	const struct queue *queue = find_usable_object(session, group->queue, OBJECT_QUEUE);
+	const struct kernel *kernel =
+		find_usable_object(session, group->launch->kernel, OBJECT_KERNEL);
 	if (!queue || !kernel)
 		return 1;
 	if (!queue->in_order || queue->profiling || queue->has_native_lane || !kernel->ready)
@@ -156,7 +158,7 @@ static int take_burst(struct session *session, const struct shape *shape, uint32
 		      const Sycl__V1__CommandGroup *group)
 {
 	struct engine *engine = session->engine;
-	uint32_t most = burst_most(session, shape, group);
+	uint32_t most = burst_count_most(session, shape, group);
 	if (most < 2)
 		return 0;
 	uint64_t place = ring_reader_place(&session->submit);

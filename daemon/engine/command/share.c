@@ -139,8 +139,9 @@ int command_buffer_export(struct session *session, const Sycl__V1__Command *comm
 }
 
 /* Under which name others find it: 0, or 1 with a fault. Takes the descriptor. */
-static int keep_name(struct buffer *buffer, const struct backend_shared_memory *shared,
-		     struct backend_fault *fault)
+static int buffer_keep_shared_name(struct buffer *buffer,
+				   const struct backend_shared_memory *shared,
+				   struct backend_fault *fault)
 {
 	if (!buffer->shared) {
 		int descriptor = shared->descriptor;
@@ -161,7 +162,7 @@ struct session *buffer_exported(struct export_request *request,
 	struct buffer *buffer = request->buffer;
 	struct session *session = buffer->object.session;
 	struct backend_fault own;
-	if (shared && keep_name(buffer, shared, &own))
+	if (shared && buffer_keep_shared_name(buffer, shared, &own))
 		fault = &own;
 	else if (shared)
 		fault = NULL;
@@ -202,7 +203,7 @@ static void copy_message(const Sycl__V1__BufferImport *message, struct import *i
 	import->name.descriptor = -1;
 }
 
-static int check_name(const struct import *import, struct backend_fault *fault)
+static int check_share_name(const struct import *import, struct backend_fault *fault)
 {
 	if (import->name.kind == BACKEND_EXPORT_CUDA_IPC &&
 	    import->handle_bytes != SHARE_HANDLE_BYTES)
@@ -244,8 +245,9 @@ static int join_shared_memory(struct buffer *buffer, const struct import *import
 	return 0;
 }
 
-static int import_foreign(struct buffer *buffer, const struct import *import,
-			  struct scheduler_device *device, void *host, struct backend_fault *fault)
+static int import_from_other_session(struct buffer *buffer, const struct import *import,
+				     struct scheduler_device *device, void *host,
+				     struct backend_fault *fault)
 {
 	struct session *session = buffer->object.session;
 	int r = sched_buffer_import(session->engine->scheduler, device, &import->name,
@@ -270,14 +272,14 @@ static int import_buffer(struct session *session, struct buffer *buffer,
 	if (share_kind_feature(import->name.kind, &feature, fault) ||
 	    feature_device(session, import->device, feature, &found, fault) ||
 	    share_admit(session, import->size_bytes, &charged, fault) ||
-	    check_name(import, fault) ||
+	    check_share_name(import, fault) ||
 	    buffer_admit(session, charged, import->size_bytes,
 			 import->has_range ? &import->range : NULL, &arena, &host, fault))
 		return 1;
 	buffer->object.backend = (uint32_t)found.ops->kind;
 	struct shared_memory *memory = shared_memory_find(session->engine, &import->name);
 	if (memory ? join_shared_memory(buffer, import, memory, host, fault)
-		   : import_foreign(buffer, import, found.device, host, fault))
+		   : import_from_other_session(buffer, import, found.device, host, fault))
 		return 1;
 	buffer_settle(buffer, charged, import->size_bytes, arena);
 	buffer->is_shared = true;

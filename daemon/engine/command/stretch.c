@@ -12,8 +12,8 @@
 
 /* Returns how many groups may be taken as one task, including the current one. `queue_out`: their
  * queue. */
-static uint32_t stretch_most(struct session *session, uint32_t number,
-			     const Sycl__V1__CommandGroup *group, struct queue **queue_out)
+static uint32_t stretch_count_most(struct session *session, uint32_t number,
+				   const Sycl__V1__CommandGroup *group, struct queue **queue_out)
 {
 	const struct shape *shape = session->shapes[number - 1];
 	struct queue *queue = group_checked_queue(session, session->checked[number - 1]);
@@ -33,8 +33,8 @@ static uint32_t stretch_most(struct session *session, uint32_t number,
 }
 
 /* The record in engine->record joins the stretch as group `group` of the queue. */
-static bool add_record(struct session *session, const struct queue *queue, uint16_t kind,
-		       uint32_t bytes, uint64_t group)
+static bool stretch_add_record(struct session *session, const struct queue *queue, uint16_t kind,
+			       uint32_t bytes, uint64_t group)
 {
 	struct engine *engine = session->engine;
 	struct resubmit_record head;
@@ -70,7 +70,8 @@ static void gather_stretch(struct session *session, const struct queue *queue, u
 		/* Errors in it are found when it is read again. */
 		if (ring_reader_next(&session->submit, engine->record, &kind, &bytes) <= 0)
 			return;
-		if (!add_record(session, queue, kind, bytes, first + engine->stretch.count)) {
+		if (!stretch_add_record(session, queue, kind, bytes,
+					first + engine->stretch.count)) {
 			ring_reader_back(&session->submit, place);
 			return;
 		}
@@ -82,7 +83,7 @@ int command_take_stretch(struct session *session, uint32_t number,
 {
 	struct engine *engine = session->engine;
 	struct queue *queue = NULL;
-	const uint32_t most = stretch_most(session, number, group, &queue);
+	const uint32_t most = stretch_count_most(session, number, group, &queue);
 	if (most < 2)
 		return 0;
 	const uint64_t place = ring_reader_place(&session->submit);

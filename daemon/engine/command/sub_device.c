@@ -94,7 +94,7 @@ static int check_division(const Sycl__V1__SubDevicesCreate *message,
 	return 0;
 }
 
-static uint32_t room_of(const struct session *session)
+static uint32_t sub_devices_left(const struct session *session)
 {
 	const uint32_t have = session->objects.counts[OBJECT_SUB_DEVICE];
 	return have < SUB_DEVICES_MAX ? SUB_DEVICES_MAX - have : 0;
@@ -113,7 +113,7 @@ static int divide_device(struct session *session, const Sycl__V1__SubDevicesCrea
 {
 	struct scheduler *scheduler = session->engine->scheduler;
 	uint32_t counts[PARTITION_VALUES_MAX], count = 0, ids = (uint32_t)message->n_objects;
-	const uint32_t room = room_of(session);
+	const uint32_t room = sub_devices_left(session);
 	struct backend_division division;
 	const struct scheduler_device_info *info = session_device_info(session, message->device);
 	if (!info)
@@ -139,7 +139,7 @@ static int take_native_sub_device(struct session *session,
 		return fault_set(
 			fault, STATUS_FEATURE_NOT_SUPPORTED,
 			"native handles are for programs with an engine of their own in their process");
-	if (room_of(session) == 0)
+	if (sub_devices_left(session) == 0)
 		return sub_device_quota_fault(fault);
 	if (message->n_objects != 1)
 		return fault_set(fault, STATUS_INVALID, "%zu ids for one native sub-device",
@@ -154,8 +154,9 @@ static int take_native_sub_device(struct session *session,
 
 /* Make an object for each device, which owns it from now on. 0; 1: there was no room for one, the
  * client has been sent the failure, and no object is left; or negative. */
-static int make_objects(struct session *session, const Sycl__V1__SubDevicesCreate *message,
-			struct scheduler_device **devices, uint32_t count)
+static int sub_devices_make_objects(struct session *session,
+				    const Sycl__V1__SubDevicesCreate *message,
+				    struct scheduler_device **devices, uint32_t count)
 {
 	struct sub_device *made[SUB_DEVICES_MAX];
 	uint32_t i = 0;
@@ -188,8 +189,9 @@ struct answer {
 	Sycl__V1__DeviceFacts *list[SUB_DEVICES_MAX];
 };
 
-static void fill_answer(struct session *session, struct scheduler_device *const *devices,
-			uint32_t made, uint32_t count, struct answer *answer)
+static void sub_devices_fill_answer(struct session *session,
+				    struct scheduler_device *const *devices, uint32_t made,
+				    uint32_t count, struct answer *answer)
 {
 	sycl__v1__reply__init(&answer->reply);
 	sycl__v1__sub_devices__init(&answer->message);
@@ -221,7 +223,7 @@ int command_sub_devices_create(struct session *session, const Sycl__V1__Command 
 				: divide_device(session, message, devices, &count, &fault);
 	const uint32_t made = r == 0 && count <= message->n_objects ? count : 0;
 	if (r == 0)
-		fill_answer(session, devices, made, count, &answer);
+		sub_devices_fill_answer(session, devices, made, count, &answer);
 	if (r == 0 && sycl__v1__reply__get_packed_size(&answer.reply) > PACKET_BYTES_MAX) {
 		r = fault_set(&fault, STATUS_QUOTA,
 			      "the description of %u sub-devices does not fit into a reply", made);
@@ -232,7 +234,7 @@ int command_sub_devices_create(struct session *session, const Sycl__V1__Command 
 		reply_status(session, session->record, 0, &fault);
 		return 0;
 	}
-	r = make_objects(session, message, devices, made);
+	r = sub_devices_make_objects(session, message, devices, made);
 	if (r == 0)
 		session_reply(session, &answer.reply);
 	return r < 0 ? r : 0;

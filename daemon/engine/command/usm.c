@@ -23,7 +23,7 @@ static const uint64_t needed_aspects[] = {
 };
 
 /* The client has released the USM, but submitted groups may still use it. */
-static void put_off(struct usm *usm)
+static void usm_free_later(struct usm *usm)
 {
 	struct session *session = usm->object.session;
 	(void)object_ref(&usm->object);
@@ -35,7 +35,7 @@ static void put_off(struct usm *usm)
 void usm_end(struct usm *usm)
 {
 	if (usm->ready)
-		put_off(usm);
+		usm_free_later(usm);
 }
 
 static void reply_allocated(const struct usm *usm)
@@ -65,7 +65,7 @@ static void answer_usm(struct usm *usm, const struct backend_fault *fault)
 	reply_allocated(usm);
 	/* If the client released the USM before the reply, no group has used it. */
 	if (usm->object.released)
-		put_off(usm);
+		usm_free_later(usm);
 }
 
 static int add_to_usm_table(struct usm *usm, struct backend_fault *fault)
@@ -172,8 +172,8 @@ static int usm_devices(struct session *session, const struct context *context,
 	return 0;
 }
 
-static int find_place(struct session *session, const Sycl__V1__UsmAllocate *message,
-		      struct arena **arena_out, struct backend_fault *fault)
+static int usm_find_place_free(struct session *session, const Sycl__V1__UsmAllocate *message,
+			       struct arena **arena_out, struct backend_fault *fault)
 {
 	struct arena *arena =
 		message->arena < session->arena_room ? session->arenas[message->arena] : NULL;
@@ -200,7 +200,7 @@ static int usm_take_place(struct session *session, const Sycl__V1__UsmAllocate *
 {
 	struct arena *arena;
 	uint64_t devices;
-	if (find_place(session, message, &arena, fault) ||
+	if (usm_find_place_free(session, message, &arena, fault) ||
 	    usm_devices(session, usm->context, &devices, fault))
 		return 1;
 	usm->address = message->address;

@@ -46,9 +46,9 @@ static int window_check_numbers(const struct queue *queue, const Sycl__V1__Queue
 	return 0;
 }
 
-static int check_memory(struct session *session, const struct queue *queue,
-			const Sycl__V1__QueueWindow *message, struct usm **usm_out,
-			struct backend_fault *fault)
+static int window_check_memory(struct session *session, const struct queue *queue,
+			       const Sycl__V1__QueueWindow *message, struct usm **usm_out,
+			       struct backend_fault *fault)
 {
 	struct usm *usm = usm_table_find(&session->usm, message->usm_address, message->size_bytes);
 	if (!usm || !usm->ready || usm->object.released)
@@ -79,7 +79,7 @@ int command_queue_window(struct session *session, const Sycl__V1__Command *comma
 	if (r == 0 && message->size_bytes > 0) {
 		r = window_check_numbers(queue, message, &fault);
 		if (r == 0)
-			r = check_memory(session, queue, message, &usm, &fault);
+			r = window_check_memory(session, queue, message, &usm, &fault);
 		if (r == 0)
 			l2 = (struct queue_l2){{message->usm_address, message->size_bytes,
 						message->hit_ratio,

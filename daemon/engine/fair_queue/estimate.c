@@ -74,8 +74,8 @@ bool fair_queue_estimate_is_due(const struct fair_queue_estimates *estimates, ui
 
 /* Measurements alone are rare. So the mean is over all of them until there are enough for a moving
  * mean. A measurement that is far off begins the mean again. */
-static uint64_t slowness_of(struct fair_queue_shape *shape, uint64_t took_ns,
-			    enum fair_queue_quality quality)
+static uint64_t estimate_slowness(struct fair_queue_shape *shape, uint64_t took_ns,
+				  enum fair_queue_quality quality)
 {
 	if (quality < FAIR_QUEUE_SEEN_ALONE)
 		return FAIR_QUEUE_SHAPE_SLOW;
@@ -96,7 +96,7 @@ static void update_estimate(struct fair_queue_shape *shape, uint64_t took_ns,
 		took_ns = 1;
 	if (quality < shape->quality)
 		return;
-	uint64_t slow = slowness_of(shape, took_ns, quality);
+	uint64_t slow = estimate_slowness(shape, took_ns, quality);
 	if (shape->mean_ns == 0 || quality > shape->quality)
 		shape->mean_ns = took_ns;
 	else if (took_ns >= shape->mean_ns)

@@ -146,7 +146,7 @@ static void credit_class(const struct fair_queue *queue, struct fair_queue_class
 
 /* Groups on lanes that yield may be held back by the device, without end. Time in which no other
  * class has a group on the device does not count. */
-static void note_lack(struct fair_queue *queue, uint64_t passed_ns)
+static void beside_note_lack(struct fair_queue *queue, uint64_t passed_ns)
 {
 	struct fair_queue_beside *beside = &queue->beside;
 	const uint64_t most = queue->config.debt_most_ns;
@@ -174,7 +174,7 @@ void fair_queue_advance(struct fair_queue *queue, uint64_t now_ns)
 		queue->overlap.busy_ns += passed_ns;
 	fair_queue_grant_advance(queue, passed_ns);
 	fair_queue_probe_advance(queue, passed_ns);
-	note_lack(queue, passed_ns);
+	beside_note_lack(queue, passed_ns);
 	for (uint32_t i = FAIR_QUEUE_NORMAL; i < FAIR_QUEUE_CLASSES; i++)
 		credit_class(queue, &queue->classes[i], queue->config.least[i], passed_ns);
 }
@@ -330,8 +330,9 @@ static void update_overlap(struct fair_queue_overlap *overlap, uint64_t took_ns)
 
 /* The time that is charged to a group that ran beside others. It is the time of its shape when
  * measured alone, unless the other groups cannot explain the difference. */
-static uint64_t time_in_company(struct fair_queue *queue, const struct fair_queue_group *group,
-				uint64_t took_ns)
+static uint64_t group_charged_beside_others_ns(struct fair_queue *queue,
+					       const struct fair_queue_group *group,
+					       uint64_t took_ns)
 {
 	uint64_t known_ns = fair_queue_estimate_ns(&queue->estimates, group->shape);
 	uint64_t least_ns = fair_queue_least_ns(queue, group, took_ns);
@@ -349,8 +350,8 @@ static uint64_t time_in_company(struct fair_queue *queue, const struct fair_queu
  * 3. the mean by that clock;
  * 4. how long it was the first of its lane.
  */
-static uint64_t time_of(struct fair_queue *queue, const struct fair_queue_group *group,
-			uint64_t took_ns)
+static uint64_t group_charged_ns(struct fair_queue *queue, const struct fair_queue_group *group,
+				 uint64_t took_ns)
 {
 	struct fair_queue_estimates *estimates = &queue->estimates;
 	uint64_t free_ns = queue->lanes[group->lane].free_ns;
@@ -368,7 +369,7 @@ static uint64_t time_of(struct fair_queue *queue, const struct fair_queue_group 
 	if (lane_ns > 0)
 		fair_queue_estimate_note(estimates, group->shape, lane_ns, quality, queue->now_ns);
 	if (!alone && took_ns > 0 && fair_queue_estimate_is_alone(estimates, group->shape))
-		return time_in_company(queue, group, took_ns);
+		return group_charged_beside_others_ns(queue, group, took_ns);
 	if (took_ns > 0)
 		return took_ns;
 	uint64_t known_ns = fair_queue_estimate_ns(estimates, group->shape);
@@ -425,7 +426,7 @@ void fair_queue_sent(struct fair_queue_group *group, uint32_t lane, uint64_t now
 		group->sent_ns = now_ns;
 }
 
-static void leave_flight(struct fair_queue *queue, struct fair_queue_group *group)
+static void group_leave_flight(struct fair_queue *queue, struct fair_queue_group *group)
 {
 	struct fair_queue_beside *beside = &queue->beside;
 	if (fair_queue_is_beside(queue, group->class))
@@ -447,7 +448,7 @@ void fair_queue_return(struct fair_queue_group *group, uint64_t now_ns)
 	session->deficit_ns += (int64_t)group->cost_ns;
 	if (session->deficit_ns > 0 && session->place == FAIR_QUEUE_IDLE)
 		session->deficit_ns = 0;
-	leave_flight(session->queue, group);
+	group_leave_flight(session->queue, group);
 }
 
 void fair_queue_end(struct fair_queue_group *group, uint64_t now_ns, uint64_t took_ns)
@@ -455,9 +456,9 @@ void fair_queue_end(struct fair_queue_group *group, uint64_t now_ns, uint64_t to
 	struct fair_queue_session *session = group->session;
 	struct fair_queue *queue = session->queue;
 	fair_queue_advance(queue, now_ns);
-	uint64_t time_ns = time_of(queue, group, took_ns);
+	uint64_t time_ns = group_charged_ns(queue, group, took_ns);
 	fair_queue_grant_ended(queue, group, time_ns);
 	charge_session(session, group, time_ns);
 	update_overlap(&queue->overlap, time_ns);
-	leave_flight(queue, group);
+	group_leave_flight(queue, group);
 }

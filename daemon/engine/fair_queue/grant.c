@@ -22,7 +22,7 @@ void fair_queue_set_grant(struct fair_queue *queue, uint32_t part, uint64_t now_
 }
 
 /* Little is saved: an engine that was idle does not get the whole device afterwards. */
-static int64_t most_ns(const struct fair_queue *queue)
+static int64_t grant_most_ns(const struct fair_queue *queue)
 {
 	int64_t most = (int64_t)(queue->config.saved_ns * queue->grant.part / FAIR_QUEUE_WHOLE);
 	return most > 0 ? most : 1;
@@ -42,8 +42,8 @@ void fair_queue_grant_advance(struct fair_queue *queue, uint64_t passed_ns)
 		grant->rest;
 	grant->rest = parts % FAIR_QUEUE_WHOLE;
 	grant->left_ns += (int64_t)(parts / FAIR_QUEUE_WHOLE);
-	if (grant->left_ns > most_ns(queue))
-		grant->left_ns = most_ns(queue);
+	if (grant->left_ns > grant_most_ns(queue))
+		grant->left_ns = grant_most_ns(queue);
 }
 
 /* More time is known to be used; below 0: it was less. */
@@ -55,14 +55,14 @@ static void pay_from_grant(struct fair_queue *queue, int64_t ns)
 	grant->left_ns -= ns;
 	if (grant->left_ns < -(int64_t)OWED_MOST_NS)
 		grant->left_ns = -(int64_t)OWED_MOST_NS;
-	if (ns < 0 && grant->left_ns > most_ns(queue))
-		grant->left_ns = most_ns(queue);
+	if (ns < 0 && grant->left_ns > grant_most_ns(queue))
+		grant->left_ns = grant_most_ns(queue);
 }
 
 /* -------------------------------- what is on the device --------------------------------- */
 
-static void enter_lane(struct fair_queue *queue, const struct fair_queue_group *group,
-		       uint64_t now_ns)
+static void grant_enter_lane(struct fair_queue *queue, const struct fair_queue_group *group,
+			     uint64_t now_ns)
 {
 	struct fair_queue_lane *lane = &queue->lanes[group->lane];
 	if (lane->count++ == 0) {
@@ -81,7 +81,7 @@ static void grant_leave_lane(struct fair_queue *queue, const struct fair_queue_g
 	fair_queue_crowd_leave(queue, group->lane);
 }
 
-static uint64_t later_ns(uint64_t a_ns, uint64_t b_ns)
+static uint64_t later_time_ns(uint64_t a_ns, uint64_t b_ns)
 {
 	return a_ns > b_ns ? a_ns : b_ns;
 }
@@ -91,15 +91,15 @@ static uint64_t later_ns(uint64_t a_ns, uint64_t b_ns)
  * value of all lanes, as the others' time passed beside it. A group that is late by a little is
  * charged when it returns.
  */
-static int64_t overdue_ns(const struct fair_queue *queue)
+static int64_t grant_overdue_ns(const struct fair_queue *queue)
 {
 	uint64_t longest_ns = 0;
 	for (uint32_t i = 0; i < FAIR_QUEUE_LANES && queue->in_flight > 0; i++) {
 		const struct fair_queue_lane *lane = &queue->lanes[i];
 		uint64_t due_ns =
-			later_ns(lane->begun_ns, queue->grant.since_ns) + lane->predicted_ns;
+			later_time_ns(lane->begun_ns, queue->grant.since_ns) + lane->predicted_ns;
 		if (lane->count > 0 && queue->now_ns > due_ns + queue->config.stall_ns)
-			longest_ns = later_ns(longest_ns, queue->now_ns - due_ns);
+			longest_ns = later_time_ns(longest_ns, queue->now_ns - due_ns);
 	}
 	return (int64_t)longest_ns;
 }
@@ -111,7 +111,8 @@ bool fair_queue_is_granted(const struct fair_queue *queue)
 		return true;
 	if (grant->part == 0 || grant->left_ns <= 0)
 		return false;
-	return grant->left_ns > overdue_ns(queue) || queue->now_ns - grant->sent_ns >= PATIENCE_NS;
+	return grant->left_ns > grant_overdue_ns(queue) ||
+	       queue->now_ns - grant->sent_ns >= PATIENCE_NS;
 }
 
 /* ---------------------------------------- groups ---------------------------------------- */
@@ -122,7 +123,7 @@ void fair_queue_grant_decided(struct fair_queue *queue, struct fair_queue_group 
 	group->lane_ns = group->cost_ns * FAIR_QUEUE_WHOLE / queue->overlap.part;
 	queue->grant.sent_ns = queue->now_ns;
 	pay_from_grant(queue, (int64_t)group->prepaid_ns);
-	enter_lane(queue, group, queue->now_ns);
+	grant_enter_lane(queue, group, queue->now_ns);
 }
 
 void fair_queue_grant_moved(struct fair_queue *queue, struct fair_queue_group *group, uint32_t lane,
@@ -133,7 +134,7 @@ void fair_queue_grant_moved(struct fair_queue *queue, struct fair_queue_group *g
 	grant_leave_lane(queue, group);
 	queue->crowd.until_ns = until_ns;
 	group->lane = lane;
-	enter_lane(queue, group, later_ns(now_ns, queue->now_ns));
+	grant_enter_lane(queue, group, later_time_ns(now_ns, queue->now_ns));
 }
 
 /*
@@ -147,11 +148,12 @@ static uint64_t granted_part_of(const struct fair_queue *queue, const struct fai
 	uint64_t beside_ns = queue->grant.ended_ns - lane->ended_ns, part = queue->overlap.part;
 	if (took_ns < FAIR_QUEUE_OVERLAP_NS || beside_ns < took_ns)
 		return part;
-	return later_ns(part, took_ns / (beside_ns / FAIR_QUEUE_WHOLE + 1));
+	return later_time_ns(part, took_ns / (beside_ns / FAIR_QUEUE_WHOLE + 1));
 }
 
 /* The amount that the group has paid. A payment to a limit that has ended since is void. */
-static int64_t prepaid_ns(const struct fair_queue *queue, const struct fair_queue_group *group)
+static int64_t grant_prepaid_ns(const struct fair_queue *queue,
+				const struct fair_queue_group *group)
 {
 	return group->sent_ns < queue->grant.since_ns ? 0 : (int64_t)group->prepaid_ns;
 }
@@ -165,14 +167,14 @@ void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_gr
 	 * No group is charged for longer than the limit exists, or than it was in flight, whatever
 	 * the device's clock reports.
 	 */
-	uint64_t begun_ns = later_ns(group->sent_ns, grant->since_ns);
+	uint64_t begun_ns = later_time_ns(group->sent_ns, grant->since_ns);
 	uint64_t most_ns =
 		(queue->now_ns > begun_ns ? queue->now_ns - begun_ns : 0) + queue->config.saved_ns;
 	uint64_t time_ns = took_ns < most_ns ? took_ns : most_ns;
 	grant->ended_ns += time_ns;
 	uint64_t charged_ns = time_ns * granted_part_of(queue, lane, time_ns) / FAIR_QUEUE_WHOLE;
 	grant->used_ns += charged_ns;
-	pay_from_grant(queue, (int64_t)charged_ns - prepaid_ns(queue, group));
+	pay_from_grant(queue, (int64_t)charged_ns - grant_prepaid_ns(queue, group));
 	grant_leave_lane(queue, group);
 	lane->free_ns = lane->begun_ns = queue->now_ns;
 	lane->ended_ns = grant->ended_ns;
@@ -180,7 +182,7 @@ void fair_queue_grant_ended(struct fair_queue *queue, const struct fair_queue_gr
 
 void fair_queue_grant_returned(struct fair_queue *queue, const struct fair_queue_group *group)
 {
-	pay_from_grant(queue, -prepaid_ns(queue, group));
+	pay_from_grant(queue, -grant_prepaid_ns(queue, group));
 	grant_leave_lane(queue, group);
 }
 

@@ -20,7 +20,7 @@ static uint64_t lane_bit(uint32_t lane)
 	return 1ull << lane;
 }
 
-static bool is_crowded(const struct fair_queue_crowd *crowd)
+static bool fair_queue_is_crowded(const struct fair_queue_crowd *crowd)
 {
 	return crowd->bypassing > 0 || (crowd->lanes & (crowd->lanes - 1)) != 0;
 }
@@ -32,7 +32,7 @@ void fair_queue_crowd_enter(struct fair_queue *queue, uint32_t lane)
 
 void fair_queue_crowd_leave(struct fair_queue *queue, uint32_t lane)
 {
-	if (is_crowded(&queue->crowd))
+	if (fair_queue_is_crowded(&queue->crowd))
 		queue->crowd.until_ns = queue->now_ns;
 	if (queue->lanes[lane].count == 0)
 		queue->crowd.lanes &= ~lane_bit(lane);
@@ -48,8 +48,8 @@ void fair_queue_bypassing(struct fair_queue *queue, uint32_t more, uint32_t less
 	queue->crowd.bypassing_ns = queue->crowd.until_ns = queue->now_ns;
 }
 
-static uint64_t began_ns(const struct fair_queue *queue, const struct fair_queue_group *group,
-			 uint64_t took_ns)
+static uint64_t probe_began_ns(const struct fair_queue *queue, const struct fair_queue_group *group,
+			       uint64_t took_ns)
 {
 	return group->began_ns > 0       ? group->began_ns
 	       : queue->now_ns > took_ns ? queue->now_ns - took_ns
@@ -61,7 +61,7 @@ bool fair_queue_was_alone(const struct fair_queue *queue, const struct fair_queu
 {
 	const struct fair_queue_crowd *crowd = &queue->crowd;
 	return crowd->bypassing == 0 && (crowd->lanes & ~lane_bit(group->lane)) == 0 &&
-	       began_ns(queue, group, took_ns) >= crowd->until_ns;
+	       probe_began_ns(queue, group, took_ns) >= crowd->until_ns;
 }
 
 uint64_t fair_queue_least_ns(const struct fair_queue *queue, const struct fair_queue_group *group,
@@ -73,7 +73,7 @@ uint64_t fair_queue_least_ns(const struct fair_queue *queue, const struct fair_q
 	/* Other groups in flight may have run already: their ends are not known yet. */
 	uint64_t in_flight_ns = queue->all.weight_ns > own_ns ? queue->all.weight_ns - own_ns : 0;
 	uint64_t beside_ns = queue->grant.ended_ns - lane->ended_ns + in_flight_ns;
-	if (crowd->bypassing > 0 || began_ns(queue, group, took_ns) < crowd->bypassing_ns ||
+	if (crowd->bypassing > 0 || probe_began_ns(queue, group, took_ns) < crowd->bypassing_ns ||
 	    took_ns < beside_ns)
 		return 0;
 	return took_ns - beside_ns;

@@ -7,7 +7,7 @@
 
 /* True if a session of a better class has a group that waits or is on the device. Also true if such
  * a session had one lately, or may have one at any moment. */
-static bool has_betters(const struct fair_queue *queue, enum fair_queue_class class)
+static bool better_class_is_active(const struct fair_queue *queue, enum fair_queue_class class)
 {
 	for (uint32_t i = 0; i < (uint32_t) class; i++) {
 		const struct fair_queue_class_state *state = &queue->classes[i];
@@ -37,7 +37,7 @@ static bool class_has_room(const struct fair_queue *queue, enum fair_queue_class
 static bool class_fits(const struct fair_queue *queue, enum fair_queue_class class)
 {
 	const struct fair_queue_config *config = &queue->config;
-	return !has_betters(queue, class) || fair_queue_is_beside(queue, class) ||
+	return !better_class_is_active(queue, class) || fair_queue_is_beside(queue, class) ||
 	       fair_queue_load_has_room(&queue->above, queue->now_ns, config->narrow_ns,
 					config->stall_ns);
 }
@@ -118,7 +118,7 @@ static void end_turn(struct fair_queue_class_state *state, struct fair_queue_ses
 
 /* No session could afford its next group in one round: give as many rounds at once as the first
  * that can needs. */
-static void skip_rounds(struct fair_queue_class_state *state)
+static void class_skip_rounds(struct fair_queue_class_state *state)
 {
 	uint64_t rounds = UINT64_MAX;
 	for (struct list *link = state->round.next; link != &state->round; link = link->next) {
@@ -154,7 +154,7 @@ static bool can_session_afford(struct fair_queue_session *session)
 
 /* The session of the class that has its turn, if it can afford its next group and that group may be
  * sent. NULL: none. */
-static struct fair_queue_session *whose_turn(struct fair_queue_class_state *state)
+static struct fair_queue_session *class_next_session(struct fair_queue_class_state *state)
 {
 	uint32_t passed = 0;
 	while (!list_empty(&state->round)) {
@@ -175,7 +175,7 @@ static struct fair_queue_session *whose_turn(struct fair_queue_class_state *stat
 			return session;
 		end_turn(state, session);
 		if (++passed >= state->in_turn) {
-			skip_rounds(state);
+			class_skip_rounds(state);
 			passed = 0;
 		}
 	}
@@ -186,7 +186,8 @@ static struct fair_queue_session *whose_turn(struct fair_queue_class_state *stat
  * The first session of the round with a waiting group. Those before it keep their turns until
  * another turn begins. NULL: none.
  */
-static const struct fair_queue_session *first_waiting(const struct fair_queue_class_state *state)
+static const struct fair_queue_session *
+class_first_waiting(const struct fair_queue_class_state *state)
 {
 	const struct list *link = state->round.next;
 	while (link != &state->round &&
@@ -201,13 +202,13 @@ static const struct fair_queue_session *first_waiting(const struct fair_queue_cl
  * had theirs may send a quantum. So a session with little work does not wait behind full windows of
  * busy ones. NULL: none.
  */
-static struct fair_queue_session *whose_turn_beside(struct fair_queue_class_state *state)
+static struct fair_queue_session *class_next_session_beside(struct fair_queue_class_state *state)
 {
-	const struct fair_queue_session *session = first_waiting(state);
+	const struct fair_queue_session *session = class_first_waiting(state);
 	if (!session || !session->due ||
 	    session_beside_ns(session) > fair_queue_quantum_ns(session))
 		return NULL;
-	struct fair_queue_session *next = whose_turn(state);
+	struct fair_queue_session *next = class_next_session(state);
 	return next == session ? next : NULL;
 }
 
@@ -228,7 +229,7 @@ static uint64_t clamp_ns(uint64_t ns, uint64_t least_ns, uint64_t most_ns)
  * lack the predicted time of all that are in flight, and a window at least. The others go on when
  * that time has passed, since a group may also take longer than predicted.
  */
-static bool holds_for_beside(struct fair_queue *queue)
+static bool classes_are_held_for_beside(struct fair_queue *queue)
 {
 	struct fair_queue_beside *beside = &queue->beside;
 	const uint64_t in_flight_ns = fair_queue_beside_ns(queue),
@@ -248,7 +249,7 @@ static bool holds_for_beside(struct fair_queue *queue)
 static struct fair_queue_session *choose_session(struct fair_queue *queue)
 {
 	struct fair_queue_session *best = NULL;
-	const uint32_t first = holds_for_beside(queue) ? FAIR_QUEUE_BEST_EFFORT : 0;
+	const uint32_t first = classes_are_held_for_beside(queue) ? FAIR_QUEUE_BEST_EFFORT : 0;
 	for (uint32_t i = FAIR_QUEUE_CLASSES; i-- > first;) {
 		enum fair_queue_class class = (enum fair_queue_class)i;
 		struct fair_queue_class_state *state = &queue->classes[i];
@@ -259,7 +260,7 @@ static struct fair_queue_session *choose_session(struct fair_queue *queue)
 		if (!fits && state->credit_ns == 0)
 			continue;
 		struct fair_queue_session *session =
-			room ? whose_turn(state) : whose_turn_beside(state);
+			room ? class_next_session(state) : class_next_session_beside(state);
 		if (!session)
 			continue;
 		if (is_class_due(queue, class, fair_queue_cost_ns(session, session->first)))
@@ -274,8 +275,8 @@ static struct fair_queue_session *choose_session(struct fair_queue *queue)
  * All groups of a class count for its minimum share. The rest of the credit is kept: the class may
  * be saving for a long group.
  */
-static void pay_for_group(const struct fair_queue *queue, struct fair_queue_class_state *state,
-			  uint64_t cost_ns)
+static void class_pay_for_group(const struct fair_queue *queue,
+				struct fair_queue_class_state *state, uint64_t cost_ns)
 {
 	state->credit_ns = state->credit_ns > cost_ns ? state->credit_ns - cost_ns : 0;
 	if (state->credit_ns > queue->config.window_ns)
@@ -300,7 +301,7 @@ static void decide_group(struct fair_queue_session *session, struct fair_queue_d
 	group->timed = fair_queue_estimate_samples(&queue->estimates, group->shape);
 	session->queued_ns += queue->now_ns - group->arrived_ns;
 	queue->in_flight++;
-	pay_for_group(queue, state, cost_ns);
+	class_pay_for_group(queue, state, cost_ns);
 	const bool beside = fair_queue_is_beside(queue, session->class);
 	const struct fair_queue_load *track = beside ? &state->own : &queue->above;
 	uint64_t begins_ns = track->until_ns > queue->now_ns ? track->until_ns : queue->now_ns;
@@ -314,7 +315,7 @@ static void decide_group(struct fair_queue_session *session, struct fair_queue_d
 	decisions->groups[decisions->count++] = group;
 }
 
-static void sooner_ns(uint64_t *when_ns, uint64_t other_ns)
+static void take_earlier_ns(uint64_t *when_ns, uint64_t other_ns)
 {
 	if (other_ns < *when_ns)
 		*when_ns = other_ns;
@@ -325,14 +326,15 @@ static void next_due_ns(const struct fair_queue *queue, const struct fair_queue_
 			uint64_t *when_ns)
 {
 	uint32_t least = queue->config.least[state - queue->classes];
-	const struct fair_queue_session *session = first_waiting(state);
+	const struct fair_queue_session *session = class_first_waiting(state);
 	if (!session || least == 0)
 		return;
 	uint64_t cost_ns = fair_queue_cost_ns(session, session->first);
 	if (state->credit_ns < cost_ns)
-		sooner_ns(when_ns, queue->now_ns +
-					   (cost_ns - state->credit_ns) / least * FAIR_QUEUE_WHOLE +
-					   FAIR_QUEUE_WHOLE);
+		take_earlier_ns(when_ns,
+				queue->now_ns +
+					(cost_ns - state->credit_ns) / least * FAIR_QUEUE_WHOLE +
+					FAIR_QUEUE_WHOLE);
 }
 
 /* Sets *when_ns to the time of the next decision of one class with waiting groups, if that is
@@ -343,23 +345,24 @@ static void next_of_class(const struct fair_queue *queue, uint32_t class, uint64
 	const struct fair_queue_class_state *state = &queue->classes[class];
 	if (!fair_queue_load_has_room(&state->own, queue->now_ns, config->window_ns,
 				      config->stall_ns))
-		sooner_ns(when_ns, fair_queue_load_room_ns(&state->own, config->window_ns,
-							   config->stall_ns));
+		take_earlier_ns(when_ns, fair_queue_load_room_ns(&state->own, config->window_ns,
+								 config->stall_ns));
 	if (!class_fits(queue, (enum fair_queue_class) class)) {
 		next_due_ns(queue, state, when_ns);
-		sooner_ns(when_ns, fair_queue_load_room_ns(&queue->above, config->narrow_ns,
-							   config->stall_ns));
+		take_earlier_ns(when_ns, fair_queue_load_room_ns(&queue->above, config->narrow_ns,
+								 config->stall_ns));
 		/* Or when no session of a class that goes first has been active for a while. */
 		for (uint32_t i = queue->latency_is_apart ? FAIR_QUEUE_NORMAL : FAIR_QUEUE_LATENCY;
 		     i < class; i++)
 			if (queue->classes[i].seen_ns + config->remembered_ns > queue->now_ns)
-				sooner_ns(when_ns,
-					  queue->classes[i].seen_ns + config->remembered_ns);
+				take_earlier_ns(when_ns,
+						queue->classes[i].seen_ns + config->remembered_ns);
 	}
 	for (const struct list *link = state->held.next; link != &state->held; link = link->next)
-		sooner_ns(when_ns, fair_queue_load_room_ns(
-					   &list_entry(link, struct fair_queue_session, turn)->load,
-					   config->session_ns, config->stall_ns));
+		take_earlier_ns(when_ns,
+				fair_queue_load_room_ns(
+					&list_entry(link, struct fair_queue_session, turn)->load,
+					config->session_ns, config->stall_ns));
 }
 
 /* The time at which a group may be sent that may not be sent now, even if no group ends before. */
@@ -369,9 +372,9 @@ static uint64_t next_decision_ns(const struct fair_queue *queue)
 	if (!fair_queue_is_granted(queue) && queue->waiting > 0)
 		when_ns = fair_queue_grant_next_ns(queue);
 	if (queue->probe.state != FAIR_QUEUE_PROBE_NONE && queue->waiting > 0)
-		sooner_ns(&when_ns, queue->probe.until_ns);
+		take_earlier_ns(&when_ns, queue->probe.until_ns);
 	if (queue->beside.until_ns > 0 && queue->waiting > 0)
-		sooner_ns(&when_ns, queue->beside.until_ns);
+		take_earlier_ns(&when_ns, queue->beside.until_ns);
 	for (uint32_t i = 0; i < FAIR_QUEUE_CLASSES; i++)
 		if (queue->classes[i].waiting > 0)
 			next_of_class(queue, i, &when_ns);
@@ -388,7 +391,7 @@ void fair_queue_step(struct fair_queue *queue, uint64_t now_ns,
 	while (decisions->count < decisions->room && fair_queue_is_granted(queue) &&
 	       !fair_queue_probe_holds(queue) && (session = choose_session(queue))) {
 		bool probe = fair_queue_probe_wants(queue, session) &&
-			     !has_betters(queue, session->class);
+			     !better_class_is_active(queue, session->class);
 		if (probe && queue->in_flight > 0) {
 			probe = false;
 			if (fair_queue_probe_drain(queue))

@@ -21,7 +21,7 @@ static int set_replayed(struct graph *graph, enum graph_replay_reason reason)
 	return 1;
 }
 
-static enum graph_replay_reason reason_of_error(int error)
+static enum graph_replay_reason instance_error_reason(int error)
 {
 	return error == -EOPNOTSUPP ? GRAPH_REPLAY_HOST : GRAPH_REPLAY_SIZE;
 }
@@ -46,7 +46,7 @@ static int instance_add_node(struct session *session, const struct queue *queue,
 	if (r == 0 && session->engine->scratch.arena)
 		r = graph_instance_hold_arena(graph, session->engine->scratch.arena);
 	if (r < 0)
-		return set_replayed(graph, reason_of_error(r));
+		return set_replayed(graph, instance_error_reason(r));
 	return graph_instance_charge(graph) ? 0 : set_replayed(graph, GRAPH_REPLAY_SIZE);
 }
 
@@ -179,7 +179,7 @@ struct session *graph_instance_built(struct graph *graph, const struct backend_f
 
 /* True if a node that was refused may be accepted by now: for example, host memory may have been
  * registered. */
-static bool is_worth_another_try(const struct graph_instance *instance)
+static bool instance_may_succeed_now(const struct graph_instance *instance)
 {
 	bool node = instance->reason == GRAPH_REPLAY_NODE;
 	bool backend = instance->reason == GRAPH_REPLAY_BACKEND &&
@@ -236,7 +236,7 @@ bool graph_instance_awaits(struct session *session, const Sycl__V1__CommandGroup
 	    instance->former_open == 0 && graph_instance_must_be_rebuilt(session, queue, graph))
 		discard_instance(graph);
 	if (instance->state == GRAPH_INSTANCE_UNTRIED ||
-	    (instance->state == GRAPH_INSTANCE_REPLAYED && is_worth_another_try(instance)))
+	    (instance->state == GRAPH_INSTANCE_REPLAYED && instance_may_succeed_now(instance)))
 		graph_instance_build(session, queue, graph);
 	if (instance->state != GRAPH_INSTANCE_BUILDING)
 		return false;

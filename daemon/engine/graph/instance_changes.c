@@ -20,7 +20,7 @@ static bool requires_the_same(const Sycl__V1__CommandGroup *a, const Sycl__V1__C
 	return same;
 }
 
-static void add_changed(struct graph *graph, uint32_t index)
+static void changes_add_node(struct graph *graph, uint32_t index)
 {
 	struct graph_instance *instance = graph->instance;
 	graph->nodes[index].carried = 0;
@@ -37,7 +37,7 @@ void graph_instance_node_changed(struct graph *graph, uint32_t index,
 	if (!instance ||
 	    (instance->state != GRAPH_INSTANCE_BUILDING && instance->state != GRAPH_INSTANCE_READY))
 		return;
-	add_changed(graph, index);
+	changes_add_node(graph, index);
 	instance->order_stale |= !requires_the_same(before, graph->nodes[index].group);
 }
 
@@ -47,7 +47,7 @@ void graph_instance_node_switched(struct graph *graph, uint32_t index)
 	if (!instance ||
 	    (instance->state != GRAPH_INSTANCE_BUILDING && instance->state != GRAPH_INSTANCE_READY))
 		return;
-	add_changed(graph, index);
+	changes_add_node(graph, index);
 	instance->order_stale = true; /* a disabled node writes nothing */
 }
 

@@ -45,7 +45,7 @@ static int put_requirements(struct session *session, const struct graph_order *o
 }
 
 /* True if a requirement needs lost contents: a launch as one task would fail as a whole. */
-static bool needs_what_is_lost(const struct task_request *request)
+static bool request_needs_lost_contents(const struct task_request *request)
 {
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
 		if (sched_requirement_is_lost(&request->requirements[i]))
@@ -55,7 +55,7 @@ static bool needs_what_is_lost(const struct task_request *request)
 }
 
 /* A launch as one task has completed. The graph may be freed afterwards. */
-static void end_launch(struct group *group)
+static void instance_launch_end(struct group *group)
 {
 	struct graph *graph = group->graph;
 	if (graph->last == group)
@@ -68,7 +68,7 @@ static void end_launch(struct group *group)
 	object_unref(&graph->object);
 }
 
-static const struct group_graph_ops instance_ops = {.done = end_launch};
+static const struct group_graph_ops instance_ops = {.done = instance_launch_end};
 
 static void instance_open_group(const struct graph_instance_launch *launch, struct group *group)
 {
@@ -166,7 +166,7 @@ static int launch_ready(const struct graph_instance_launch *launch,
 		return r < 0 ? r : GRAPH_LAUNCH_REPLAY; /* the replay reports which node it is */
 	*reason_out = GRAPH_REPLAY_CONTENTS;
 	if (!graph_needs_instance(graph) && !launch->failed_dependency &&
-	    needs_what_is_lost(&request))
+	    request_needs_lost_contents(&request))
 		return GRAPH_LAUNCH_REPLAY;
 	char what[32];
 	(void)snprintf(what, sizeof(what), "graph of %u nodes", graph->node_count);

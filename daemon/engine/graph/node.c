@@ -4,7 +4,7 @@
 #include "session/session.h"
 
 /* Keeps the first failure, but prefers one that does not come from another node's failure. */
-static void keep_fault(struct task_outcome *all, const struct backend_fault *fault)
+static void outcome_keep_fault(struct task_outcome *all, const struct backend_fault *fault)
 {
 	if (!fault->status)
 		return;
@@ -14,9 +14,9 @@ static void keep_fault(struct task_outcome *all, const struct backend_fault *fau
 }
 
 /* The outcome of a launch is from the first start to the last end (L10). */
-static void keep_outcome(struct task_outcome *all, const struct task_outcome *one)
+static void outcome_add_node(struct task_outcome *all, const struct task_outcome *one)
 {
-	keep_fault(all, &one->fault);
+	outcome_keep_fault(all, &one->fault);
 	if (one->start_ns && (!all->start_ns || one->start_ns < all->start_ns))
 		all->start_ns = one->start_ns;
 	if (one->end_ns > all->end_ns)
@@ -56,7 +56,7 @@ static void finish_node(struct graph_node_run *node, const struct task_outcome *
 	}
 	if (node->arena)
 		node->arena->users--;
-	keep_outcome(&run->outcome, outcome);
+	outcome_add_node(&run->outcome, outcome);
 	if (--run->left == 0)
 		finish_run(run);
 }

@@ -71,8 +71,8 @@ static int reserve_entry(void *array_pointer, uint32_t *capacity, uint32_t count
 	return 0;
 }
 
-static int tracker_of(struct graph_order *order, struct buffer *buffer,
-		      struct graph_tracker **tracker_out)
+static int order_tracker(struct graph_order *order, struct buffer *buffer,
+			 struct graph_tracker **tracker_out)
 {
 	if (buffer->order_stamp != order->stamp) {
 		int r = reserve_entry(&order->trackers, &order->tracker_capacity,
@@ -185,7 +185,8 @@ static bool has_same_range(const struct task_requirement *a, const struct task_r
 	       a->order_size_bytes == b->order_size_bytes;
 }
 
-static bool orders_over(const struct task_requirement *outer, const struct task_requirement *inner)
+static bool order_range_covers(const struct task_requirement *outer,
+			       const struct task_requirement *inner)
 {
 	if (outer->order_size_bytes == 0)
 		return true;
@@ -196,8 +197,8 @@ static bool orders_over(const struct task_requirement *outer, const struct task_
 			    inner->order_offset_bytes + inner->order_size_bytes);
 }
 
-static bool accesses_over(const struct task_requirement *outer,
-			  const struct task_requirement *inner)
+static bool access_range_covers(const struct task_requirement *outer,
+				const struct task_requirement *inner)
 {
 	return covers_range(outer->offset_bytes, outer->offset_bytes + outer->size_bytes,
 			    inner->offset_bytes, inner->offset_bytes + inner->size_bytes);
@@ -208,12 +209,12 @@ static bool is_made_inside(const struct task_requirement *earlier,
 			   const struct task_requirement *later)
 {
 	return access_mode_writes(earlier->mode) && !access_mode_needs_contents(earlier->mode) &&
-	       accesses_over(earlier, later) && orders_over(earlier, later);
+	       access_range_covers(earlier, later) && order_range_covers(earlier, later);
 }
 
-static int add_need(struct graph_order *order, struct graph_tracker *tracker,
-		    const struct task_requirement *requirement, const struct buffer *buffer,
-		    bool may_do_nothing)
+static int order_add_need(struct graph_order *order, struct graph_tracker *tracker,
+			  const struct task_requirement *requirement, const struct buffer *buffer,
+			  bool may_do_nothing)
 {
 	struct task_requirement wanted = *requirement;
 	order->steps += tracker->need_count;
@@ -238,8 +239,8 @@ static int add_need(struct graph_order *order, struct graph_tracker *tracker,
 			other->requirement.mode |= wanted.mode;
 			return 0;
 		}
-		if (accesses_over(&other->requirement, &wanted) &&
-		    orders_over(&other->requirement, &wanted) &&
+		if (access_range_covers(&other->requirement, &wanted) &&
+		    order_range_covers(&other->requirement, &wanted) &&
 		    (other->requirement.mode | wanted.mode) == other->requirement.mode)
 			return 0;
 	}
@@ -259,7 +260,7 @@ static int add_need(struct graph_order *order, struct graph_tracker *tracker,
 }
 
 /* Adds the edges that follow from all requirements of the node. */
-static int connect_all(struct graph_order *order, const struct graph_order_node *node)
+static int order_connect_node(struct graph_order *order, const struct graph_order_node *node)
 {
 	struct graph_tracker *tracker;
 	int r = 0;
@@ -267,24 +268,25 @@ static int connect_all(struct graph_order *order, const struct graph_order_node 
 	for (uint32_t i = 0; r == 0 && i < node->count; i++) {
 		const struct graph_use use = requirement_use(&node->requirements[i],
 							     node->buffers[i], order->node_count);
-		r = tracker_of(order, node->buffers[i], &tracker);
+		r = order_tracker(order, node->buffers[i], &tracker);
 		if (r == 0)
 			r = add_edges(order, tracker, &use, false);
 	}
 	return r;
 }
 
-static int enter_all(struct graph_order *order, const struct graph_order_node *node, bool needs)
+static int order_enter_requirements(struct graph_order *order, const struct graph_order_node *node,
+				    bool needs)
 {
 	struct graph_tracker *tracker;
 	int r = 0;
 	for (uint32_t i = 0; r == 0 && i < node->count; i++) {
 		const struct graph_use use = requirement_use(&node->requirements[i],
 							     node->buffers[i], order->node_count);
-		r = tracker_of(order, node->buffers[i], &tracker);
+		r = order_tracker(order, node->buffers[i], &tracker);
 		if (r == 0 && needs)
-			r = add_need(order, tracker, &node->requirements[i], node->buffers[i],
-				     node->may_do_nothing);
+			r = order_add_need(order, tracker, &node->requirements[i], node->buffers[i],
+					   node->may_do_nothing);
 		if (r == 0)
 			r = order_add_use(order, tracker, &use, node->buffers[i]);
 	}
@@ -293,8 +295,8 @@ static int enter_all(struct graph_order *order, const struct graph_order_node *n
 
 int graph_order_foresee(struct graph_order *order, const struct graph_order_node *node)
 {
-	int r = connect_all(order, node);
-	return r == 0 ? enter_all(order, node, false) : r;
+	int r = order_connect_node(order, node);
+	return r == 0 ? order_enter_requirements(order, node, false) : r;
 }
 
 int graph_order_add(struct graph_order *order, const struct graph_order_node *node)
@@ -304,9 +306,9 @@ int graph_order_add(struct graph_order *order, const struct graph_order_node *no
 	for (uint32_t i = 0; r == 0 && i < node->after_count; i++)
 		r = order_add_edge(order, node->after[i]);
 	if (r == 0)
-		r = connect_all(order, node);
+		r = order_connect_node(order, node);
 	if (r == 0)
-		r = enter_all(order, node, true);
+		r = order_enter_requirements(order, node, true);
 	if (r == 0)
 		order->first_edge[++order->node_count] = order->edge_count;
 	return r;

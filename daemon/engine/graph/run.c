@@ -107,7 +107,7 @@ int graph_launch_gather(struct graph_launch *launch, struct backend_fault *fault
 	return 0;
 }
 
-static struct graph_run *take_run(struct graph *graph)
+static struct graph_run *graph_run_take(struct graph *graph)
 {
 	uint32_t count = graph->node_count + (graph->sink_count != 1);
 	size_t bytes = sizeof(struct graph_run) + count * sizeof(struct graph_node_run);
@@ -129,7 +129,7 @@ static struct graph_run *take_run(struct graph *graph)
 
 /* Keeps the memory for the next launch, unless other memory is kept already, or the graph was
  * released. */
-static void give_run(struct graph_run *run)
+static void graph_run_give(struct graph_run *run)
 {
 	struct graph *graph = run->graph;
 	if (graph->spare || graph->object.released)
@@ -139,8 +139,8 @@ static void give_run(struct graph_run *run)
 }
 
 /* Sets the tasks that a node comes behind. */
-static int put_after(const struct graph_launch *launch, const uint32_t *nodes, uint32_t count,
-		     struct task_request *request)
+static int run_put_predecessors(const struct graph_launch *launch, const uint32_t *nodes,
+				uint32_t count, struct task_request *request)
 {
 	struct group_scratch *scratch = &launch->session->engine->scratch;
 	scratch->after_count = 0;
@@ -207,7 +207,8 @@ static int submit_node(struct graph_launch *launch, uint32_t index, struct backe
 		r = group_check_action(session, launch->queue, node->group, &request, fault);
 	if (r != 0)
 		return r;
-	if (put_after(launch, graph_after(launch->graph, index), node->edge_count, &request) < 0)
+	if (run_put_predecessors(launch, graph_after(launch->graph, index), node->edge_count,
+				 &request) < 0)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the engine has no memory for dependencies");
 	r = submit_task(launch, index, &request, fault);
@@ -224,7 +225,7 @@ static int submit_node(struct graph_launch *launch, uint32_t index, struct backe
 }
 
 /* If the graph has no single last node, submits a barrier behind all nodes. */
-static int submit_end(struct graph_launch *launch, struct backend_fault *fault)
+static int run_submit_end(struct graph_launch *launch, struct backend_fault *fault)
 {
 	struct graph_run *run = launch->run;
 	struct group_scratch *scratch = &launch->session->engine->scratch;
@@ -236,7 +237,7 @@ static int submit_end(struct graph_launch *launch, struct backend_fault *fault)
 	struct task_request request = node_request(launch, &run->nodes[index]);
 	request.action = TASK_BARRIER;
 	request.what = "end of a graph";
-	if (put_after(launch, NULL, 0, &request) < 0)
+	if (run_put_predecessors(launch, NULL, 0, &request) < 0)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the engine has no memory for dependencies");
 	if (launch->graph->sink_count > 0) {
@@ -328,7 +329,7 @@ static int submit_nodes(struct graph_launch *launch, struct backend_fault *fault
 	launch->session->record_cost +=
 		(uint32_t)((scheduler_visits(launch->session->engine->scheduler) - before) /
 			   VISITS_PER_RECORD);
-	return r == 0 ? submit_end(launch, fault) : r;
+	return r == 0 ? run_submit_end(launch, fault) : r;
 }
 
 int graph_replay(struct graph_launch *launch, const struct group *slots,
@@ -339,12 +340,12 @@ int graph_replay(struct graph_launch *launch, const struct group *slots,
 	if (r != 0)
 		return r;
 	struct group *group = pool_take(&session->engine->groups);
-	launch->run = take_run(launch->graph);
+	launch->run = graph_run_take(launch->graph);
 	if (!group || !launch->run) {
 		if (group)
 			pool_give(&session->engine->groups, group);
 		if (launch->run)
-			give_run(launch->run);
+			graph_run_give(launch->run);
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the engine has no memory for a graph's launch");
 	}
@@ -358,7 +359,7 @@ int graph_replay(struct graph_launch *launch, const struct group *slots,
 	r = submit_nodes(launch, fault);
 	if (run->submitted == 0) {
 		pool_give(&session->engine->groups, group);
-		give_run(run);
+		graph_run_give(run);
 		return r;
 	}
 	if (r != 0)

@@ -92,7 +92,7 @@ static int temporary_find(struct graph *graph, const struct buffer *buffer,
 
 /* The command uses its buffers in the host's memory, where temporaries have none, or opens them in
  * another process. */
-static bool is_for_host(const Sycl__V1__CommandGroup *group)
+static bool temporary_is_for_host(const Sycl__V1__CommandGroup *group)
 {
 	return group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK ||
 	       group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE;
@@ -103,7 +103,7 @@ int graph_check_requirements(struct graph *graph, const Sycl__V1__CommandGroup *
 {
 	struct session *session = graph->object.session;
 	struct group_scratch *scratch = &session->engine->scratch;
-	scratch->graph = is_for_host(group) ? NULL : graph;
+	scratch->graph = temporary_is_for_host(group) ? NULL : graph;
 	scratch->graph_device = request->device;
 	scratch->find_temporary = temporary_find;
 	int r = group_check_requirements(session, group, request, fault);

@@ -102,8 +102,8 @@ int group_scratch_put_before(struct group_scratch *scratch, uint32_t *order_out)
  * The tasks that stand for a group which is not complete; and why it has failed, if that is known
  * already. `request` NULL: only the order counts.
  */
-static int add_group(struct group_scratch *scratch, struct group *group, uint64_t number,
-		     struct task_request *request)
+static int check_add_predecessor(struct group_scratch *scratch, struct group *group,
+				 uint64_t number, struct task_request *request)
 {
 	if (group->graph_ops && group->graph_ops->add_dependencies)
 		return group->graph_ops->add_dependencies(group, scratch, request);
@@ -117,7 +117,7 @@ static int add_group(struct group_scratch *scratch, struct group *group, uint64_
  * buffers of a session share memory if the session imported a buffer twice, or one that it had
  * exported.
  */
-static bool named_already(uint64_t stamp, struct shared_memory *memory)
+static bool memory_is_named_already(uint64_t stamp, struct shared_memory *memory)
 {
 	if (!memory)
 		return false;
@@ -160,7 +160,7 @@ int group_check_ranges(struct task_requirement *requirement, uint64_t bytes,
 
 bool group_names_twice(uint64_t stamp, struct buffer *buffer)
 {
-	bool twice = buffer->stamp != stamp && named_already(stamp, buffer->shared);
+	bool twice = buffer->stamp != stamp && memory_is_named_already(stamp, buffer->shared);
 	buffer->stamp = stamp;
 	return twice;
 }
@@ -272,8 +272,8 @@ static int check_event(struct session *session, const struct queue *queue, uint6
 					 event->group, last);
 	const struct window_entry *entry = group_window_find(&other->window, event->group);
 	if (entry) {
-		if (add_group(scratch, list_entry(entry, struct group, entry), event->group,
-			      request) < 0)
+		if (check_add_predecessor(scratch, list_entry(entry, struct group, entry),
+					  event->group, request) < 0)
 			return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 					 "the engine has no memory for dependencies");
 	} else if (failure_list_find(&other->failures, event->group, &scratch->dependency)) {
@@ -292,8 +292,8 @@ static int check_queue(struct group_scratch *scratch, const struct queue *queue,
 	const struct list *open = &queue->window.open;
 	for (const struct list *link = open->previous; link != open; link = link->previous) {
 		const struct window_entry *entry = list_entry(link, struct window_entry, order);
-		if (add_group(scratch, list_entry(entry, struct group, entry), entry->number,
-			      NULL) < 0)
+		if (check_add_predecessor(scratch, list_entry(entry, struct group, entry),
+					  entry->number, NULL) < 0)
 			return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 					 "the engine has no memory for dependencies");
 		/* The latest open group of an in-order queue, or its barrier, stands for all groups

@@ -21,8 +21,8 @@ static void group_report_failure(struct queue *queue, uint64_t number,
 				"the engine has no memory for a failure");
 }
 
-static void keep_times(struct queue *queue, uint64_t number, uint64_t submit_ns, uint64_t start_ns,
-		       uint64_t end_ns)
+static void queue_keep_times(struct queue *queue, uint64_t number, uint64_t submit_ns,
+			     uint64_t start_ns, uint64_t end_ns)
 {
 	if (!queue->profiling)
 		return;
@@ -81,9 +81,9 @@ void group_done(struct group *group, const struct task_outcome *outcome)
 	/* Times that the host measured are for accounts only. A start that was reported while the
 	 * group ran stays. */
 	uint64_t start_ns = outcome->estimated ? 0 : outcome->start_ns;
-	keep_times(queue, group->entry.number, group->submit_ns,
-		   group->start_ns ? group->start_ns : start_ns,
-		   outcome->estimated ? 0 : outcome->end_ns);
+	queue_keep_times(queue, group->entry.number, group->submit_ns,
+			 group->start_ns ? group->start_ns : start_ns,
+			 outcome->estimated ? 0 : outcome->end_ns);
 	report_outcome(queue, group, outcome);
 
 	uint64_t mark = group_window_mark(&queue->window);
@@ -112,7 +112,7 @@ void group_refuse(struct queue *queue, const struct group *slots, const struct b
 	uint64_t mark = group_window_mark(&queue->window);
 	group_window_skip(&queue->window);
 	uint64_t now = clock_now_ns();
-	keep_times(queue, queue->window.last, now, now, now);
+	queue_keep_times(queue, queue->window.last, now, now, now);
 	group_report_failure(queue, queue->window.last, fault);
 	group_write_slots(queue->object.session, slots, 1);
 	if (group_window_mark(&queue->window) != mark)

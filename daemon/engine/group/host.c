@@ -20,8 +20,9 @@
  * stays where it is anyway. So a client that never ends its task holds no more device memory than
  * before.
  */
-static int check_opened(struct session *session, const struct queue *queue,
-			const struct task_request *request, struct backend_fault *fault)
+static int check_opened_native_command(struct session *session, const struct queue *queue,
+				       const struct task_request *request,
+				       struct backend_fault *fault)
 {
 	if (!(session->features & FEATURE_NATIVE))
 		return fault_set(
@@ -74,7 +75,7 @@ int group_check_host_task(struct session *session, const struct queue *queue,
 {
 	const Sycl__V1__HostTask *message = group->host_task;
 	if (message->on_device && !session_has_natives(session) &&
-	    check_opened(session, queue, request, fault))
+	    check_opened_native_command(session, queue, request, fault))
 		return 1;
 	int r = message->early_event ? host_check_early(session, queue, message, request, fault)
 				     : 0;

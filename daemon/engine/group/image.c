@@ -29,8 +29,8 @@ int group_check_no_image(const struct buffer *buffer, struct backend_fault *faul
 
 /* The largest size of the device in dimension `d`. Sizes are counted from the last dimension, the
  * width. */
-static uint64_t limit_of(const struct backend_device_facts *facts,
-			 const struct backend_image *image, uint32_t d)
+static uint64_t group_image_size_limit(const struct backend_device_facts *facts,
+				       const struct backend_image *image, uint32_t d)
 {
 	const uint64_t *sizes = facts->image_sizes + (image->dimensions == 3 ? 2 : 0);
 	if (image->is_layered)
@@ -38,8 +38,8 @@ static uint64_t limit_of(const struct backend_device_facts *facts,
 	return sizes[d];
 }
 
-static int check_device(const struct queue *queue, const struct backend_image *image,
-			struct backend_fault *fault)
+static int image_check_device_size(const struct queue *queue, const struct backend_image *image,
+				   struct backend_fault *fault)
 {
 	const struct backend_device_facts *facts = queue->facts;
 	if (!(facts->features & BACKEND_FEATURE_IMAGE) ||
@@ -52,11 +52,11 @@ static int check_device(const struct queue *queue, const struct backend_image *i
 				 "the device %s has no layered images", facts->name);
 	for (uint32_t d = 0; d < image->dimensions; d++) {
 		uint64_t size = image->size[image->dimensions - 1 - d];
-		if (size > limit_of(facts, image, d))
-			return fault_set(fault, STATUS_INVALID,
-					 "an image of size %" PRIu64
-					 "; the device %s allows %" PRIu64,
-					 size, facts->name, limit_of(facts, image, d));
+		if (size > group_image_size_limit(facts, image, d))
+			return fault_set(
+				fault, STATUS_INVALID,
+				"an image of size %" PRIu64 "; the device %s allows %" PRIu64, size,
+				facts->name, group_image_size_limit(facts, image, d));
 	}
 	return 0;
 }
@@ -116,7 +116,7 @@ int group_check_image_argument(const struct group_scratch *scratch, const struct
 	if (buffer->image.dimensions == 0)
 		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
 				 "argument %u is an image; a buffer was given", index);
-	int r = check_device(queue, &buffer->image, fault);
+	int r = image_check_device_size(queue, &buffer->image, fault);
 	if (r == 0)
 		r = check_mode(facts, image, mode, index, fault);
 	if (r == 0 && image->sampled)
@@ -194,7 +194,7 @@ int group_check_image_copy(const struct group_scratch *scratch, const struct que
 	    !access_mode_writes(scratch->requirements[copy->destination->requirement].mode))
 		return fault_set(fault, STATUS_ACCESSOR,
 				 "the access modes do not allow to copy the image");
-	int r = check_device(queue, &source->image, fault);
+	int r = image_check_device_size(queue, &source->image, fault);
 	if (r != 0)
 		return r;
 	request->action = TASK_COPY;

@@ -28,7 +28,7 @@ static int check_dimensions(const struct queue *queue, const Sycl__V1__Launch *l
 	return 0;
 }
 
-static bool is_empty(const struct task_request *request)
+static bool launch_is_empty(const struct task_request *request)
 {
 	for (uint32_t i = 0; i < request->launch.dimensions; i++) {
 		if (request->launch.global[i] == 0)
@@ -333,8 +333,9 @@ static bool find_window(struct session *session, const struct queue *queue,
 }
 
 /* The queue's settings for all of its launches. */
-static void put_window(struct session *session, const struct queue *queue,
-		       struct task_request *request, struct backend_launch_properties *properties)
+static void launch_put_window(struct session *session, const struct queue *queue,
+			      struct task_request *request,
+			      struct backend_launch_properties *properties)
 {
 	struct backend_l2_window window;
 	if (!find_window(session, queue, &window))
@@ -402,7 +403,7 @@ static int check_range(const struct queue *queue, const struct kernel *kernel,
 		request->launch.properties = properties;
 	}
 	/* For an empty range the local range is not checked (E5). */
-	if (r != 0 || is_empty(request))
+	if (r != 0 || launch_is_empty(request))
 		return r;
 	r = check_size(queue, request, fault);
 	if (r == 0)
@@ -446,6 +447,6 @@ int group_check_launch(struct session *session, const struct queue *queue,
 		r = launch_check_early(queue, kernel, launch, request,
 				       &session->engine->scratch.properties, fault);
 	if (r == 0)
-		put_window(session, queue, request, &session->engine->scratch.properties);
+		launch_put_window(session, queue, request, &session->engine->scratch.properties);
 	return r;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The client's own code, at an address of this process. */
-static backend_native_function *function_of(const Sycl__V1__NativeCommand *native)
+static backend_native_function *native_command_function(const Sycl__V1__NativeCommand *native)
 {
 	backend_native_function *function = NULL;
 	const uintptr_t address = (uintptr_t)native->function;
@@ -39,7 +39,7 @@ static int check_native_command(const struct session *session, const struct queu
 				 feature == BACKEND_FEATURE_GRAPH_NATIVE ? " in graphs" : "");
 	request->action = TASK_NATIVE;
 	request->what = "native command";
-	request->native.function = function_of(native);
+	request->native.function = native_command_function(native);
 	request->native.context = native_context_of(native);
 	return 0;
 }
@@ -65,5 +65,6 @@ void group_native_command_refused(const struct session *session,
 {
 	if (message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_NATIVE &&
 	    session_has_natives(session) && message->native->function)
-		(void)function_of(message->native)(native_context_of(message->native), NULL);
+		(void)native_command_function(message->native)(native_context_of(message->native),
+							       NULL);
 }

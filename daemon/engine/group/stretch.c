@@ -58,8 +58,8 @@ static bool place_buffers(const struct group_stretch *stretch,
 }
 
 /* The first launch that uses a buffer determines whether its contents are needed. */
-static void unite(struct group_stretch *stretch, const struct task_requirement *requirement,
-		  uint32_t at)
+static void stretch_unite_requirement(struct group_stretch *stretch,
+				      const struct task_requirement *requirement, uint32_t at)
 {
 	struct task_requirement *to = &stretch->requirements[at];
 	if (at >= stretch->requirement_count) {
@@ -94,7 +94,7 @@ bool group_stretch_add(struct group_stretch *stretch, const struct group_checked
 	    !place_buffers(stretch, requirements, count, indexes))
 		return false;
 	for (uint32_t i = 0; i < count; i++)
-		unite(stretch, &requirements[i], indexes[i]);
+		stretch_unite_requirement(stretch, &requirements[i], indexes[i]);
 	if (value_bytes)
 		memcpy(stretch->values[stretch->count], values, value_bytes);
 	member->launch = launch;

@@ -30,7 +30,7 @@ static int group_usm_find(struct session *session, const struct queue *queue, ui
 	return 0;
 }
 
-static bool is_foreign(const struct queue *queue, const struct usm *usm)
+static bool usm_is_foreign(const struct queue *queue, const struct usm *usm)
 {
 	return usm->kind == BACKEND_USM_DEVICE && usm->device_index != queue->device_index;
 }
@@ -53,7 +53,7 @@ int group_check_usm_argument(struct session *session, const struct queue *queue,
 		return 0;
 	(void)snprintf(what, sizeof(what), "argument %u", index);
 	int r = group_usm_find(session, queue, address, 0, what, &usm, fault);
-	if (r == 0 && is_foreign(queue, usm))
+	if (r == 0 && usm_is_foreign(queue, usm))
 		return fault_set(fault, STATUS_INVALID,
 				 "%s: the USM at %#" PRIx64 " is memory of another device", what,
 				 address);
@@ -85,7 +85,7 @@ int group_check_usm_word(struct session *session, const struct queue *queue, uin
 {
 	struct usm *usm;
 	int r = group_usm_find(session, queue, address, size_bytes, what, &usm, fault);
-	if (r == 0 && is_foreign(queue, usm))
+	if (r == 0 && usm_is_foreign(queue, usm))
 		return fault_set(fault, STATUS_INVALID,
 				 "%s: the USM at %#" PRIx64 " is memory of another device", what,
 				 address);
@@ -117,12 +117,12 @@ static int group_usm_check_end(struct session *session, const struct queue *queu
  * destination's device makes the copy (F6). The task's dependencies keep the order on any device. A
  * copy for a stream of the application stays on that stream.
  */
-static void choose_device(const struct queue *queue, const struct usm *destination,
-			  const struct usm *source, struct task_request *request)
+static void usm_choose_device(const struct queue *queue, const struct usm *destination,
+			      const struct usm *source, struct task_request *request)
 {
 	const struct usm *owner =
 		destination && destination->kind == BACKEND_USM_DEVICE ? destination : source;
-	if (!owner || !is_foreign(queue, owner) || queue->has_native_lane)
+	if (!owner || !usm_is_foreign(queue, owner) || queue->has_native_lane)
 		return;
 	request->device = owner->device;
 	request->home_lane = 0;
@@ -149,7 +149,7 @@ int group_check_usm_copy(struct session *session, const struct queue *queue,
 					&request->usm.host_source, &source, fault);
 	if (r != 0)
 		return r;
-	choose_device(queue, destination, source, request);
+	usm_choose_device(queue, destination, source, request);
 	/* A session may have USM in an arena whose bytes it names by their place in the arena. */
 	overlap = ranges_overlap((uintptr_t)request->usm.destination,
 				 (uintptr_t)request->usm.source, copy->size_bytes);
@@ -177,7 +177,7 @@ int group_check_usm_fill(struct session *session, const struct queue *queue,
 			       fault);
 	if (r != 0)
 		return r;
-	if (is_foreign(queue, usm))
+	if (usm_is_foreign(queue, usm))
 		return fault_set(fault, STATUS_INVALID, "a fill of memory of another device");
 	request->action = TASK_USM_FILL;
 	request->what = "USM fill";

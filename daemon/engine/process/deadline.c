@@ -12,7 +12,7 @@
 
 #define SECOND_NS 1000000000u
 
-static bool is_orphan(const struct session *session)
+static bool session_is_orphan(const struct session *session)
 {
 	return session->orphan_ns != 0 &&
 	       clock_now_ns() - session->orphan_ns > session->limits.orphan_seconds * SECOND_NS;
@@ -23,10 +23,10 @@ static uint64_t deadline_ns(const struct session *session)
 {
 	uint64_t most = session->limits.group_seconds * SECOND_NS,
 		 orphan = session->limits.orphan_seconds * SECOND_NS;
-	return is_orphan(session) && (most == 0 || orphan < most) ? orphan : most;
+	return session_is_orphan(session) && (most == 0 || orphan < most) ? orphan : most;
 }
 
-static const struct session *session_of(const struct engine *engine, uint64_t number)
+static const struct session *session_by_number(const struct engine *engine, uint64_t number)
 {
 	for (const struct list *link = engine->sessions.next; link != &engine->sessions;
 	     link = link->next) {
@@ -37,18 +37,18 @@ static const struct session *session_of(const struct engine *engine, uint64_t nu
 	return NULL;
 }
 
-static uint64_t deadline_of(void *context, uint64_t number)
+static uint64_t session_deadline_ns(void *context, uint64_t number)
 {
-	const struct session *session = session_of(context, number);
+	const struct session *session = session_by_number(context, number);
 	return session ? deadline_ns(session) : 0;
 }
 
 static void describe_overdue(const struct engine *engine, const struct scheduler_overdue *overdue,
 			     struct backend_fault *fault_out)
 {
-	const struct session *session = session_of(engine, overdue->session);
+	const struct session *session = session_by_number(engine, overdue->session);
 	const char *what = overdue->what[0] ? overdue->what : "a command";
-	if (session && is_orphan(session))
+	if (session && session_is_orphan(session))
 		fault_write(fault_out, STATUS_DEVICE_LOST,
 			    "%s still runs %" PRIu64 " s after its session has ended", what,
 			    session->limits.orphan_seconds);
@@ -76,7 +76,8 @@ static void on_deadline_timer(uv_timer_t *timer)
 	struct engine *engine = timer->data;
 	struct scheduler_overdue overdue;
 	struct backend_fault fault;
-	if (!scheduler_overdue(engine->scheduler, clock_now_ns(), deadline_of, engine, &overdue))
+	if (!scheduler_overdue(engine->scheduler, clock_now_ns(), session_deadline_ns, engine,
+			       &overdue))
 		return;
 	describe_overdue(engine, &overdue, &fault);
 	if (!engine->options.in_application)

@@ -61,7 +61,7 @@ static int split_options(char *text, const char *list_out[BACKEND_OPTIONS_MAX + 
  * the application do not count, as libraries here have read the environment by then. Kept until the
  * process ends. NULL: no memory.
  */
-static char *const *first_environment(void)
+static char *const *environment_at_first_call(void)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static char **first;
@@ -75,7 +75,7 @@ static char *const *first_environment(void)
 
 static int start_helper(const char *program, struct build_service **builds_out)
 {
-	char *const *environment = first_environment();
+	char *const *environment = environment_at_first_call();
 	return environment ? build_service_spawn(program, environment, builds_out) : -ENOMEM;
 }
 

@@ -123,8 +123,9 @@ static void on_event_ready(void *context, void *owner, struct sched_event *sched
 	event_share_ready(owner, handle, fault);
 }
 
-static void on_occupancy(void *context, void *owner, const struct backend_occupancy *occupancy,
-			 const struct backend_fault *fault)
+static void on_occupancy_known(void *context, void *owner,
+			       const struct backend_occupancy *occupancy,
+			       const struct backend_fault *fault)
 {
 	(void)context;
 	session_step(occupancy_known(owner, occupancy, fault));
@@ -138,8 +139,8 @@ static void on_graph_built(void *context, void *owner, struct sched_graph *sched
 	session_step(graph_instance_built(owner, fault));
 }
 
-static void on_native(void *context, void *owner, uint64_t native,
-		      const struct backend_fault *fault)
+static void on_native_answered(void *context, void *owner, uint64_t native,
+			       const struct backend_fault *fault)
 {
 	(void)context;
 	session_step(native_answered(owner, native, fault));
@@ -158,8 +159,8 @@ static void on_host_ready(void *context, void *owner, const struct backend_fault
 	session_step(usm_registered(owner, fault));
 }
 
-static void on_room_wanted(void *context, const uint8_t *uuid, uint64_t bytes,
-			   const struct room_figures *figures)
+static void on_scheduler_room_wanted(void *context, const uint8_t *uuid, uint64_t bytes,
+				     const struct room_figures *figures)
 {
 	struct engine *engine = context;
 	if (engine->observer.room_wanted)
@@ -168,7 +169,8 @@ static void on_room_wanted(void *context, const uint8_t *uuid, uint64_t bytes,
 		scheduler_room_answer(engine->scheduler, 0);
 }
 
-static void on_room_made(void *context, uint64_t request, const struct room_figures *figures)
+static void on_scheduler_room_made(void *context, uint64_t request,
+				   const struct room_figures *figures)
 {
 	struct engine *engine = context;
 	if (engine->observer.room_made)
@@ -190,13 +192,13 @@ static const struct scheduler_callbacks callbacks = {
 	.on_buffer_imported = on_buffer_imported,
 	.on_event_ready = on_event_ready,
 	.on_task_early = on_task_early,
-	.on_occupancy = on_occupancy,
+	.on_occupancy = on_occupancy_known,
 	.on_graph_built = on_graph_built,
-	.on_native = on_native,
+	.on_native = on_native_answered,
 	.on_usm_ready = on_usm_ready,
 	.on_host_ready = on_host_ready,
-	.on_room_wanted = on_room_wanted,
-	.on_room_made = on_room_made,
+	.on_room_wanted = on_scheduler_room_wanted,
+	.on_room_made = on_scheduler_room_made,
 	.wake_front = wake_front,
 	.on_process_lost = on_process_lost,
 };

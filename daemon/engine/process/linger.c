@@ -29,7 +29,7 @@
  * its server accepts no new client while clients of the failed one exist. OpenCL has no such device
  * either: its devices were not lost, and may still work on clients' memory.
  */
-static bool allows_it(const struct scheduler_device_info *device, uint64_t held_bytes)
+static bool device_allows_linger(const struct scheduler_device_info *device, uint64_t held_bytes)
 {
 	return (device->facts->features & BACKEND_FEATURE_PRELOAD) &&
 	       held_bytes < device->facts->global_mem_bytes / MEMORY_PART;
@@ -49,7 +49,8 @@ bool engine_may_linger(const struct engine *engine)
 	/* The most that all devices together have had: it is not known of each, and a pool of the
 	 * driver keeps what was freed. */
 	for (uint32_t i = 0; i < device_count; i++)
-		if ((open >> i & 1) && !allows_it(&devices[i], engine->device_quota.peak_bytes))
+		if ((open >> i & 1) &&
+		    !device_allows_linger(&devices[i], engine->device_quota.peak_bytes))
 			return false;
 	return open != 0;
 }

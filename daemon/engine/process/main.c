@@ -89,7 +89,7 @@ static int parse_devices(const char *text, struct arguments *arguments)
 	return parse_mask(text + length + 1, &arguments->engine.devices.allowed[kind]);
 }
 
-static int standby_kind(struct arguments *arguments, const char *value)
+static int standby_option_apply(struct arguments *arguments, const char *value)
 {
 	arguments->standby = true;
 	arguments->change_user = strcmp(value, "any") == 0;
@@ -139,7 +139,7 @@ static int engine_apply_option(struct arguments *arguments, int option, const ch
 		arguments->build_helper = true;
 		return 0;
 	case 's':
-		return standby_kind(arguments, value);
+		return standby_option_apply(arguments, value);
 	default:
 		return -EINVAL;
 	}
@@ -212,7 +212,7 @@ static int silence_output(void)
  * control socket drops its unread messages. They have sessions for the next engine. The hang-up of
  * these sessions must not wait for this process.
  */
-_Noreturn static void end_lost(struct engine *engine, struct control *control)
+_Noreturn static void end_lost_engine(struct engine *engine, struct control *control)
 {
 	bool is_followed = control_is_followed(control);
 	control_hang_up(control);
@@ -234,7 +234,7 @@ static int serve_supervisor(struct engine *engine, int control_fd)
 		return engine_report_failure("cannot serve", r);
 	r = engine_run(engine);
 	if (r == -EIO)
-		end_lost(engine, TAKE(control));
+		end_lost_engine(engine, TAKE(control));
 	if (r < 0) {
 		/* Threads of a device still work on what would be freed. */
 		(void)engine_report_failure("some work did not end in time", r);
@@ -296,7 +296,7 @@ static int start_engine(const struct arguments *arguments)
 
 /* The same for an engine that gets its user last. An engine that ends here ends with _exit: the
  * kernel frees the driver's resources, and takes less time for it than the driver. */
-static int stand_by(struct arguments *arguments)
+static int serve_as_standby(struct arguments *arguments)
 {
 	static struct standby_adoption adoption;
 	char what[PATH_MAX] = "the output";
@@ -348,5 +348,5 @@ int main(int count, char **values)
 		(void)fputs("sycl-engine is started by sycld\n", stderr);
 		return 2;
 	}
-	return arguments.standby ? stand_by(&arguments) : start_engine(&arguments);
+	return arguments.standby ? serve_as_standby(&arguments) : start_engine(&arguments);
 }

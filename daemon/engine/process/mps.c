@@ -15,7 +15,7 @@
  * user can replace the folder after this check. A folder that is missing now could be made by any
  * user later.
  */
-static bool is_trusted(const char *folder)
+static bool mps_folder_is_trusted(const char *folder)
 {
 	struct stat facts;
 	return lstat(folder, &facts) == 0 && S_ISDIR(facts.st_mode) &&
@@ -24,7 +24,7 @@ static bool is_trusted(const char *folder)
 
 int engine_mps_guard(const char *folder)
 {
-	if (getenv(PIPE_VARIABLE) || is_trusted(folder))
+	if (getenv(PIPE_VARIABLE) || mps_folder_is_trusted(folder))
 		return 0;
 	return setenv(PIPE_VARIABLE, NOWHERE, 1) < 0 ? -errno : 0;
 }

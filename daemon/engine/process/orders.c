@@ -25,7 +25,7 @@ static int pause_session(struct session *session, const Sycl__V1__SessionOrder *
 	return 0;
 }
 
-static int go_on(struct session *session, const Sycl__V1__SessionOrder *order)
+static int resume_session(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	(void)order;
 	session->paused = false;
@@ -71,7 +71,7 @@ static int limit_engine(struct engine *engine, const Sycl__V1__SessionOrder *ord
 
 typedef int apply(struct session *session, const Sycl__V1__SessionOrder *order);
 
-static apply *apply_of(Sycl__V1__SessionOrder__Act act)
+static apply *order_handler(Sycl__V1__SessionOrder__Act act)
 {
 	switch (act) {
 	case SYCL__V1__SESSION_ORDER__ACT__ACT_END:
@@ -79,7 +79,7 @@ static apply *apply_of(Sycl__V1__SessionOrder__Act act)
 	case SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE:
 		return pause_session;
 	case SYCL__V1__SESSION_ORDER__ACT__ACT_RESUME:
-		return go_on;
+		return resume_session;
 	case SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT:
 		return set_session_limit;
 	default:
@@ -89,7 +89,7 @@ static apply *apply_of(Sycl__V1__SessionOrder__Act act)
 
 int engine_order(struct engine *engine, const Sycl__V1__SessionOrder *order)
 {
-	apply *act = apply_of(order->act);
+	apply *act = order_handler(order->act);
 	if (!act)
 		return -EINVAL;
 	int r = act == set_session_limit ? limit_engine(engine, order) : 0;

@@ -12,7 +12,8 @@ static_assert((int)SCHED_WAIT_TURN == (int)SYCL__V1__SESSION_WAIT__SESSION_WAIT_
 
 /* Sets the device whose time the session lately used most. Without recent use it is the first
  * device that the session has used. */
-static void fill_used(const struct session *session, Sycl__V1__SessionPresent *present)
+static void present_fill_most_used_device(const struct session *session,
+					  Sycl__V1__SessionPresent *present)
 {
 	struct sched_device_use use, most = {.used = NULL};
 	for (uint32_t i = 0; sched_account_use(session->work, i, &use); i++)
@@ -25,8 +26,8 @@ static void fill_used(const struct session *session, Sycl__V1__SessionPresent *p
 	present->used_permille = most.used_permille;
 }
 
-static void fill_running(const struct session *session, const struct sched_running *running,
-			 Sycl__V1__SessionPresent *present)
+static void present_fill_running(const struct session *session, const struct sched_running *running,
+				 Sycl__V1__SessionPresent *present)
 {
 	struct sched_device_use use;
 	uint64_t now_ns = clock_now_ns();
@@ -44,7 +45,7 @@ static void fill_running(const struct session *session, const struct sched_runni
 }
 
 /* Returns the wait of the session's oldest command group, if the group has a task. */
-static Sycl__V1__SessionWait oldest_waits_for(const struct session *session)
+static Sycl__V1__SessionWait oldest_group_wait(const struct session *session)
 {
 	const struct list *groups = &session->open_groups;
 	const struct group *oldest =
@@ -74,10 +75,10 @@ void present_fill_session(const struct session *session, Sycl__V1__SessionPresen
 	present_out->sent = sched_account_sent(session->work);
 	present_out->device_bytes = sched_account_device(session->work)->bytes;
 	present_out->spilled_bytes = sched_account_spilled(session->work);
-	fill_used(session, present_out);
+	present_fill_most_used_device(session, present_out);
 	fill_delays(session, present_out);
 	if (sched_account_running(session->engine->scheduler, session->work, &running)) {
-		fill_running(session, &running, present_out);
+		present_fill_running(session, &running, present_out);
 		usage->device_ns += running.used_ns;
 		return;
 	}
@@ -85,7 +86,7 @@ void present_fill_session(const struct session *session, Sycl__V1__SessionPresen
 	present_out->activity = is_idle ? SYCL__V1__SESSION_ACTIVITY__SESSION_ACTIVITY_IDLE
 					: SYCL__V1__SESSION_ACTIVITY__SESSION_ACTIVITY_WAITING;
 	if (!is_idle)
-		present_out->waits_for = oldest_waits_for(session);
+		present_out->waits_for = oldest_group_wait(session);
 }
 
 /* Only NVIDIA's driver has a library that reads sensors. */

@@ -103,7 +103,7 @@ int engine_privileges_limit(void)
 }
 
 /* True also for GPUs of a processor's chip, or of a virtual machine's host. */
-static bool is_nvidias(const char *name)
+static bool name_is_of_nvidia(const char *name)
 {
 	static const char *const starts[] = {"nvidia", "nvhost", "nvgpu", "nvmap", "dxg"};
 	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
@@ -112,13 +112,13 @@ static bool is_nvidias(const char *name)
 	return false;
 }
 
-static bool has_nvidia(const char *devices)
+static bool devices_have_nvidia(const char *devices)
 {
 	bool found = false;
 	const struct dirent *entry;
 	DIR *folder = opendir(devices);
 	while (folder && !found && (entry = readdir(folder)))
-		found = is_nvidias(entry->d_name);
+		found = name_is_of_nvidia(entry->d_name);
 	if (folder)
 		(void)closedir(folder);
 	return found;
@@ -127,7 +127,7 @@ static bool has_nvidia(const char *devices)
 int engine_privileges_limit_locked(const char *devices)
 {
 	struct rlimit locked;
-	if (has_nvidia(devices))
+	if (devices_have_nvidia(devices))
 		return 0;
 	if (getrlimit(RLIMIT_MEMLOCK, &locked) < 0)
 		return -errno;

@@ -23,7 +23,7 @@ static void folder_close(DIR **folder)
 }
 
 /* True if all numbers of the line "NAME:" are the expected one. False also without such a line. */
-static bool line_is(const char *status, const char *name, int base, uint64_t expected)
+static bool status_line_is(const char *status, const char *name, int base, uint64_t expected)
 {
 	const char *at = strstr(status, name);
 	if (!at)
@@ -44,12 +44,14 @@ static bool line_is(const char *status, const char *name, int base, uint64_t exp
 
 static int check_status(const char *status, uid_t uid, gid_t gid)
 {
-	bool good = line_is(status, "\nUid:", 10, uid) && line_is(status, "\nGid:", 10, gid) &&
-		    line_is(status, "\nNoNewPrivs:", 10, 1);
+	bool good = status_line_is(status, "\nUid:", 10, uid) &&
+		    status_line_is(status, "\nGid:", 10, gid) &&
+		    status_line_is(status, "\nNoNewPrivs:", 10, 1);
 	/* Root keeps capabilities in the other threads. */
 	if (uid != 0)
-		good = good && line_is(status, "\nCapInh:", 16, 0) &&
-		       line_is(status, "\nCapPrm:", 16, 0) && line_is(status, "\nCapEff:", 16, 0);
+		good = good && status_line_is(status, "\nCapInh:", 16, 0) &&
+		       status_line_is(status, "\nCapPrm:", 16, 0) &&
+		       status_line_is(status, "\nCapEff:", 16, 0);
 	return good ? 0 : -EPERM;
 }
 

@@ -60,7 +60,8 @@ static void on_retry_timer(uv_timer_t *timer)
 }
 
 /* The folder has changed. The socket's file exists before the service listens on the socket. */
-static void on_change(uv_fs_event_t *change, const char *name, int events, int status)
+static void on_runtime_folder_changed(uv_fs_event_t *change, const char *name, int events,
+				      int status)
 {
 	struct reconnect *reconnect = change->data;
 	const char *wanted = strrchr(reconnect->address.sun_path, '/') + 1;
@@ -74,7 +75,8 @@ static void on_change(uv_fs_event_t *change, const char *name, int events, int s
 static void start_watching(struct reconnect *reconnect)
 {
 	/* If the folder cannot be watched, the timer finds the socket. */
-	(void)uv_fs_event_start(&reconnect->change, on_change, reconnect->folder, 0);
+	(void)uv_fs_event_start(&reconnect->change, on_runtime_folder_changed, reconnect->folder,
+				0);
 	(void)uv_timer_start(&reconnect->timer, on_retry_timer, reconnect->wait_ms, 0);
 }
 

@@ -27,7 +27,7 @@ struct sensors {
 };
 
 /* Returns a device that must be read. SENSORS_DEVICES: there is none. */
-static uint32_t next_wanted(const struct sensors *sensors)
+static uint32_t sensors_next_wanted(const struct sensors *sensors)
 {
 	for (uint32_t i = 0; i < sensors->count; i++)
 		if (sensors->readings[i].is_wanted)
@@ -36,7 +36,7 @@ static uint32_t next_wanted(const struct sensors *sensors)
 }
 
 /* Called with the lock, which is released while the library reads. */
-static void read_one(struct sensors *sensors, uint32_t at)
+static void sensors_read_device(struct sensors *sensors, uint32_t at)
 {
 	struct reading *reading = &sensors->readings[at];
 	struct reading fresh = {.reason = ""};
@@ -55,9 +55,9 @@ static void *run_sensors(void *object)
 	struct sensors *sensors = object;
 	(void)pthread_mutex_lock(&sensors->lock);
 	while (!sensors->quits) {
-		uint32_t at = next_wanted(sensors);
+		uint32_t at = sensors_next_wanted(sensors);
 		if (at < SENSORS_DEVICES)
-			read_one(sensors, at);
+			sensors_read_device(sensors, at);
 		else
 			(void)pthread_cond_wait(&sensors->changed, &sensors->lock);
 	}
@@ -99,7 +99,7 @@ struct sensors *sensors_free(struct sensors *sensors)
 	return NULL;
 }
 
-static struct reading *reading_of(struct sensors *sensors, const uint8_t uuid[16])
+static struct reading *sensors_find_reading(struct sensors *sensors, const uint8_t uuid[16])
 {
 	for (uint32_t i = 0; i < sensors->count; i++)
 		if (memcmp(sensors->readings[i].uuid, uuid, 16) == 0)
@@ -116,7 +116,7 @@ bool sensors_of(struct sensors *sensors, const uint8_t uuid[16],
 {
 	bool is_read = false;
 	(void)pthread_mutex_lock(&sensors->lock);
-	struct reading *reading = reading_of(sensors, uuid);
+	struct reading *reading = sensors_find_reading(sensors, uuid);
 	if (reading) {
 		is_read = reading->is_read;
 		*sensors_out = reading->sensors;

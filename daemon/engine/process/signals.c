@@ -29,7 +29,7 @@ static void on_signals_closed(uv_handle_t *handle)
 	free(handle->data);
 }
 
-static sigset_t our_signals(void)
+static sigset_t engine_signal_set(void)
 {
 	sigset_t set;
 	(void)sigemptyset(&set);
@@ -40,13 +40,13 @@ static sigset_t our_signals(void)
 
 int engine_signals_block(void)
 {
-	sigset_t set = our_signals();
+	sigset_t set = engine_signal_set();
 	return sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -errno : 0;
 }
 
 int engine_signals_create(struct engine *engine, struct engine_signals **signals_out)
 {
-	sigset_t set = our_signals();
+	sigset_t set = engine_signal_set();
 	int blocked = engine_signals_block();
 	if (blocked < 0)
 		return blocked;
@@ -71,7 +71,7 @@ int engine_signals_create(struct engine *engine, struct engine_signals **signals
 
 bool engine_signals_await(uint64_t deadline_ns)
 {
-	const sigset_t set = our_signals();
+	const sigset_t set = engine_signal_set();
 	int r = -1;
 	/* A library's handler, or a debugger that detaches, interrupts the wait. */
 	for (uint64_t now_ns = clock_now_ns(); r < 0 && now_ns < deadline_ns;

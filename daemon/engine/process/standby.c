@@ -237,7 +237,7 @@ static int handle_control_message(struct standby *standby, struct standby_adopti
 	}
 }
 
-static int lead_nowhere(void)
+static int cache_fd_to_null(void)
 {
 	CLEANUP(close_fd) int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return null < 0 || dup3(null, CACHE_FD, O_CLOEXEC) < 0 ? -errno : 0;
@@ -246,7 +246,7 @@ static int lead_nowhere(void)
 static int hold_cache_fd(const char *parent)
 {
 	if (private_folder_make(parent, "sycld-standby", &early_cache) < 0)
-		return lead_nowhere();
+		return cache_fd_to_null();
 	CLEANUP(close_fd)
 	int fd = open(early_cache.path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 || dup3(fd, CACHE_FD, O_CLOEXEC) < 0 ? -errno : 0;
@@ -255,7 +255,7 @@ static int hold_cache_fd(const char *parent)
 /* Called while this process may still remove the folder. */
 static int end_early_cache(void)
 {
-	int r = lead_nowhere();
+	int r = cache_fd_to_null();
 	private_folder_remove(&early_cache);
 	return r;
 }
@@ -283,7 +283,7 @@ int standby_wait(const struct standby_settings *settings, struct standby_adoptio
 }
 
 /* Made by the supervisor, and the user's alone. An engine does without, if it cannot be opened. */
-static void lead_to_cache(const char *folder)
+static void cache_fd_to_folder(const char *folder)
 {
 	CLEANUP(close_fd)
 	int fd = *folder ? open(folder, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
@@ -300,7 +300,7 @@ static int change_user(const struct standby_adoption *adoption, char what_out[PA
 		r = engine_privileges_check(adoption->uid, adoption->gid, what_out);
 	if (r < 0)
 		return r;
-	lead_to_cache(adoption->cache_directory);
+	cache_fd_to_folder(adoption->cache_directory);
 	return set_home(adoption->cache_directory);
 }
 

@@ -29,7 +29,7 @@ static int needs_processes(struct scheduler *scheduler, bool *needs_out)
 }
 
 /* At once, before code in this process does more. Clients read the cause in the flight page. */
-_Noreturn static void end_permissive(const char *cause)
+_Noreturn static void strict_end_permissive(const char *cause)
 {
 	char words[WORDS_BYTES];
 	(void)snprintf(words, sizeof(words), "cannot forbid processes: %s", cause);
@@ -49,13 +49,13 @@ void strict_devices_opened(struct engine *engine)
 		return;
 	int r = needs_processes(engine->scheduler, &needs);
 	if (r < 0)
-		end_permissive("its devices cannot be listed");
+		strict_end_permissive("its devices cannot be listed");
 	if (needs)
 		return;
 	r = engine_filter_forbid_processes();
 	/* No driver sets filters. -ENOSYS: this engine has no filter; reported when it started. */
 	if (r == -ESRCH)
-		end_permissive("a thread has set a filter of system calls of its own");
+		strict_end_permissive("a thread has set a filter of system calls of its own");
 	if (r < 0 && r != -ENOSYS)
-		end_permissive(strerror(-r));
+		strict_end_permissive(strerror(-r));
 }

@@ -23,13 +23,13 @@
 	256u /* of all sessions: then tasks are sent to devices, and completions are reported */
 
 /* Keeps the loop from sleeping; the turn itself is in prepare. */
-static void on_busy(uv_idle_t *idle)
+static void on_loop_idle(uv_idle_t *idle)
 {
 	(void)idle;
 }
 
 /* The next turn handles the rest. */
-static void on_timer(uv_timer_t *timer)
+static void on_fair_queue_timer(uv_timer_t *timer)
 {
 	(void)timer;
 }
@@ -47,7 +47,7 @@ static uint32_t run_session(struct engine *engine, struct session *session)
 	return done;
 }
 
-static bool is_active(const struct engine *engine, const struct session *session)
+static bool session_is_active(const struct engine *engine, const struct session *session)
 {
 	return session->read_ns != 0 &&
 	       engine->now_ns - session->read_ns < CONTENTION_REMEMBERED_NS;
@@ -63,7 +63,7 @@ static void review_spinners(struct engine *engine)
 	engine->clients_ns = engine->now_ns;
 	for (struct list *link = engine->sessions.next; link != &engine->sessions;
 	     link = link->next)
-		clients += is_active(engine, list_entry(link, struct session, link));
+		clients += session_is_active(engine, list_entry(link, struct session, link));
 	scheduler_set_clients(engine->scheduler, clients);
 	uint32_t spin_ns = (uint32_t)scheduler_spin_most_ns(engine->scheduler);
 	for (struct list *link = engine->sessions.next; link != &engine->sessions;
@@ -79,7 +79,7 @@ static void review_spinners(struct engine *engine)
 
 /* In the order in which they rang: records of one program in two sessions are mostly read in its
  * order. */
-static void take_woken(struct engine *engine)
+static void take_woken_sessions(struct engine *engine)
 {
 	while (!list_empty(&engine->woken)) {
 		struct list *link = engine->woken.previous;
@@ -92,7 +92,7 @@ static void take_woken(struct engine *engine)
 static bool run_sessions(struct engine *engine)
 {
 	uint32_t records = 0;
-	take_woken(engine);
+	take_woken_sessions(engine);
 	const struct list *last = engine->hot.previous;
 	struct list *link = &engine->hot, *next = engine->hot.next;
 	while (link != last && next != &engine->hot && records < TURN_RECORDS) {
@@ -120,14 +120,14 @@ static void send_wakes(struct engine *engine)
 	}
 }
 
-static void close_doomed(struct engine *engine)
+static void close_doomed_sessions(struct engine *engine)
 {
 	while (!list_empty(&engine->doomed))
 		session_close(list_entry(engine->doomed.next, struct session, doomed_link));
 }
 
 /* Some of their groups have ended, or enough time has. */
-static void go_on_with_held(struct engine *engine)
+static void continue_held_sessions(struct engine *engine)
 {
 	struct list *next;
 	for (struct list *link = engine->held.next; link != &engine->held; link = next) {
@@ -144,7 +144,7 @@ static void go_on_with_held(struct engine *engine)
 static bool sleep_sessions(struct engine *engine)
 {
 	struct list *next;
-	take_woken(engine);
+	take_woken_sessions(engine);
 	for (struct list *link = engine->hot.next; link != &engine->hot; link = next) {
 		next = link->next;
 		(void)session_sleep(list_entry(link, struct session, hot_link));
@@ -152,7 +152,7 @@ static bool sleep_sessions(struct engine *engine)
 	return list_empty(&engine->hot);
 }
 
-static bool some_have_more(const struct engine *engine)
+static bool sessions_have_more_records(const struct engine *engine)
 {
 	for (const struct list *link = engine->hot.next; link != &engine->hot; link = link->next) {
 		if (list_entry(link, const struct session, hot_link)->has_more_records)
@@ -194,9 +194,9 @@ static bool run_turn(struct engine *engine)
 	report_opened_devices(engine);
 	review_spinners(engine);
 	if (!list_empty(&engine->held))
-		go_on_with_held(engine);
+		continue_held_sessions(engine);
 	busy |= run_sessions(engine);
-	close_doomed(engine);
+	close_doomed_sessions(engine);
 	scheduler_flush(engine->scheduler);
 	report_wanted_devices(engine);
 	send_wakes(engine);
@@ -241,7 +241,8 @@ static void set_fair_queue_timer(struct engine *engine)
 	if (again_ns == UINT64_MAX)
 		return;
 	uint64_t now_ns = clock_now_ns(), rest_ns = again_ns > now_ns ? again_ns - now_ns : 0;
-	(void)uv_timer_start(&engine->fair_queue_timer, on_timer, rest_ns / NS_PER_MS + 1, 0);
+	(void)uv_timer_start(&engine->fair_queue_timer, on_fair_queue_timer,
+			     rest_ns / NS_PER_MS + 1, 0);
 }
 
 static void on_prepare(uv_prepare_t *prepare)
@@ -262,7 +263,7 @@ static void on_prepare(uv_prepare_t *prepare)
 	} while (again && engine->now_ns - begun_ns < LOOK_NS && !engine_is_lost(engine) &&
 		 list_empty(&engine->doomed));
 
-	bool awake = again || some_have_more(engine);
+	bool awake = again || sessions_have_more_records(engine);
 	if (!awake)
 		awake = !sleep_sessions(engine);
 	/* Falling asleep may have moved replies, and a violation may have been found. */
@@ -274,14 +275,14 @@ static void on_prepare(uv_prepare_t *prepare)
 	if (!awake)
 		awake = !scheduler_sleep(engine->scheduler);
 	if (!awake && !list_empty(&engine->held))
-		(void)uv_timer_start(&engine->held_timer, on_timer, READ_AHEAD_HELD_NS / 1000000,
-				     0);
+		(void)uv_timer_start(&engine->held_timer, on_fair_queue_timer,
+				     READ_AHEAD_HELD_NS / 1000000, 0);
 	if (!awake) {
 		set_fair_queue_timer(engine);
 		engine_arrival_sleep(engine);
 	}
 	if (awake)
-		(void)uv_idle_start(&engine->busy, on_busy);
+		(void)uv_idle_start(&engine->busy, on_loop_idle);
 	else
 		(void)uv_idle_stop(&engine->busy);
 	if (engine_finished(engine))
@@ -289,7 +290,7 @@ static void on_prepare(uv_prepare_t *prepare)
 }
 
 /* A device's thread has something, which the next turn takes; or the engine is to stop. */
-static void on_wake(struct engine *engine)
+static void on_engine_bell(struct engine *engine)
 {
 	if (atomic_load(&engine->wanted) &&
 	    atomic_exchange(&engine->wanted, 0) & ENGINE_WANTED_STOP)
@@ -307,7 +308,7 @@ static void on_bells(uv_poll_t *poll, int status, int events)
 		count = epoll_wait(engine->bells, rung, BELLS_AT_ONCE, 0);
 		for (int i = 0; i < count; i++)
 			if (!rung[i].data.ptr)
-				on_wake(engine);
+				on_engine_bell(engine);
 			else if (rung[i].data.ptr == engine)
 				engine_arrival_due(engine);
 			else

@@ -89,7 +89,7 @@ static uint64_t host_page_bytes(void)
  * Half of the machine's memory, or of the control group's limit where that is less: beyond it the
  * engine would be killed.
  */
-static uint64_t half_of_memory(void)
+static uint64_t half_of_memory_bytes(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES);
 	uint64_t all = pages > 0 ? (uint64_t)pages * host_page_bytes() : 0;
@@ -123,7 +123,8 @@ int scheduler_create(const struct scheduler_config *config,
 	scheduler->page_bytes = host_page_bytes();
 	scheduler->spill_least_bytes =
 		config->spill_least_bytes ? config->spill_least_bytes : SPILL_LEAST_BYTES;
-	scheduler->spill_most_bytes = config->spill_bytes ? config->spill_bytes : half_of_memory();
+	scheduler->spill_most_bytes =
+		config->spill_bytes ? config->spill_bytes : half_of_memory_bytes();
 	scheduler->clock_ns = config->clock_ns ? config->clock_ns : clock_now_ns;
 	scheduler->front_polls = config->front_polls;
 	scheduler->host_changes = 1;
@@ -319,7 +320,7 @@ uint64_t scheduler_visits(const struct scheduler *scheduler)
 }
 
 /* Objects that were released are still on their way through the device threads. */
-static void wait_until_back(struct scheduler *scheduler)
+static void wait_for_released_objects(struct scheduler *scheduler)
 {
 	struct sched_sleeper *sleeper = &scheduler->front_sleeper;
 	sched_notice_discard(scheduler); /* a released graph is sent to its device once more */
@@ -351,7 +352,7 @@ struct scheduler *scheduler_free(struct scheduler *scheduler)
 		return NULL;
 	/* From here on no device thread finds the front in need of waking. */
 	atomic_store(&scheduler->front_pending, 1);
-	wait_until_back(scheduler);
+	wait_for_released_objects(scheduler);
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			sched_device_stop(scheduler->devices[i]);

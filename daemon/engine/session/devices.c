@@ -44,9 +44,9 @@ const struct scheduler_device_info *session_device_info(const struct session *se
 }
 
 /* `opened`: the device if it is already open, else NULL. */
-static int open_device(struct session *session, uint32_t device, uint32_t features,
-		       struct scheduler_device *opened, struct context_device *out,
-		       struct backend_fault *fault)
+static int context_open_device(struct session *session, uint32_t device, uint32_t features,
+			       struct scheduler_device *opened, struct context_device *out,
+			       struct backend_fault *fault)
 {
 	if (session_discover(session, fault))
 		return 1;
@@ -75,7 +75,7 @@ static int open_device(struct session *session, uint32_t device, uint32_t featur
 int feature_device(struct session *session, uint32_t device, uint32_t features,
 		   struct context_device *out, struct backend_fault *fault)
 {
-	return open_device(session, device, features, NULL, out, fault);
+	return context_open_device(session, device, features, NULL, out, fault);
 }
 
 int context_device(struct session *session, uint64_t id, uint32_t device,
@@ -91,8 +91,8 @@ int context_device(struct session *session, uint64_t id, uint32_t device,
 	if (i == context->device_count)
 		return fault_set(fault, STATUS_INVALID, "device %u is not one of the context",
 				 device);
-	r = open_device(session, device, 0, context->natives ? context->natives[i] : NULL, out,
-			fault);
+	r = context_open_device(session, device, 0, context->natives ? context->natives[i] : NULL,
+				out, fault);
 	if (r == 0)
 		out->context = context;
 	return r;

@@ -14,7 +14,7 @@
 	 FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | FEATURE_GRAPH_SWITCH |                      \
 	 FEATURE_GRAPH_CONDITION | FEATURE_USM_ENDS)
 
-static int violation_of(struct session *session, int error)
+static int handshake_violation(struct session *session, int error)
 {
 	switch (error) {
 	case -EBADMSG:
@@ -173,7 +173,7 @@ bool session_receive(struct session *session)
 	if (r == 0)
 		session_fail(session, STATUS_CONNECTION_LOST, "the peer hung up");
 	else if (r < 0)
-		(void)violation_of(session, r);
+		(void)handshake_violation(session, r);
 	else
 		take_datagram(session, (const Sycl__V1__Packet *)message, &fds);
 	return true;

@@ -16,7 +16,7 @@ enum {
 };
 
 /* Written once for the client to read. The engine never reads it back. */
-static void lay_out(struct ring_header *header, uint64_t features)
+static void ring_header_lay_out(struct ring_header *header, uint64_t features)
 {
 	header->layout = RING_LAYOUT;
 	header->header_bytes = sizeof(*header);
@@ -41,7 +41,7 @@ int session_memory_create(struct session *session, uint64_t features)
 		return r;
 	uint8_t *base = session->ring->address;
 	session->header = session->ring->address;
-	lay_out(session->header, features);
+	ring_header_lay_out(session->header, features);
 	session_show_limits(session);
 	ring_reader_init(&session->submit, base + SUBMIT_OFFSET, SUBMIT_RING_BYTES,
 			 &session->header->submit_head, &session->header->submit_tail);

@@ -10,8 +10,8 @@ static int object_quota_fault(const struct session *session, struct backend_faul
 			 session->objects.limit);
 }
 
-static void answer_failure(struct session *session, uint64_t id, uint64_t number,
-			   const struct backend_fault *fault)
+static void object_answer_failure(struct session *session, uint64_t id, uint64_t number,
+				  const struct backend_fault *fault)
 {
 	if (number)
 		reply_status(session, number, id, fault);
@@ -20,7 +20,7 @@ static void answer_failure(struct session *session, uint64_t id, uint64_t number
 }
 
 /* A client may use the index of a failed object again without a release. */
-static void forget_failed(struct session *session, uint64_t id)
+static void object_forget_failed(struct session *session, uint64_t id)
 {
 	struct object *old = object_table_at(&session->objects, object_id_index(id));
 	if (!old || !old->failed || old->released ||
@@ -30,7 +30,8 @@ static void forget_failed(struct session *session, uint64_t id)
 	object_release(old);
 }
 
-static const struct object_kind *kind_of(const struct session *session, enum object_type type)
+static const struct object_kind *session_object_kind(const struct session *session,
+						     enum object_type type)
 {
 	return &session->engine->hooks->object_kinds[type];
 }
@@ -38,10 +39,10 @@ static const struct object_kind *kind_of(const struct session *session, enum obj
 int object_new(struct session *session, uint64_t id, enum object_type type, uint64_t number,
 	       void *object_out)
 {
-	struct object *object = calloc(1, kind_of(session, type)->bytes);
+	struct object *object = calloc(1, session_object_kind(session, type)->bytes);
 	int r = -ENOMEM;
 	if (object) {
-		forget_failed(session, id);
+		object_forget_failed(session, id);
 		r = object_table_insert(&session->objects, id, type, object);
 	}
 	if (r == 0) {
@@ -60,7 +61,7 @@ int object_new(struct session *session, uint64_t id, enum object_type type, uint
 	else
 		(void)fault_set(&fault, STATUS_MEMORY_ALLOCATION,
 				"the engine has no memory for a new %s", object_type_name(type));
-	answer_failure(session, id, number, &fault);
+	object_answer_failure(session, id, number, &fault);
 	return 1;
 }
 
@@ -71,7 +72,7 @@ void object_fail(struct object *object, uint64_t number, const struct backend_fa
 	object->fault = malloc(sizeof(*object->fault));
 	if (object->fault)
 		*object->fault = *fault;
-	answer_failure(object->session, object->id, number, fault);
+	object_answer_failure(object->session, object->id, number, fault);
 }
 
 int object_get(struct session *session, uint64_t id, enum object_type type, void *object_out,
@@ -109,7 +110,7 @@ void object_unref(struct object *object)
 {
 	while (object && --object->references == 0) {
 		struct session *session = object->session;
-		const struct object_kind *kind = kind_of(session, object->type);
+		const struct object_kind *kind = session_object_kind(session, object->type);
 		struct object *parent = kind->end ? kind->end(object) : NULL;
 		object_table_remove(&session->objects, object->id);
 		if (!object->silent)
@@ -127,7 +128,7 @@ void object_release(struct object *object)
 	 * each read. */
 	object->session->objects_changed += object->type != OBJECT_HOST_ACCESSOR;
 	object->session->graph_releases += object->in_graph;
-	const struct object_kind *kind = kind_of(object->session, object->type);
+	const struct object_kind *kind = session_object_kind(object->session, object->type);
 	if (kind->release)
 		kind->release(object);
 	object_unref(object);

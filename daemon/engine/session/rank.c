@@ -12,7 +12,7 @@ uint64_t session_work_bytes(const struct session_limits *limits)
 	return bytes > SESSION_WORK_BYTES_MIN ? bytes : SESSION_WORK_BYTES_MIN;
 }
 
-static int more_arenas(struct session *session, uint64_t most)
+static int session_grow_arenas(struct session *session, uint64_t most)
 {
 	if (most <= session->arena_room)
 		return 0;
@@ -67,7 +67,7 @@ void session_show_limits(const struct session *session)
 
 int session_change_limits(struct session *session, const struct session_limits *limits)
 {
-	int r = more_arenas(session, limits->arenas);
+	int r = session_grow_arenas(session, limits->arenas);
 	if (r < 0)
 		return r;
 	session->limits = *limits;

@@ -207,7 +207,7 @@ static bool flush_waiting(struct session *session)
 }
 
 /* True if the session must not be read, because there is no room for replies to its requests. */
-static bool is_stalled(const struct session *session)
+static bool session_is_stalled(const struct session *session)
 {
 	return !list_empty(&session->waiting) || outbox_waiting(&session->outbox) ||
 	       session->awaited;
@@ -294,7 +294,7 @@ static int run_record(struct session *session)
 	return r < 0 ? r : 1 + (int)(bytes / SESSION_RECORD_BYTES + session->record_cost);
 }
 
-static bool is_far_ahead(struct session *session)
+static bool session_is_far_ahead(struct session *session)
 {
 	/* Most are never. */
 	if (session->groups_open < READ_AHEAD_SHARED / 2 && session->ahead.since_ns == 0)
@@ -306,7 +306,7 @@ static bool is_far_ahead(struct session *session)
 
 bool session_is_held(struct session *session)
 {
-	return session->ahead.since_ns != 0 && is_far_ahead(session);
+	return session->ahead.since_ns != 0 && session_is_far_ahead(session);
 }
 
 /*
@@ -314,7 +314,7 @@ bool session_is_held(struct session *session)
  * command could join them, and the device works during the rest of the turn. False: more records
  * may follow.
  */
-static bool send_at_once(struct session *session)
+static bool reply_send_at_once(struct session *session)
 {
 	struct engine *engine = session->engine;
 	if (engine->hot.next != engine->hot.previous || ring_reader_has_more(&session->submit))
@@ -330,12 +330,12 @@ uint32_t session_turn(struct session *session, bool shared)
 	wake_cancel_sleep(&session->header->engine_sleeps);
 	session->has_more_records = false;
 	session->ahead.most = shared ? READ_AHEAD_SHARED : READ_AHEAD_ALONE;
-	if (!flush_waiting(session) || is_stalled(session) || session->paused)
+	if (!flush_waiting(session) || session_is_stalled(session) || session->paused)
 		return 0;
 	uint32_t done = 0, sent_at_once = 0;
 	while (done < records && session->state == SESSION_OPEN &&
-	       list_empty(&session->doomed_link) && !is_stalled(session) &&
-	       !is_far_ahead(session)) {
+	       list_empty(&session->doomed_link) && !session_is_stalled(session) &&
+	       !session_is_far_ahead(session)) {
 		session->turn_left = records - done;
 		int r = run_record(session);
 		if (r < 0)
@@ -344,8 +344,8 @@ uint32_t session_turn(struct session *session, bool shared)
 			break;
 		done += (uint32_t)r;
 		/* The client may have submitted another record during the driver's call. */
-		if (send_at_once(session) && (++sent_at_once == SENT_AT_ONCE_MOST ||
-					      !ring_reader_has_more(&session->submit)))
+		if (reply_send_at_once(session) && (++sent_at_once == SENT_AT_ONCE_MOST ||
+						    !ring_reader_has_more(&session->submit)))
 			break;
 		scheduler_send_early(engine->scheduler);
 	}
@@ -370,13 +370,13 @@ static bool sleep_stalled(struct session *session)
 	if (!flush_waiting(session))
 		return true;
 	wake_cancel_sleep(&session->header->engine_wants_room);
-	return is_stalled(session);
+	return session_is_stalled(session);
 }
 
 bool session_sleep(struct session *session)
 {
 	bool sleeps;
-	if (is_stalled(session)) {
+	if (session_is_stalled(session)) {
 		sleeps = sleep_stalled(session);
 	} else if (session_is_held(session)) {
 		list_remove(&session->hot_link);

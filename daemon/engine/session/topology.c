@@ -79,7 +79,7 @@ static void fill_lists(Sycl__V1__DeviceFacts *out, const struct backend_device_f
 	out->image_layered_sizes = (uint64_t *)(uintptr_t)facts->image_layered_sizes;
 }
 
-static bool is_zero(const uint8_t *bytes, size_t count)
+static bool bytes_are_zero(const uint8_t *bytes, size_t count)
 {
 	size_t i = 0;
 	while (i < count && bytes[i] == 0)
@@ -91,7 +91,7 @@ static void topology_fill_identity(Sycl__V1__DeviceFacts *out,
 				   const struct backend_device_facts *facts, bool in_process)
 {
 	out->uuid.data = (uint8_t *)(uintptr_t)facts->uuid;
-	out->uuid.len = is_zero(facts->uuid, UUID_BYTES) ? 0 : UUID_BYTES;
+	out->uuid.len = bytes_are_zero(facts->uuid, UUID_BYTES) ? 0 : UUID_BYTES;
 	out->bus_id = text_or_empty(facts->bus_id);
 	out->mode = text_or_empty(facts->mode);
 	out->unavailable_reason = text_or_empty(facts->unavailable_reason);

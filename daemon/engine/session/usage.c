@@ -1,6 +1,6 @@
 #include "session/session.h"
 
-static void fill_row(const struct sched_device_use *use, Sycl__V1__DeviceUsage *row)
+static void usage_fill_row(const struct sched_device_use *use, Sycl__V1__DeviceUsage *row)
 {
 	const struct sched_used *used = use->used;
 	sycl__v1__device_usage__init(row);
@@ -22,7 +22,7 @@ uint32_t session_devices_fill(const struct session *session, Sycl__V1__DeviceUsa
 	struct sched_device_use use;
 	uint32_t count = 0;
 	while (count < SESSION_DEVICES_REPORTED && sched_account_use(session->work, count, &use))
-		fill_row(&use, &rows[count++]);
+		usage_fill_row(&use, &rows[count++]);
 	return count;
 }
 

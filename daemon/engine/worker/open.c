@@ -77,7 +77,7 @@ static bool is_short_of_memory(const struct backend_fault *fault)
 	       !fault->process_lost;
 }
 
-static void plan_next_try(struct worker *worker, int result, const struct backend_fault *fault)
+static void open_plan_next_try(struct worker *worker, int result, const struct backend_fault *fault)
 {
 	bool may_pass = result < 0 && (result == -EBUSY || is_short_of_memory(fault));
 	worker->open_again_ns = may_pass ? clock_deadline_ns(worker->open_pause_ns) : 0;
@@ -99,7 +99,7 @@ static bool wait_before_next_try(struct scheduler_device *device, uint64_t ns)
 	return true;
 }
 
-static void note_opened(struct scheduler_device *device)
+static void device_note_opened(struct scheduler_device *device)
 {
 	open_lanes(device);
 	worker_flight_device_open(&device->scheduler->flight, device->index);
@@ -128,10 +128,10 @@ void worker_open_device(struct scheduler_device *device)
 	if (result < 0) {
 		worker_disable(device, &fault, result);
 		worker->open_pause_ns = AGAIN_NS;
-		plan_next_try(worker, result, &fault);
+		open_plan_next_try(worker, result, &fault);
 		atomic_store(&device->opened, SCHED_NOT_OPENED);
 	} else {
-		note_opened(device);
+		device_note_opened(device);
 	}
 	(void)sched_sleeper_wake(&device->loader.port.sleeper);
 }
@@ -146,7 +146,7 @@ void worker_retry_open(struct scheduler_device *device)
 	atomic_fetch_add(&device->scheduler->maintenance_count, 1);
 	int result = device_try_to_open(device, &fault);
 	atomic_fetch_sub(&device->scheduler->maintenance_count, 1);
-	plan_next_try(worker, result, &fault);
+	open_plan_next_try(worker, result, &fault);
 	if (result < 0)
 		return;
 	worker->unusable = false;
@@ -154,7 +154,7 @@ void worker_retry_open(struct scheduler_device *device)
 		device->ops->latency_wanted(device->handle, worker->latency_applied);
 	if (worker->l2_applied && device->ops->l2_wanted)
 		device->ops->l2_wanted(device->handle, worker->l2_applied);
-	note_opened(device);
+	device_note_opened(device);
 	if (!worker->unusable) /* making the lanes may have set it */
 		atomic_store(&device->gone, 0);
 }

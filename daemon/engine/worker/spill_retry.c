@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-static bool is_wait_over(const struct scheduler_device *device)
+static bool spill_wait_is_over(const struct scheduler_device *device)
 {
 	const struct worker_spill *spill = &device->worker.spill;
 	if (!spill->aside.first || worker_room_is_asking(device))
@@ -59,7 +59,7 @@ static void retry_set_aside(struct scheduler_device *device)
 bool worker_spill_step(struct scheduler_device *device)
 {
 	struct worker_spill *spill = spill_of(device);
-	bool is_last_try = is_wait_over(device);
+	bool is_last_try = spill_wait_is_over(device);
 	spill->awaits_quiet &= spill->aside.first != NULL;
 	spill->due |= is_last_try ||
 		      (spill->defers && device->scheduler->clock_ns() >= spill->defers_until_ns);

@@ -34,7 +34,7 @@
 		lanes */
 #define LOOKS 32
 
-static bool take_loss(struct scheduler_device *device)
+static bool worker_take_loss(struct scheduler_device *device)
 {
 	struct worker_loader *loader = &device->loader;
 	if (device->worker.unusable ||
@@ -96,7 +96,7 @@ static uint64_t next_expected(const struct worker *worker)
 }
 
 /* The reasons to wake this thread. Checked again once its sleeper is prepared. */
-static bool has_work(struct scheduler_device *device, bool held)
+static bool worker_has_work(struct scheduler_device *device, bool held)
 {
 	return (!held && sched_mailbox_has_mail(&device->port.out)) ||
 	       atomic_load(&device->poked) || atomic_load(&device->has_dropped) ||
@@ -142,10 +142,10 @@ static void sleep_unowned(struct scheduler_device *device, uint64_t ns)
 static void spin_unowned(struct scheduler_device *device, bool held)
 {
 	(void)pthread_mutex_unlock(&device->ownership);
-	for (int i = 0; i < LOOKS && !has_work(device, held); i++) {
+	for (int i = 0; i < LOOKS && !worker_has_work(device, held); i++) {
 		if (atomic_load(&device->front_takes)) {
 			sched_sleeper_prepare(&device->port.sleeper);
-			if (atomic_load(&device->front_takes) && !has_work(device, held))
+			if (atomic_load(&device->front_takes) && !worker_has_work(device, held))
 				sched_sleeper_sleep(&device->port.sleeper, SCHED_SLEEP_UNTIL_WOKEN);
 			sched_sleeper_cancel(&device->port.sleeper);
 			break;
@@ -185,7 +185,7 @@ static void sleep_until_woken(struct scheduler_device *device, bool held)
 		return;
 	}
 	sched_sleeper_prepare(&device->port.sleeper);
-	if (!has_work(device, held))
+	if (!worker_has_work(device, held))
 		sleep_unowned(device, ns);
 	sched_sleeper_cancel(&device->port.sleeper);
 }
@@ -205,7 +205,7 @@ void *worker_main(void *argument)
 		bool busy = take_front_sent(&device->worker);
 		busy |= !held && take_messages(device);
 		busy |= worker_complete(device);
-		busy |= take_loss(device);
+		busy |= worker_take_loss(device);
 		if (device->worker.open_again_ns)
 			worker_retry_open(device);
 		if (atomic_load(&device->has_dropped) && atomic_exchange(&device->has_dropped, 0)) {

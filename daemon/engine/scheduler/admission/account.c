@@ -85,7 +85,8 @@ struct sched_quota *sched_account_device(struct sched_account *account)
 }
 
 /* The bytes of the quota in use, without memory whose free is on its way to this device. */
-static uint64_t stays_bytes(const struct sched_quota *quota, const struct scheduler_device *device)
+static uint64_t quota_staying_bytes(const struct sched_quota *quota,
+				    const struct scheduler_device *device)
 {
 	return quota->bytes - (device ? quota->leaving_bytes[device->index] : 0);
 }
@@ -94,7 +95,7 @@ bool sched_quota_allows(const struct sched_quota *quota, const struct scheduler_
 			uint64_t bytes)
 {
 	for (; quota; quota = quota->above) {
-		uint64_t stays = stays_bytes(quota, device);
+		uint64_t stays = quota_staying_bytes(quota, device);
 		if (stays > quota->most_bytes || bytes > quota->most_bytes - stays)
 			return false;
 	}
@@ -106,7 +107,7 @@ void sched_quota_take(struct sched_quota *quota, const struct scheduler_device *
 {
 	for (; quota; quota = quota->above) {
 		quota->bytes += bytes;
-		uint64_t stays = stays_bytes(quota, device);
+		uint64_t stays = quota_staying_bytes(quota, device);
 		if (quota->peak_bytes < stays)
 			quota->peak_bytes = stays;
 	}

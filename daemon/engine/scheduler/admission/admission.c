@@ -163,7 +163,7 @@ static struct sched_admission *need_admission(struct scheduler_device *device)
 
 /* --------------------------------- which tasks need it ---------------------------------- */
 
-static uint64_t mix_shape(uint64_t key, uint64_t value)
+static uint64_t shape_mix_word(uint64_t key, uint64_t value)
 {
 	key = (key ^ value) * 0x9e3779b97f4a7c15ull;
 	return key ^ key >> 32;
@@ -194,11 +194,11 @@ static uint64_t items_class(uint64_t items)
 	return low_bits << 4 | items >> low_bits;
 }
 
-static uint64_t mix_range(uint64_t key, const struct backend_command *backend)
+static uint64_t mix_launch_range(uint64_t key, const struct backend_command *backend)
 {
 	const uint32_t dimensions = backend->launch.dimensions;
-	key = mix_shape(key, items_class(items_of(backend->launch.global, dimensions)));
-	return mix_shape(key, items_of(backend->launch.local, dimensions));
+	key = shape_mix_word(key, items_class(items_of(backend->launch.global, dimensions)));
+	return shape_mix_word(key, items_of(backend->launch.local, dimensions));
 }
 
 /*
@@ -213,38 +213,39 @@ static uint64_t shape_of_stretch(const struct task_burst *burst)
 		if (__builtin_add_overflow(items, more, &items))
 			items = UINT64_MAX;
 	}
-	const uint64_t key = mix_shape(mix_shape(2, burst->count), size_class(items));
-	return mix_shape(key, (uintptr_t)burst->members[0].kernel);
+	const uint64_t key = shape_mix_word(shape_mix_word(2, burst->count), size_class(items));
+	return shape_mix_word(key, (uintptr_t)burst->members[0].kernel);
 }
 
 uint64_t sched_admission_shape(const struct task_command *command)
 {
 	const struct backend_command *backend = &command->backend;
-	uint64_t key = mix_shape(1, backend->kind);
+	uint64_t key = shape_mix_word(1, backend->kind);
 	if (command->graph)
-		return mix_shape(key, (uintptr_t)command->graph->graph);
+		return shape_mix_word(key, (uintptr_t)command->graph->graph);
 	if (command->native_command)
 		return 0;
 	switch (backend->kind) {
 	case BACKEND_COMMAND_LAUNCH:
 		if (command->burst && command->burst->members)
 			return shape_of_stretch(command->burst);
-		key = mix_shape(mix_shape(key, (uintptr_t)command->kernel),
-				command_launch_count(command));
-		key = mix_range(key, backend);
+		key = shape_mix_word(shape_mix_word(key, (uintptr_t)command->kernel),
+				     command_launch_count(command));
+		key = mix_launch_range(key, backend);
 		if (backend->launch.part.of > 0)
-			key = mix_shape(mix_shape(key, backend->launch.part.end -
-							       backend->launch.part.first),
-					backend->launch.part.of);
+			key = shape_mix_word(
+				shape_mix_word(key, backend->launch.part.end -
+							    backend->launch.part.first),
+				backend->launch.part.of);
 		return key;
 	case BACKEND_COMMAND_COPY:
 	case BACKEND_COMMAND_COPY_PEER:
-		return mix_shape(key, size_class(backend->copy.size_bytes));
+		return shape_mix_word(key, size_class(backend->copy.size_bytes));
 	case BACKEND_COMMAND_WRITE:
 	case BACKEND_COMMAND_READ:
-		return mix_shape(key, size_class(backend->transfer.size_bytes));
+		return shape_mix_word(key, size_class(backend->transfer.size_bytes));
 	case BACKEND_COMMAND_FILL:
-		return mix_shape(key, size_class(backend->fill.size_bytes));
+		return shape_mix_word(key, size_class(backend->fill.size_bytes));
 	default:
 		return key;
 	}

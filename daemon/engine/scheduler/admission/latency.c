@@ -29,7 +29,7 @@ static void set_latency_wanted(struct scheduler_device *device, uint32_t wanted)
 	(void)sched_sleeper_wake(&device->port.sleeper);
 }
 
-static uint32_t reasons_now(const struct scheduler_device *device)
+static uint32_t latency_reasons(const struct scheduler_device *device)
 {
 	const uint32_t *flows = device->class_flows;
 	const bool has_latency = flows[FAIR_QUEUE_LATENCY] > 0,
@@ -51,7 +51,7 @@ void sched_latency_review(struct scheduler_device *device)
 	atomic_store_explicit(&device->latency_here, here, memory_order_relaxed);
 	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || !device->ops->latency_wanted)
 		return;
-	const uint32_t now = reasons_now(device);
+	const uint32_t now = latency_reasons(device);
 	const uint32_t all =
 		now | atomic_load_explicit(&device->latency_wanted, memory_order_relaxed);
 	set_latency_wanted(device, all);
@@ -72,7 +72,7 @@ void sched_latency_poll(struct scheduler *scheduler)
 			continue;
 		scheduler->latency_leaving &= ~(1ull << index);
 		if (device)
-			set_latency_wanted(device, reasons_now(device));
+			set_latency_wanted(device, latency_reasons(device));
 	}
 }
 

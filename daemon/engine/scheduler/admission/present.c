@@ -30,7 +30,7 @@
 /* Most predecessors that are followed to find the reason of a wait. */
 #define FOLLOWED_MOST 256u
 
-static struct sched_flow *flow_that_pays(const struct task *task)
+static struct sched_flow *task_paying_flow(const struct task *task)
 {
 	struct sched_flow *flow = task->flow;
 	struct scheduler_device *root = flow->device->root;
@@ -49,7 +49,7 @@ static bool device_can_run(const struct scheduler_device *device)
 }
 
 /* Returns the first command of the lane, if no other command must end before it. NULL: none. */
-static struct task *lane_runs(const struct sched_lane *lane)
+static struct task *lane_running_task(const struct sched_lane *lane)
 {
 	struct task *task = lane->first;
 	bool runs = task && task->open_in == 0 &&
@@ -57,19 +57,20 @@ static struct task *lane_runs(const struct sched_lane *lane)
 	return runs ? task : NULL;
 }
 
-static uint64_t runs_since(const struct scheduler_device *device, const struct task *task)
+static uint64_t task_runs_since_ns(const struct scheduler_device *device, const struct task *task)
 {
 	uint64_t moved_ns = device->lanes[task->command.lane].moved_ns;
 	return task->sent_ns > moved_ns ? task->sent_ns : moved_ns;
 }
 
 /* Returns the command that has run on the device for longest. NULL: none runs. */
-static struct task *device_runs(const struct scheduler_device *device)
+static struct task *device_running_task(const struct scheduler_device *device)
 {
 	struct task *oldest = NULL;
 	for (uint32_t i = 0; device_can_run(device) && i < device->lane_end; i++) {
-		struct task *task = lane_runs(&device->lanes[i]);
-		if (task && (!oldest || runs_since(device, task) < runs_since(device, oldest)))
+		struct task *task = lane_running_task(&device->lanes[i]);
+		if (task && (!oldest ||
+			     task_runs_since_ns(device, task) < task_runs_since_ns(device, oldest)))
 			oldest = task;
 	}
 	return oldest;
@@ -79,15 +80,15 @@ static struct task *device_runs(const struct scheduler_device *device)
 static uint64_t uncharged_ns(const struct scheduler_device *device, const struct task *task,
 			     uint64_t now_ns)
 {
-	uint64_t begin_ns = runs_since(device, task);
+	uint64_t begin_ns = task_runs_since_ns(device, task);
 	if (begin_ns < device->accounted_ns)
 		begin_ns = device->accounted_ns;
 	return now_ns > begin_ns ? now_ns - begin_ns : 0;
 }
 
-static void sample_device(struct scheduler_device *device, uint32_t index, uint64_t at_ns)
+static void present_sample_device(struct scheduler_device *device, uint32_t index, uint64_t at_ns)
 {
-	struct task *task = device_runs(device);
+	struct task *task = device_running_task(device);
 	uint64_t running_ns = task ? uncharged_ns(device, task, at_ns) : 0;
 	device->sampled_ns[index] = device->busy_ns + running_ns;
 	for (struct list *link = device->flows.next; link != &device->flows; link = link->next) {
@@ -95,7 +96,7 @@ static void sample_device(struct scheduler_device *device, uint32_t index, uint6
 		flow->sampled_ns[index] = flow->used.device_ns;
 	}
 	if (task)
-		flow_that_pays(task)->sampled_ns[index] += running_ns;
+		task_paying_flow(task)->sampled_ns[index] += running_ns;
 }
 
 static void take_sample(struct scheduler *scheduler, uint64_t at_ns)
@@ -107,7 +108,7 @@ static void take_sample(struct scheduler *scheduler, uint64_t at_ns)
 	samples->due_ns = at_ns + SAMPLE_NS;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
-			sample_device(scheduler->devices[i], index, at_ns);
+			present_sample_device(scheduler->devices[i], index, at_ns);
 }
 
 static void sample_now(struct scheduler *scheduler, uint64_t before_ns, uint64_t now_ns)
@@ -140,7 +141,7 @@ static uint32_t window_base(const struct sched_samples *samples, uint64_t now_ns
 	return base;
 }
 
-static void forget_running(struct scheduler_device *device)
+static void device_forget_running(struct scheduler_device *device)
 {
 	device->running_ns = 0;
 	for (struct list *link = device->flows.next; link != &device->flows; link = link->next)
@@ -149,11 +150,11 @@ static void forget_running(struct scheduler_device *device)
 
 static void note_running(struct scheduler_device *device, uint64_t now_ns)
 {
-	struct task *task = device_runs(device);
+	struct task *task = device_running_task(device);
 	if (!task)
 		return;
 	device->running_ns = uncharged_ns(device, task, now_ns);
-	flow_that_pays(task)->running_ns += device->running_ns;
+	task_paying_flow(task)->running_ns += device->running_ns;
 }
 
 uint64_t scheduler_present_begin(struct scheduler *scheduler)
@@ -166,7 +167,7 @@ uint64_t scheduler_present_begin(struct scheduler *scheduler)
 	samples->report_ns = now_ns;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
-			forget_running(scheduler->devices[i]);
+			device_forget_running(scheduler->devices[i]);
 	/* A separate loop, because a sub-device's command adds to a flow of the whole device. */
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
@@ -202,23 +203,23 @@ bool scheduler_device_present(const struct scheduler *scheduler, uint32_t device
 	return true;
 }
 
-static const struct task *lane_runs_for(const struct sched_lane *lane,
-					const struct sched_account *account)
+static const struct task *lane_running_task_of(const struct sched_lane *lane,
+					       const struct sched_account *account)
 {
-	const struct task *task = lane_runs(lane);
+	const struct task *task = lane_running_task(lane);
 	return task && task->flow && task->flow->account == account ? task : NULL;
 }
 
 /* Returns the charged time of the task, and its running time in the latest report. */
-static uint64_t shown_ns(const struct task *task)
+static uint64_t task_shown_ns(const struct task *task)
 {
 	const struct scheduler_device *device = task->device;
 	uint64_t device_ns = (task->beneficiary ? task->beneficiary : task)->device_ns;
-	return device_runs(device) == task ? device_ns + device->running_ns : device_ns;
+	return device_running_task(device) == task ? device_ns + device->running_ns : device_ns;
 }
 
-static void fill_running(const struct task *task, uint64_t since_ns,
-			 struct sched_running *running_out)
+static void present_fill_running_task(const struct task *task, uint64_t since_ns,
+				      struct sched_running *running_out)
 {
 	const struct scheduler_device *device =
 		task->device->root ? task->device->root : task->device;
@@ -229,7 +230,7 @@ static void fill_running(const struct task *task, uint64_t since_ns,
 		.index = device->backend_index,
 		.what = command->what,
 		.since_ns = since_ns,
-		.used_ns = shown_ns(task),
+		.used_ns = task_shown_ns(task),
 		.queue = command->flight_queue,
 		.group = command->flight_group,
 	};
@@ -253,16 +254,17 @@ bool sched_account_running(const struct scheduler *scheduler, const struct sched
 		if (!device || !device_can_run(device))
 			continue;
 		for (uint32_t lane = 0; lane < device->lane_end; lane++) {
-			const struct task *task = lane_runs_for(&device->lanes[lane], account);
-			if (!task || (oldest && runs_since(device, task) >= oldest_ns))
+			const struct task *task =
+				lane_running_task_of(&device->lanes[lane], account);
+			if (!task || (oldest && task_runs_since_ns(device, task) >= oldest_ns))
 				continue;
 			oldest = task;
-			oldest_ns = runs_since(device, task);
+			oldest_ns = task_runs_since_ns(device, task);
 		}
 	}
 	if (!oldest)
 		return false;
-	fill_running(oldest, oldest_ns, running_out);
+	present_fill_running_task(oldest, oldest_ns, running_out);
 	return true;
 }
 
@@ -281,17 +283,17 @@ uint64_t sched_account_spilled(struct sched_account *account)
 	return bytes;
 }
 
-static bool is_open(const struct task *task)
+static bool task_is_open(const struct task *task)
 {
 	return task->state != TASK_DONE;
 }
 
 /* Follows open predecessors to the first one that waits for no other, or to the limit. */
-static const struct task *first_in_front(const struct task *task)
+static const struct task *first_predecessor_in_front(const struct task *task)
 {
 	for (uint32_t i = 0; i < FOLLOWED_MOST && task->open_in > 0; i++) {
 		const struct task_edge *edge = task->in;
-		while (edge && !is_open(edge->from))
+		while (edge && !task_is_open(edge->from))
 			edge = edge->next_in;
 		if (!edge)
 			break;
@@ -300,7 +302,7 @@ static const struct task *first_in_front(const struct task *task)
 	return task;
 }
 
-static enum sched_wait parked_waits_for(const struct task *task)
+static enum sched_wait parked_task_wait(const struct task *task)
 {
 	const struct scheduler_device *device = task->device;
 	if (!task->flow || task->flow->waiting == 0)
@@ -311,10 +313,10 @@ static enum sched_wait parked_waits_for(const struct task *task)
 
 enum sched_wait task_waits_for(const struct task *of)
 {
-	const struct task *task = first_in_front(of);
+	const struct task *task = first_predecessor_in_front(of);
 	switch (task->state) {
 	case TASK_PARKED:
-		return parked_waits_for(task);
+		return parked_task_wait(task);
 	case TASK_SENT:
 		return atomic_load_explicit(&task->is_aside, memory_order_relaxed)
 			       ? SCHED_WAIT_MEMORY

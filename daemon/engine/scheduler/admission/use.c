@@ -16,7 +16,7 @@
 #include "scheduler/state/task.h"
 
 /* Use of a sub-device counts for its device. */
-static struct sched_flow *flow_that_counts(struct sched_flow *flow)
+static struct sched_flow *flow_counting_use(struct sched_flow *flow)
 {
 	struct scheduler_device *root = flow->device->root;
 	return root && flow->account ? sched_flow_of(root, flow->account) : flow;
@@ -24,7 +24,7 @@ static struct sched_flow *flow_that_counts(struct sched_flow *flow)
 
 static struct sched_used *used_by_flow(struct sched_flow *flow)
 {
-	return &flow_that_counts(flow)->used;
+	return &flow_counting_use(flow)->used;
 }
 
 void sched_use_sent(struct task *task)
@@ -32,7 +32,7 @@ void sched_use_sent(struct task *task)
 	const uint64_t now_ns = task->scheduler->now_ns;
 	if (task->role != TASK_ROLE_GROUP || task->split.begun)
 		return;
-	struct sched_flow *flow = flow_that_counts(task->flow);
+	struct sched_flow *flow = flow_counting_use(task->flow);
 	recent_delays_step(&flow->recent, &flow->used.delays, now_ns);
 	delay_note(&flow->used.delays, now_ns - task->due_ns, command_launch_count(&task->command));
 }

@@ -37,7 +37,7 @@ static bool is_task_overdue(struct scheduler_device *device, uint32_t lane, uint
 }
 
 /* Names the launch of a burst that runs, as far as the device's thread has reported. */
-static void name_overdue(const struct task *task, struct scheduler_overdue *overdue_out)
+static void overdue_fill_names(const struct task *task, struct scheduler_overdue *overdue_out)
 {
 	const struct task_command *command = &task->command;
 	const struct task_burst *burst = command->burst;
@@ -69,6 +69,6 @@ bool scheduler_overdue(struct scheduler *scheduler, uint64_t now_ns, scheduler_d
 	}
 	if (!late)
 		return false;
-	name_overdue(late, overdue_out);
+	overdue_fill_names(late, overdue_out);
 	return true;
 }

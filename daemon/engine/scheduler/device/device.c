@@ -51,7 +51,7 @@ static void post_unposted(struct scheduler_device *device)
 }
 
 /* Reads the clock, so it is called only where the time decides something. */
-static void note_busy(struct scheduler_device *device)
+static void device_note_busy(struct scheduler_device *device)
 {
 	if (device->unsent_ns == 0)
 		return;
@@ -68,7 +68,7 @@ void sched_device_publish(struct scheduler_device *device)
 	/* Most calls find nothing to send. */
 	if (device->port.unpublished == 0 && device->loader.port.unpublished == 0)
 		return;
-	note_busy(device);
+	device_note_busy(device);
 	if (!device->unposted.first || !sched_inline_send(device)) {
 		if (device->unposted.first)
 			post_unposted(device);
@@ -109,7 +109,7 @@ void sched_device_send_early(struct scheduler_device *device)
 }
 
 /* 0: not known. Only devices that are polled begin at once. */
-static uint64_t expected_ns(const struct task *task)
+static uint64_t task_expected_ns(const struct task *task)
 {
 	const struct task_command *command = &task->command;
 	if (!(task->device->features & BACKEND_FEATURE_POLLED) || !task->scheduler->sends_early)
@@ -132,7 +132,7 @@ void sched_send(struct task *task)
 		device->early_count = 0;
 		device->busy_until_ns = 0;
 	}
-	device->unsent_ns += expected_ns(task);
+	device->unsent_ns += task_expected_ns(task);
 	if (sched_inline_may_keep(device, task)) {
 		device->scheduler->messages_in_flight++;
 		device->port.away++;

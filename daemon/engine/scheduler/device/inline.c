@@ -64,8 +64,8 @@ static bool is_same_range(const struct sched_range *seen, const struct backend_c
 }
 
 /* The entry of the launch's range, or NULL. */
-static struct sched_seen *find_seen(struct sched_kernel *kernel,
-				    const struct backend_command *backend)
+static struct sched_seen *launch_find_seen(struct sched_kernel *kernel,
+					   const struct backend_command *backend)
 {
 	struct sched_seen *seen = kernel->seen;
 	for (uint32_t i = 0; i < SCHED_SEEN_RANGES; i++)
@@ -74,7 +74,7 @@ static struct sched_seen *find_seen(struct sched_kernel *kernel,
 	return NULL;
 }
 
-static struct sched_seen *oldest_seen(struct sched_kernel *kernel)
+static struct sched_seen *kernel_oldest_seen(struct sched_kernel *kernel)
 {
 	struct sched_seen *oldest = kernel->seen;
 	for (uint32_t i = 1; i < SCHED_SEEN_RANGES; i++)
@@ -84,7 +84,8 @@ static struct sched_seen *oldest_seen(struct sched_kernel *kernel)
 }
 
 /* A driver may unload a kernel again in favour of others. */
-static bool was_seen_lately(const struct scheduler_device *device, const struct sched_seen *seen)
+static bool launch_was_seen_lately(const struct scheduler_device *device,
+				   const struct sched_seen *seen)
 {
 	return seen && device->novelties - seen->at <= SCHED_SEEN_MAX;
 }
@@ -94,10 +95,10 @@ static void note_launch(struct scheduler_device *device, struct sched_kernel *ke
 {
 	/* A kernel that was not launched for long, and one with another range, are new to the
 	 * driver as far as is known here. */
-	struct sched_seen *seen = find_seen(kernel, backend);
-	if (!was_seen_lately(device, seen)) {
+	struct sched_seen *seen = launch_find_seen(kernel, backend);
+	if (!launch_was_seen_lately(device, seen)) {
 		if (!seen)
-			seen = oldest_seen(kernel);
+			seen = kernel_oldest_seen(kernel);
 		copy_launch_range(backend, &seen->range);
 		device->novelties++;
 	}
@@ -122,15 +123,16 @@ void sched_inline_update(const struct task *task)
 			    &command->burst->members[i].backend);
 }
 
-static bool were_all_seen_lately(const struct scheduler_device *device,
-				 const struct task_command *command)
+static bool launches_were_seen_lately(const struct scheduler_device *device,
+				      const struct task_command *command)
 {
 	const struct task_burst *burst = command->burst;
 	if (!burst)
-		return was_seen_lately(device, find_seen(command->kernel, &command->backend));
+		return launch_was_seen_lately(device,
+					      launch_find_seen(command->kernel, &command->backend));
 	for (uint32_t i = 0; i < burst->count; i++)
-		if (!was_seen_lately(device, find_seen(burst->members[i].kernel,
-						       &burst->members[i].backend)))
+		if (!launch_was_seen_lately(device, launch_find_seen(burst->members[i].kernel,
+								     &burst->members[i].backend)))
 			return false;
 	return true;
 }
@@ -142,7 +144,7 @@ static bool is_plain_launch(const struct scheduler_device *device,
 {
 	const struct backend_command *backend = &command->backend;
 	if (backend->launch.part.of > 0 || backend->launch.properties || !command->kernel->handle ||
-	    !were_all_seen_lately(device, command))
+	    !launches_were_seen_lately(device, command))
 		return false;
 	for (uint32_t i = 0; i < backend->launch.argument_count; i++) {
 		enum backend_argument_kind kind = command->arguments[i].kind;
@@ -154,7 +156,7 @@ static bool is_plain_launch(const struct scheduler_device *device,
 	return true;
 }
 
-static bool has_memory(struct sched_memory *memory)
+static bool memory_is_made(struct sched_memory *memory)
 {
 	return !memory || atomic_load_explicit(&memory->handle, memory_order_acquire);
 }
@@ -180,8 +182,8 @@ static uint64_t bytes_moved(const struct backend_command *backend)
 static bool is_small_copy(const struct scheduler_device *device, const struct task_command *command)
 {
 	return bytes_moved(&command->backend) <= INLINE_BYTES_MOST &&
-	       device->kinds_seen & 1u << command->backend.kind && has_memory(command->source) &&
-	       has_memory(command->destination);
+	       device->kinds_seen & 1u << command->backend.kind &&
+	       memory_is_made(command->source) && memory_is_made(command->destination);
 }
 
 /* True for a graph that has run before and has not changed since. */
@@ -204,7 +206,7 @@ static bool sched_inline_is_plain(const struct scheduler_device *device,
 							       : is_small_copy(device, command);
 }
 
-static bool are_plain(const struct scheduler_device *device)
+static bool inline_unposted_are_plain(const struct scheduler_device *device)
 {
 	for (const struct sched_message *message = device->unposted.first; message;
 	     message = message->next)
@@ -214,7 +216,7 @@ static bool are_plain(const struct scheduler_device *device)
 	return true;
 }
 
-static bool is_polled(const struct scheduler_device *device)
+static bool device_is_polled(const struct scheduler_device *device)
 {
 	return (device->features & BACKEND_FEATURE_POLLED) != 0;
 }
@@ -224,12 +226,12 @@ static bool is_polled(const struct scheduler_device *device)
  * than expected, only the device's thread looks for the others. So the front sends it one at a
  * time.
  */
-static uint32_t commands_most(const struct scheduler_device *device)
+static uint32_t inline_commands_most(const struct scheduler_device *device)
 {
-	return is_polled(device) ? INLINE_COMMANDS_MOST : 1;
+	return device_is_polled(device) ? INLINE_COMMANDS_MOST : 1;
 }
 
-static bool is_shared(const struct scheduler *scheduler)
+static bool scheduler_has_other_clients(const struct scheduler *scheduler)
 {
 	return scheduler->front_polls && scheduler->clients > 1;
 }
@@ -239,7 +241,7 @@ static bool is_shared(const struct scheduler *scheduler)
 static bool has_room_inline(const struct scheduler_device *device)
 {
 	const uint32_t count = device->worker.in_flight + device->unposted_launches;
-	if (!is_shared(device->scheduler))
+	if (!scheduler_has_other_clients(device->scheduler))
 		return count <= INLINE_IN_FLIGHT_MOST;
 	for (const struct sched_message *message = device->unposted.first; message;
 	     message = message->next) {
@@ -252,11 +254,12 @@ static bool has_room_inline(const struct scheduler_device *device)
 
 /* All that is in flight came from the front, and is little. Beside other clients the device's
  * thread does more at a time, if both threads have a processor. */
-static bool goes_on(struct scheduler_device *device)
+static bool inline_may_continue(struct scheduler_device *device)
 {
 	const struct scheduler *scheduler = device->scheduler;
-	return is_polled(device) && atomic_load(&device->front_takes) && has_room_inline(device) &&
-	       (scheduler->always_inline || !is_shared(scheduler));
+	return device_is_polled(device) && atomic_load(&device->front_takes) &&
+	       has_room_inline(device) &&
+	       (scheduler->always_inline || !scheduler_has_other_clients(scheduler));
 }
 
 /* The front owns the device. A loss, a load that requests a quiet moment and the like are left to
@@ -266,16 +269,16 @@ static bool is_device_free(struct scheduler_device *device)
 	const struct worker *worker = &device->worker;
 	const struct worker_quiesce *quiesce = &device->quiesce;
 	return device->handle && !worker->unusable && !worker->is_losing &&
-	       (worker->in_flight == 0 || goes_on(device)) && !worker->spill.aside.first &&
-	       worker_hold_is_empty(&worker->hold) && quiesce->quiet.state == SCHED_QUIET_NO &&
-	       !quiesce->loader_holds && !atomic_load(&device->quiesce.requested) &&
-	       !atomic_load(&device->loader.lost) &&
+	       (worker->in_flight == 0 || inline_may_continue(device)) &&
+	       !worker->spill.aside.first && worker_hold_is_empty(&worker->hold) &&
+	       quiesce->quiet.state == SCHED_QUIET_NO && !quiesce->loader_holds &&
+	       !atomic_load(&device->quiesce.requested) && !atomic_load(&device->loader.lost) &&
 	       !(device->ops->quiet_wanted && device->ops->quiet_wanted(device->handle));
 }
 
 /* The front owns the device, and may read what its thread has made: lanes, and graphs that need
  * nothing first. */
-static bool are_ready(const struct scheduler_device *device)
+static bool inline_unposted_are_ready(const struct scheduler_device *device)
 {
 	for (const struct sched_message *message = device->unposted.first; message;
 	     message = message->next) {
@@ -293,11 +296,11 @@ static bool are_ready(const struct scheduler_device *device)
  * must then poll for them. */
 static bool front_takes_completion(const struct scheduler_device *device)
 {
-	return !is_polled(device) || device->scheduler->front_polls;
+	return !device_is_polled(device) || device->scheduler->front_polls;
 }
 
 /* Hands the commands that the front has sent to the device's thread. */
-static void leave_to_thread(struct scheduler_device *device)
+static void inline_leave_to_thread(struct scheduler_device *device)
 {
 	atomic_store(&device->front_takes, 0);
 	device->inline_away = 0;
@@ -325,7 +328,7 @@ static void execute_inline(struct scheduler_device *device)
 	/* The device thread continues with a command that was set aside for its memory, or whose
 	 * lane is full. */
 	if (device->worker.spill.aside.first || !worker_hold_is_empty(&device->worker.hold)) {
-		leave_to_thread(device);
+		inline_leave_to_thread(device);
 		(void)sched_sleeper_wake(&device->port.sleeper);
 	}
 	if (sched_mailbox_publish(&port->back))
@@ -333,7 +336,7 @@ static void execute_inline(struct scheduler_device *device)
 }
 
 /* A driver that opens a device, allocates or frees may hold up launches for any of its devices. */
-static bool are_others_idle(const struct scheduler_device *device)
+static bool inline_other_devices_are_idle(const struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
 	/* True if no thread has commands but those to be sent now and those that the front thread
@@ -350,9 +353,11 @@ static bool are_others_idle(const struct scheduler_device *device)
 bool sched_inline_may_keep(const struct scheduler_device *device, const struct task *task)
 {
 	const uint32_t launches = device->unposted_launches + command_launch_count(&task->command);
-	const bool is_many = task->command.burst && (!task_is_stretch(task) || !is_polled(device) ||
-						     launches > INLINE_COMMANDS_MOST);
-	return device->sends_inline && !is_many && device->unposted_count < commands_most(device) &&
+	const bool is_many =
+		task->command.burst && (!task_is_stretch(task) || !device_is_polled(device) ||
+					launches > INLINE_COMMANDS_MOST);
+	return device->sends_inline && !is_many &&
+	       device->unposted_count < inline_commands_most(device) &&
 	       !device->port.waiting.first &&
 	       device->port.away == device->unposted_count + device->inline_away;
 }
@@ -360,10 +365,10 @@ bool sched_inline_may_keep(const struct scheduler_device *device, const struct t
 bool sched_inline_send(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
-	if (!are_others_idle(device) || !are_plain(device) ||
+	if (!inline_other_devices_are_idle(device) || !inline_unposted_are_plain(device) ||
 	    pthread_mutex_trylock(&device->ownership) != 0)
 		return false;
-	bool sends = is_device_free(device) && are_ready(device);
+	bool sends = is_device_free(device) && inline_unposted_are_ready(device);
 	if (sends)
 		execute_inline(device);
 	(void)pthread_mutex_unlock(&device->ownership);
@@ -381,7 +386,7 @@ void sched_inline_returned(struct scheduler_device *device)
 
 void sched_inline_collect(struct scheduler_device *device)
 {
-	bool polled = is_polled(device);
+	bool polled = device_is_polled(device);
 	if (!atomic_load(&device->front_takes) || (!polled && !atomic_load(&device->poked)))
 		return;
 	if (pthread_mutex_trylock(&device->ownership) != 0) {
@@ -399,8 +404,8 @@ void sched_inline_collect(struct scheduler_device *device)
 
 void sched_inline_hand_over(struct scheduler_device *device)
 {
-	if (!is_polled(device) || !atomic_load(&device->front_takes))
+	if (!device_is_polled(device) || !atomic_load(&device->front_takes))
 		return;
-	leave_to_thread(device);
+	inline_leave_to_thread(device);
 	device->scheduler->counters.device_wakes += sched_sleeper_wake(&device->port.sleeper);
 }

@@ -68,7 +68,7 @@ void sched_loss_returned(void *object)
 
 /* Returns the fault of the device that failed, which has the vendor's code. Another device may have
  * reported its loss earlier without one. */
-static const struct backend_fault *best_fault(const struct scheduler *scheduler)
+static const struct backend_fault *process_loss_fault(const struct scheduler *scheduler)
 {
 	const struct backend_fault *best = &scheduler->process_lost->fault;
 	for (uint32_t i = 0; i < scheduler->device_count && best->native_code == 0; i++) {
@@ -85,5 +85,5 @@ void sched_loss_notify(void *object)
 	struct scheduler *scheduler = object;
 	if (scheduler->callbacks.on_process_lost)
 		scheduler->callbacks.on_process_lost(scheduler->context, scheduler->lost_kind,
-						     best_fault(scheduler));
+						     process_loss_fault(scheduler));
 }

@@ -44,7 +44,7 @@ static bool is_lane_of_group(const struct lane_group *group, const struct sched_
 
 /* The lane of the latest dependency that is its lane's last command: then the lane's own order is
  * the dependency. */
-static struct sched_lane *lane_behind(const struct task *task)
+static struct sched_lane *lane_of_predecessor(const struct task *task)
 {
 	const struct lane_group group = own_lane_group(task);
 	struct sched_lane *lane = NULL;
@@ -108,7 +108,7 @@ static struct sched_lane *lane_at_home(const struct task *task)
 	struct sched_lane *home = &group.first[(task->home_lane - 1) % group.count];
 	if (home->count == 0 || has_predecessor_at(task, home))
 		return home;
-	struct sched_lane *other = lane_behind(task);
+	struct sched_lane *other = lane_of_predecessor(task);
 	if (other)
 		return other;
 	other = lane_most_idle(device, group);
@@ -148,7 +148,7 @@ static const struct task *predecessor_in_group(const struct task *task,
 }
 
 /* True if the command, which was sent, waits for another lane of its device. */
-static bool waits_elsewhere(const struct task *task)
+static bool command_waits_for_other_lane(const struct task *task)
 {
 	for (uint32_t i = 0; i < task->command.predecessor_count; i++) {
 		const struct task_predecessor *from = &task->command.predecessors[i];
@@ -166,14 +166,14 @@ static bool waits_elsewhere(const struct task *task)
  * (F8). A command that waits for another lane may take any time, so it is not short. A kernel that
  * takes longer than usual holds the task back once, as in a burst (B18).
  */
-static bool is_rest_short(const struct task *task, const struct task *from)
+static bool lane_rest_is_short(const struct task *task, const struct task *from)
 {
 	uint64_t rest_ns = 0;
 	for (const struct task *next = from->lane_next; next; next = next->lane_next) {
 		const struct task_command *command = &next->command;
 		if (next->flow != task->flow || command->burst ||
 		    command->backend.kind != BACKEND_COMMAND_LAUNCH ||
-		    command->kernel->period_ns == 0 || waits_elsewhere(next))
+		    command->kernel->period_ns == 0 || command_waits_for_other_lane(next))
 			return false;
 		rest_ns += command->kernel->period_ns;
 		if (rest_ns > SHORT_REST_NS)
@@ -194,10 +194,10 @@ static struct sched_lane *lane_for_small_move(const struct task *task)
 	struct scheduler_device *device = task->device;
 	const struct lane_group group = own_lane_group(task);
 	const struct task *user = task->beneficiary, *from = predecessor_in_group(task, &group);
-	struct sched_lane *lane = lane_behind(task);
+	struct sched_lane *lane = lane_of_predecessor(task);
 	if (lane)
 		return lane;
-	if (from && is_rest_short(task, from))
+	if (from && lane_rest_is_short(task, from))
 		return &device->lanes[from->command.lane];
 	if (user && user->device == device && user->home_lane > 0 &&
 	    user->home_lane <= device->lane_count)
@@ -210,7 +210,7 @@ static struct sched_lane *lane_for_small_move(const struct task *task)
 }
 
 /* The lane that a test requests. */
-static struct sched_lane *lane_forced(struct scheduler_device *device)
+static struct sched_lane *lane_forced_by_test(struct scheduler_device *device)
 {
 	struct scheduler *scheduler = device->scheduler;
 	if (scheduler->lane_choice == SCHEDULER_LANES_SAME)
@@ -235,7 +235,7 @@ struct sched_lane *sched_lane_choose(struct task *task, bool *fixed_out)
 		return &device->lanes[task->command.graph->graph->sent_lane];
 	if (device->scheduler->lane_choice != SCHEDULER_LANES_BEST)
 		return task->forced_lane ? task->forced_lane
-					 : (task->forced_lane = lane_forced(device));
+					 : (task->forced_lane = lane_forced_by_test(device));
 	if (task->command.graph)
 		task->home_lane = (task->home_lane - 1) % device->lane_count + 1;
 	if (task->home_lane > 0 && task->home_lane <= device->lane_count)
@@ -243,14 +243,14 @@ struct sched_lane *sched_lane_choose(struct task *task, bool *fixed_out)
 	struct sched_lane *lane =
 		task->is_small_move ? lane_for_small_move(task) : lane_for_copies(task);
 	if (!lane)
-		lane = lane_behind(task);
+		lane = lane_of_predecessor(task);
 	if (lane)
 		return lane;
 	*fixed_out = false;
 	return lane_most_idle(device, own_lane_group(task));
 }
 
-static bool goes_to_copy_lane(const struct task *task)
+static bool task_goes_to_copy_lane(const struct task *task)
 {
 	return task->device->scheduler->lane_choice == SCHEDULER_LANES_BEST &&
 	       task->home_lane == 0 && !task->is_small_move && lane_for_copies(task) != NULL;
@@ -258,5 +258,5 @@ static bool goes_to_copy_lane(const struct task *task)
 
 bool sched_lane_waits(const struct task *task)
 {
-	return task->goes_alone || goes_to_copy_lane(task);
+	return task->goes_alone || task_goes_to_copy_lane(task);
 }

@@ -31,7 +31,7 @@
 #define PREFETCHED_USES 8u
 
 /* The launches of a stretch that the follower needs; it may need only some. */
-static uint16_t needed_launches(const struct task_edge *edge)
+static uint16_t edge_needed_launches(const struct task_edge *edge)
 {
 	return task_is_stretch(edge->from) && !(edge->launches & SCHED_LAUNCHES_ALL)
 		       ? (uint16_t)edge->launches
@@ -49,7 +49,7 @@ static void note_predecessors(struct task *task, uint32_t lane)
 			(struct task_predecessor){.lane = from->lane,
 						  .sequence = from->sequence,
 						  .data = edge->data,
-						  .launches = needed_launches(edge)};
+						  .launches = edge_needed_launches(edge)};
 	}
 }
 
@@ -74,7 +74,7 @@ static void allow_followers(struct task *task)
 }
 
 /* The device is lost: the task fails before it was sent. */
-static bool fail_if_device_lost(struct task *task)
+static bool task_fail_if_device_lost(struct task *task)
 {
 	struct sched_cause *lost = task->device->lost;
 	if (!lost)
@@ -161,7 +161,7 @@ static void send_or_park(struct task *task)
 
 void sched_lane_dispatch(struct task *task)
 {
-	if (fail_if_device_lost(task))
+	if (task_fail_if_device_lost(task))
 		return;
 	sched_flow_enter(task);
 	if (!task->queue_group.in_flight)
@@ -216,9 +216,9 @@ static uint64_t lists_with_room(const struct scheduler_device *device)
 }
 
 /* The task has failed before it was sent. */
-static bool end_if_failed(struct task *task)
+static bool task_end_if_failed(struct task *task)
 {
-	if (fail_if_device_lost(task))
+	if (task_fail_if_device_lost(task))
 		return true;
 	if (!task->cause)
 		return false;
@@ -241,7 +241,7 @@ static bool unpark_first(struct sched_flow *flow, uint32_t index, uint64_t *room
 	if (!sched_flow_allows(flow->lanes[index].parked.first, (uint32_t)(lane - device->lanes)))
 		return false;
 	struct task *task = sched_flow_unpark(flow, index);
-	if (end_if_failed(task))
+	if (task_end_if_failed(task))
 		return true;
 	send_to_lane(task, lane);
 	if (sched_lane_is_full(lane))
@@ -269,7 +269,7 @@ void sched_flow_reassign_lanes(struct sched_flow *flow)
 	while (all.first) {
 		struct task *task = all.first;
 		all.first = task->list_next;
-		if (!end_if_failed(task))
+		if (!task_end_if_failed(task))
 			send_or_park(task);
 	}
 }
@@ -357,7 +357,7 @@ static void prefetch_uses(const struct task *task)
 
 /* The task is back from its lane. It fails if it was dropped and either was skipped or has more
  * parts. */
-static void fail_if_dropped(struct task *task)
+static void task_fail_if_dropped(struct task *task)
 {
 	if (task_is_dropped(task) && (task->command.skipped || task->split.more) && !task->cause)
 		task_doom(task, *sched_account_ended(task->account), true);
@@ -391,7 +391,7 @@ void sched_lane_return(void *object)
 	}
 	if (task->held_by_host)
 		sched_early_returned(task);
-	fail_if_dropped(task);
+	task_fail_if_dropped(task);
 	if (sched_split_goes_on(task)) {
 		task->state = TASK_PENDING;
 	} else {

@@ -58,7 +58,7 @@ static bool is_of_device(const struct sched_trace *trace, const struct scheduler
 }
 
 /* Counts tasks that were ready in the traced time and have not come back. Visits all open tasks. */
-static uint64_t count_open(const struct scheduler *scheduler)
+static uint64_t trace_count_open_tasks(const struct scheduler *scheduler)
 {
 	uint64_t count = 0;
 	for (const struct task *task = scheduler->open_first; task; task = task->open_next)
@@ -80,7 +80,7 @@ uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *
 	*facts_out =
 		(struct scheduler_trace){.noted = trace->ring.noted, .left = trace->ring.count};
 	if (trace->is_stopped)
-		facts_out->open = count_open(scheduler);
+		facts_out->open = trace_count_open_tasks(scheduler);
 	return count;
 }
 

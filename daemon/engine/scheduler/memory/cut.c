@@ -15,8 +15,9 @@
 #include <errno.h>
 
 /* Returns the number of intervals that it has visited. */
-static uint32_t join_wide(struct sched_contents *contents, struct interval_map *map,
-			  const struct interval *range, const struct interval_ops *ops)
+static uint32_t join_range_and_neighbours(struct sched_contents *contents, struct interval_map *map,
+					  const struct interval *range,
+					  const struct interval_ops *ops)
 {
 	if (map->count == 1 || interval_map_is_one(map, range))
 		return 1;
@@ -30,7 +31,7 @@ static uint32_t join_wide(struct sched_contents *contents, struct interval_map *
  * Joins equal neighbours inside the given range; everywhere if room is short. It comes before the
  * task's cuts, which it would undo.
  */
-static uint32_t relieve_map(const struct sched_access *access, uint32_t accesses)
+static uint32_t contents_join_neighbours(const struct sched_access *access, uint32_t accesses)
 {
 	static const struct interval whole = {.end = UINT64_MAX};
 	struct sched_contents *contents = access->buffer->contents;
@@ -39,10 +40,11 @@ static uint32_t relieve_map(const struct sched_access *access, uint32_t accesses
 	/* Once for each task: later it would find the same. */
 	bool full = most + 2 * accesses > SCHED_INTERVALS_MAX &&
 		    contents->relieved != contents->scheduler->last_identity;
-	uint32_t visits = join_wide(contents, &contents->spans, full ? &whole : &access->order,
-				    &sched_span_ops) +
-			  join_wide(contents, &contents->pieces, full ? &whole : &access->bytes,
-				    &sched_piece_ops);
+	uint32_t visits =
+		join_range_and_neighbours(contents, &contents->spans,
+					  full ? &whole : &access->order, &sched_span_ops) +
+		join_range_and_neighbours(contents, &contents->pieces,
+					  full ? &whole : &access->bytes, &sched_piece_ops);
 	if (full)
 		contents->relieved = contents->scheduler->last_identity;
 	return visits;
@@ -130,7 +132,7 @@ int sched_accesses_prepare(struct sched_access *accesses, uint32_t count)
 	uint64_t visits = 0;
 	struct scheduler *scheduler = accesses->buffer->scheduler;
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t more = relieve_map(&accesses[i], count);
+		uint32_t more = contents_join_neighbours(&accesses[i], count);
 		scheduler->visits += more;
 		visits += more;
 		if (visits > SCHED_VISITS_MAX)

@@ -14,13 +14,13 @@
 
 #include <errno.h>
 
-static struct interval *take_span(void *context)
+static struct interval *span_take(void *context)
 {
 	struct sched_contents *contents = context;
 	return &sched_take_node(contents->scheduler)->span.interval;
 }
 
-static void give_interval(void *context, struct interval *interval)
+static void span_give(void *context, struct interval *interval)
 {
 	struct sched_contents *contents = context;
 	sched_give_node(contents->scheduler, (union sched_node *)(void *)interval);
@@ -47,14 +47,14 @@ static bool are_spans_equal(const struct interval *lower, const struct interval 
 }
 
 const struct interval_ops sched_span_ops = {
-	.take = take_span,
-	.give = give_interval,
+	.take = span_take,
+	.give = span_give,
 	.copy = copy_cut_span,
 	.equal = are_spans_equal,
 };
 
-static void link_more(struct scheduler *scheduler, struct task_use *use,
-		      struct task_link_list *list)
+static void use_link_more(struct scheduler *scheduler, struct task_use *use,
+			  struct task_link_list *list)
 {
 	struct task_link *link = &sched_take_node(scheduler)->link;
 	link->more = use->link.more;
@@ -66,7 +66,7 @@ void sched_links_copy(struct scheduler *scheduler, struct task_link_list *to,
 		      const struct task_link_list *from)
 {
 	for (const struct task_link *link = from->first; link; link = link->next)
-		link_more(scheduler, link->use, to);
+		use_link_more(scheduler, link->use, to);
 }
 
 void sched_links_detach(struct task_link_list *list)
@@ -94,7 +94,7 @@ static void unlink_use(struct task_link *link)
 	link->list = NULL;
 }
 
-static bool orders_as_writer(const struct sched_access *access)
+static bool access_orders_as_writer(const struct sched_access *access)
 {
 	return access->writes || access->as_writer;
 }
@@ -130,7 +130,7 @@ int sched_access_cost(const struct task *task, struct sched_access *access, stru
 			return -EDQUOT;
 		access->as_writer = true;
 	}
-	bool writes = orders_as_writer(access);
+	bool writes = access_orders_as_writer(access);
 	for (uint32_t i = access->spans.first; i < access->spans.end; i++) {
 		const struct sched_span *span = sched_span_at(contents, i);
 		/* The same as wait_for_span. */
@@ -165,7 +165,7 @@ int sched_cost_reserve(struct scheduler *scheduler, const struct sched_cost *cos
 	return result < 0 ? result : pool_reserve(&scheduler->nodes, cost->nodes);
 }
 
-static void edges_from(const struct task_link_list *list, struct task *task)
+static void list_add_edges(const struct task_link_list *list, struct task *task)
 {
 	for (const struct task_link *link = list->first; link; link = link->next)
 		task_edge_add(link->use->task, task, false);
@@ -174,7 +174,7 @@ static void edges_from(const struct task_link_list *list, struct task *task)
 static void wait_for_span(struct task *task, const struct sched_access *access,
 			  struct sched_span *span)
 {
-	bool writes = orders_as_writer(access);
+	bool writes = access_orders_as_writer(access);
 	/* Lists may be long, and a task may name a part a thousand times. */
 	if (span->waited == task->identity && (span->waited_as_writer || !writes))
 		return;
@@ -185,9 +185,9 @@ static void wait_for_span(struct task *task, const struct sched_access *access,
 	if (span->writer && span->writer->mark != task->identity && !(writes && read_since))
 		task_edge_add(span->writer, task, false);
 	if (writes || !access->host)
-		edges_from(&span->host_readers, task);
+		list_add_edges(&span->host_readers, task);
 	if (writes)
-		edges_from(&span->readers, task);
+		list_add_edges(&span->readers, task);
 }
 
 void sched_access_wait(struct task *task, const struct sched_access *access)
@@ -209,7 +209,7 @@ void sched_access_wait_written(struct task *task, const struct sched_access *acc
 
 /* True if the list has the task by a use that was entered just before. That use then stands for the
  * bytes of both. */
-static bool stands_for(struct task_use *use, const struct task_link_list *list)
+static bool use_covers_previous(struct task_use *use, const struct task_link_list *list)
 {
 	struct task_use *before = list->first ? list->first->use : NULL;
 	if (!before || before->task != use->task || before->buffer != use->buffer)
@@ -231,13 +231,13 @@ static void enter_reader(struct task_use *use, const struct sched_access *access
 	for (uint32_t i = access->spans.first; i < access->spans.end; i++) {
 		struct sched_span *span = sched_span_at(contents, i);
 		struct task_link_list *list = access->host ? &span->host_readers : &span->readers;
-		if (stands_for(use, list))
+		if (use_covers_previous(use, list))
 			continue;
 		if (i == access->spans.first) {
 			sched_link(use, &use->link, list);
 			continue;
 		}
-		link_more(contents->scheduler, use, list);
+		use_link_more(contents->scheduler, use, list);
 		contents->links++;
 	}
 }
@@ -266,7 +266,7 @@ void sched_access_enter(struct task *task, const struct sched_access *access)
 {
 	struct task_use *use = sched_use_add(task, access->buffer, use_kind_of(access),
 					     access->place, &access->order, &access->bytes);
-	if (orders_as_writer(access))
+	if (access_orders_as_writer(access))
 		enter_writer(task, access);
 	else
 		enter_reader(use, access);
@@ -284,7 +284,7 @@ void sched_access_finish(struct task *task, const struct sched_access *access)
 		sched_residency_return(task, access);
 }
 
-static void leave_lists(struct task_use *use)
+static void use_leave_lists(struct task_use *use)
 {
 	struct sched_contents *contents = use->buffer->contents;
 	unlink_use(&use->link);
@@ -301,10 +301,10 @@ static void leave_lists(struct task_use *use)
 void sched_move_forget(struct task_use *use, struct sched_cause *cause)
 {
 	sched_residency_move_failed(use, cause);
-	leave_lists(use);
+	use_leave_lists(use);
 }
 
-static void leave_spans(const struct task *task, const struct task_use *use)
+static void use_leave_spans(const struct task *task, const struct task_use *use)
 {
 	const struct sched_contents *contents = use->buffer->contents;
 	struct interval_run run = interval_map_run(&contents->spans, &use->order);
@@ -318,9 +318,9 @@ static void use_finish(struct task *task, struct task_use *use)
 	struct sched_contents *contents = use->buffer->contents;
 	if (use->kind == TASK_USE_MOVE && task->cause)
 		sched_residency_move_failed(use, task->cause);
-	leave_lists(use);
+	use_leave_lists(use);
 	if (use->kind == TASK_USE_WRITE || use->kind == TASK_USE_READ_ALONE)
-		leave_spans(task, use);
+		use_leave_spans(task, use);
 	if (use->kind == TASK_USE_WRITE)
 		sched_residency_written(task, use);
 	if (contents->home)

@@ -26,7 +26,7 @@ uint32_t sched_move_source(const struct sched_buffer *buffer, const struct sched
 
 /* True if one step moves the contents from one device's memory into the other's. Images go through
  * the host, where they have a known form. */
-static bool is_peer(const struct sched_buffer *buffer, uint32_t from, uint32_t to)
+static bool move_is_peer_copy(const struct sched_buffer *buffer, uint32_t from, uint32_t to)
 {
 	const struct scheduler *scheduler = buffer->scheduler;
 	if (from == SCHED_HOST_PLACE || to == SCHED_HOST_PLACE ||
@@ -44,9 +44,9 @@ uint32_t sched_move_steps(uint32_t from, uint32_t to)
 }
 
 /* True if one step moves the contents. The source is then not spilled until the move is over. */
-static bool hold_peer(struct sched_buffer *buffer, uint32_t from, uint32_t to)
+static bool move_hold_peer_source(struct sched_buffer *buffer, uint32_t from, uint32_t to)
 {
-	return is_peer(buffer, from, to) &&
+	return move_is_peer_copy(buffer, from, to) &&
 	       worker_spill_hold(sched_memory_of(buffer, buffer->scheduler->devices[from - 1]));
 }
 
@@ -150,7 +150,7 @@ static struct task *make_move(struct task *beneficiary, struct sched_buffer *buf
 struct task *sched_moves_make(struct task *beneficiary, struct sched_buffer *buffer,
 			      struct sched_piece *piece, uint32_t from, uint32_t to)
 {
-	if (sched_move_steps(from, to) == 1 || hold_peer(buffer, from, to))
+	if (sched_move_steps(from, to) == 1 || move_hold_peer_source(buffer, from, to))
 		return make_move(beneficiary, buffer, piece, from, to);
 	/* If an open move brings the contents to the host, they must not be written there again: a
 	 * host accessor may be reading them. */

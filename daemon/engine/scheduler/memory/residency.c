@@ -17,13 +17,13 @@
 
 #include <errno.h>
 
-static struct interval *take_piece(void *context)
+static struct interval *piece_take(void *context)
 {
 	struct sched_contents *contents = context;
 	return &sched_take_node(contents->scheduler)->piece.interval;
 }
 
-static void give_piece(void *context, struct interval *interval)
+static void piece_give(void *context, struct interval *interval)
 {
 	struct sched_contents *contents = context;
 	sched_cause_drop(sched_piece_of(interval)->poison);
@@ -42,7 +42,7 @@ static void residency_copy_piece(void *context, struct interval *to, struct inte
 	sched_links_copy(contents->scheduler, &upper->moves, &lower->moves);
 }
 
-static bool equal_pieces(const struct interval *lower, const struct interval *upper)
+static bool pieces_are_equal(const struct interval *lower, const struct interval *upper)
 {
 	const struct sched_piece *a = (const struct sched_piece *)(const void *)lower;
 	const struct sched_piece *b = (const struct sched_piece *)(const void *)upper;
@@ -51,10 +51,10 @@ static bool equal_pieces(const struct interval *lower, const struct interval *up
 }
 
 const struct interval_ops sched_piece_ops = {
-	.take = take_piece,
-	.give = give_piece,
+	.take = piece_take,
+	.give = piece_give,
 	.copy = residency_copy_piece,
-	.equal = equal_pieces,
+	.equal = pieces_are_equal,
 };
 
 static struct sched_piece *piece_at(const struct sched_contents *contents, uint32_t index)
@@ -62,8 +62,8 @@ static struct sched_piece *piece_at(const struct sched_contents *contents, uint3
 	return sched_piece_of(interval_map_get(&contents->pieces, index));
 }
 
-static bool is_stale(const struct sched_buffer *buffer, const struct sched_piece *piece,
-		     uint32_t place)
+static bool piece_is_stale(const struct sched_buffer *buffer, const struct sched_piece *piece,
+			   uint32_t place)
 {
 	return piece->valid != 0 &&
 	       (sched_piece_places(buffer, piece) & sched_place_bit(place)) == 0;
@@ -79,10 +79,10 @@ bool sched_residency_cuts(const struct sched_access *access, const struct sched_
 {
 	return access->writes ||
 	       (needs_move(access) &&
-		(piece->valid == 0 || is_stale(access->buffer, piece, access->place)));
+		(piece->valid == 0 || piece_is_stale(access->buffer, piece, access->place)));
 }
 
-static int need_memory(struct sched_buffer *buffer, uint32_t place)
+static int place_need_memory(struct sched_buffer *buffer, uint32_t place)
 {
 	if (place == SCHED_HOST_PLACE)
 		return 0;
@@ -91,14 +91,15 @@ static int need_memory(struct sched_buffer *buffer, uint32_t place)
 }
 
 /* Adds the moves that bring the piece to the access's place and home again. -ENOMEM. */
-static int piece_moves(const struct sched_access *access, const struct sched_piece *piece,
-		       uint32_t *moves)
+static int piece_count_moves(const struct sched_access *access, const struct sched_piece *piece,
+			     uint32_t *moves)
 {
 	struct sched_buffer *buffer = access->buffer;
 	const struct sched_memory *home = buffer->contents->home;
-	if (needs_move(access) && is_stale(buffer, piece, access->place)) {
+	if (needs_move(access) && piece_is_stale(buffer, piece, access->place)) {
 		uint32_t from = sched_move_source(buffer, piece);
-		if (need_memory(buffer, from) < 0 || need_memory(buffer, access->place) < 0)
+		if (place_need_memory(buffer, from) < 0 ||
+		    place_need_memory(buffer, access->place) < 0)
 			return -ENOMEM;
 		*moves += sched_move_steps(from, access->place);
 	}
@@ -122,7 +123,7 @@ int sched_residency_cost(struct sched_access *access, struct sched_cost *cost)
 		access->comes |= !valid && needs_move(access);
 		if ((valid || !access->needs) && !contents->home)
 			continue;
-		int result = piece_moves(access, piece, &moves);
+		int result = piece_count_moves(access, piece, &moves);
 		if (result < 0)
 			return result;
 	}
@@ -171,7 +172,7 @@ void sched_access_bring(struct task *task, const struct sched_access *access)
 			 * from now on it is the contents.
 			 */
 			sched_piece_set_place(piece, buffer, access->place);
-		} else if (is_stale(buffer, piece, access->place)) {
+		} else if (piece_is_stale(buffer, piece, access->place)) {
 			(void)sched_moves_make(task, buffer, piece,
 					       sched_move_source(buffer, piece), access->place);
 		}
@@ -265,7 +266,7 @@ void sched_residency_first(struct sched_buffer *buffer)
 	(void)sched_moves_make(NULL, buffer, piece, SCHED_HOST_PLACE, contents->home_place);
 }
 
-static void keep_hosts(struct sched_piece *piece, uint64_t hosts)
+static void piece_keep_hosts(struct sched_piece *piece, uint64_t hosts)
 {
 	piece->hosts &= hosts;
 	if (piece->hosts == 0)
@@ -289,7 +290,7 @@ void sched_residency_move_failed(struct task_use *use, struct sched_cause *cause
 			sched_cause_drop(piece->poison);
 			piece->poison = sched_cause_hold(cause);
 		} else if (use->place == SCHED_HOST_PLACE) {
-			keep_hosts(piece, ~buffer->host_bit);
+			piece_keep_hosts(piece, ~buffer->host_bit);
 		} else {
 			piece->valid &= ~sched_place_bit(use->place);
 		}
@@ -332,8 +333,8 @@ static void add_places_of(const struct task_link_list *list, const struct sched_
 }
 
 /* The places of the piece that are in use. An open writer may use any place. */
-static struct places used_places(const struct sched_contents *contents,
-				 const struct sched_piece *piece)
+static struct places piece_used_places(const struct sched_contents *contents,
+				       const struct sched_piece *piece)
 {
 	struct places used = {0};
 	add_places_of(&piece->moves, piece, &used);
@@ -357,9 +358,9 @@ void sched_residency_forget(struct sched_contents *contents, const struct interv
 		struct sched_piece *piece = piece_at(contents, i);
 		if ((piece->valid & home) == 0 || piece->valid == home || piece->author)
 			continue;
-		struct places used = used_places(contents, piece);
+		struct places used = piece_used_places(contents, piece);
 		piece->valid &= used.valid | home;
-		keep_hosts(piece, used.hosts);
+		piece_keep_hosts(piece, used.hosts);
 	}
 }
 
@@ -369,6 +370,6 @@ void sched_residency_host_gone(struct sched_buffer *buffer)
 	for (uint32_t i = 0; i < contents->pieces.count; i++) {
 		struct sched_piece *piece = piece_at(contents, i);
 		if (piece->hosts & buffer->host_bit)
-			keep_hosts(piece, ~buffer->host_bit);
+			piece_keep_hosts(piece, ~buffer->host_bit);
 	}
 }

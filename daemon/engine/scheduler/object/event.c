@@ -80,7 +80,7 @@ void sched_event_drop(struct sched_event *event)
 
 /* Removes the event from the list of those that the front thread has not collected. False: it was
  * not in the list. */
-static bool take_from_happened(struct sched_event *event)
+static bool event_leave_happened_list(struct sched_event *event)
 {
 	struct scheduler *scheduler = event->scheduler;
 	(void)pthread_mutex_lock(&scheduler->happened_lock);
@@ -110,7 +110,7 @@ void sched_event_notify(void *object)
 void sched_event_destroy(void *object)
 {
 	struct sched_event *event = object;
-	(void)take_from_happened(event);
+	(void)event_leave_happened_list(event);
 	sched_cause_drop(event->failed);
 	free(event);
 }

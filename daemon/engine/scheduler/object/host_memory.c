@@ -64,7 +64,8 @@ static const struct sched_registration *registration_of(const struct sched_host 
 	return registration;
 }
 
-static bool covers(const struct sched_host *host, const void *memory, uint64_t size_bytes)
+static bool host_memory_covers(const struct sched_host *host, const void *memory,
+			       uint64_t size_bytes)
 {
 	const uintptr_t begin = (uintptr_t)host->host, at = (uintptr_t)memory;
 	return at >= begin && at - begin <= host->size_bytes &&
@@ -76,7 +77,7 @@ uint64_t sched_host_registered(const struct scheduler *scheduler, const void *me
 {
 	const struct sched_host *host = scheduler->hosts;
 	uint64_t devices = 0;
-	while (host && !covers(host, memory, size_bytes))
+	while (host && !host_memory_covers(host, memory, size_bytes))
 		host = host->next;
 	for (const struct sched_registration *registration = host ? host->registrations : NULL;
 	     registration; registration = registration->next)
@@ -150,8 +151,8 @@ void sched_host_wait_notify(void *object)
 }
 
 /* A device has replied. */
-static void advance_host_waits(struct sched_host *host, const struct scheduler_device *device,
-			       const struct backend_fault *fault)
+static void host_waits_note_reply(struct sched_host *host, const struct scheduler_device *device,
+				  const struct backend_fault *fault)
 {
 	struct sched_host_wait **at = &host->waits;
 	while (*at) {
@@ -246,11 +247,11 @@ void sched_registration_returned(void *object)
 		counters->host_registrations--;
 		remove_registration(registration);
 	} else if (!registration->handle) {
-		advance_host_waits(host, registration->device, &registration->fault);
+		host_waits_note_reply(host, registration->device, &registration->fault);
 		remove_registration(registration);
 	} else {
 		counters->host_registrations++;
-		advance_host_waits(host, registration->device, NULL);
+		host_waits_note_reply(host, registration->device, NULL);
 		if (host->release && host->holds == 0)
 			unregister_from_device(registration);
 	}

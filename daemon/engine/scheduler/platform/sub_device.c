@@ -22,7 +22,8 @@ static int refuse_division(struct backend_fault *fault, int32_t status, int erro
 	return error;
 }
 
-static struct sched_backend *backend_of(struct scheduler *scheduler, const struct backend_ops *ops)
+static struct sched_backend *scheduler_backend_by_ops(struct scheduler *scheduler,
+						      const struct backend_ops *ops)
 {
 	for (uint32_t i = 0; i < scheduler->backend_count; i++)
 		if (scheduler->backends[i].ops == ops && scheduler->backends[i].handle)
@@ -31,8 +32,8 @@ static struct sched_backend *backend_of(struct scheduler *scheduler, const struc
 }
 
 /* The scheduler's number of a backend's device; listed_count: it is not listed. */
-static uint32_t device_number_of(const struct scheduler *scheduler, const struct backend_ops *ops,
-				 uint32_t backend_index)
+static uint32_t scheduler_listed_number(const struct scheduler *scheduler,
+					const struct backend_ops *ops, uint32_t backend_index)
 {
 	uint32_t i = 0;
 	while (i < scheduler->listed_count && (scheduler->infos[i].ops != ops ||
@@ -46,7 +47,7 @@ static int add_sub_device(struct scheduler *scheduler, const struct backend_ops 
 			  struct scheduler_device **device_out)
 {
 	struct scheduler_device *unused;
-	uint32_t root = device_number_of(scheduler, ops, sub_device->root);
+	uint32_t root = scheduler_listed_number(scheduler, ops, sub_device->root);
 	int result = root < scheduler->listed_count ? scheduler_device(scheduler, root, &unused)
 						    : -ENODEV;
 	if (result < 0)
@@ -95,7 +96,8 @@ int scheduler_sub_devices_create(struct scheduler *scheduler, uint32_t number,
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	uint32_t count = 0;
 	const struct scheduler_device_info *info = scheduler_device_info(scheduler, number);
-	const struct sched_backend *backend = info ? backend_of(scheduler, info->ops) : NULL;
+	const struct sched_backend *backend =
+		info ? scheduler_backend_by_ops(scheduler, info->ops) : NULL;
 	if (!backend || !backend->ops->sub_devices_create)
 		return refuse_division(fault_out, STATUS_FEATURE_NOT_SUPPORTED, -EOPNOTSUPP,
 				       "this device cannot be divided");

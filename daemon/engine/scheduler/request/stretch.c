@@ -20,14 +20,15 @@ static bool stretch_needs_contents(const struct task_requirement *requirement)
 
 /* The author's launch that wrote the contents, as a number that grows: if a launch fails, those
  * with larger numbers fail as well. */
-static uint32_t launch_of(const struct task *author, const struct sched_contents *contents)
+static uint32_t author_launch_number(const struct task *author,
+				     const struct sched_contents *contents)
 {
 	return task_is_stretch(author) ? task_launches_of(author, contents) : 0;
 }
 
 /* True if the first launch needs contents of `author` that are lost if the author fails. */
-static bool does_first_need(const struct task_request *request, const struct task *author,
-			    uint32_t launch)
+static bool first_launch_needs(const struct task_request *request, const struct task *author,
+			       uint32_t launch)
 {
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
 		const struct task_requirement *requirement = &request->requirements[i];
@@ -37,28 +38,30 @@ static bool does_first_need(const struct task_request *request, const struct tas
 		for (uint32_t k = 0; k < contents->pieces.count; k++) {
 			const struct sched_piece *piece =
 				sched_piece_of(interval_map_get(&contents->pieces, k));
-			if (piece->author == author && launch_of(author, contents) >= launch)
+			if (piece->author == author &&
+			    author_launch_number(author, contents) >= launch)
 				return true;
 		}
 	}
 	return false;
 }
 
-static bool is_failure_of_all(const struct task_request *request,
-			      const struct task_requirement *requirement)
+static bool requirement_fails_whole_stretch(const struct task_request *request,
+					    const struct task_requirement *requirement)
 {
 	struct sched_contents *contents = requirement->buffer->contents;
 	for (uint32_t i = 0; i < contents->pieces.count; i++) {
 		const struct task *author =
 			sched_piece_of(interval_map_get(&contents->pieces, i))->author;
-		if (author && !does_first_need(request, author, launch_of(author, contents)))
+		if (author &&
+		    !first_launch_needs(request, author, author_launch_number(author, contents)))
 			return false;
 	}
 	return true;
 }
 
 /* True if the task has ended, or the first launch waits for it anyway. */
-static bool is_awaited_anyway(const struct task_request *request, const struct task *task)
+static bool task_is_awaited_anyway(const struct task_request *request, const struct task *task)
 {
 	if (!task || task->state == TASK_DONE)
 		return true;
@@ -74,11 +77,11 @@ static bool is_awaited_anyway(const struct task_request *request, const struct t
 	return false;
 }
 
-static bool are_awaited_anyway(const struct task_request *request,
-			       const struct task_link_list *list)
+static bool list_is_awaited_anyway(const struct task_request *request,
+				   const struct task_link_list *list)
 {
 	for (const struct task_link *link = list->first; link; link = link->next)
-		if (!is_awaited_anyway(request, link->use->task))
+		if (!task_is_awaited_anyway(request, link->use->task))
 			return false;
 	return true;
 }
@@ -88,17 +91,17 @@ static bool are_awaited_anyway(const struct task_request *request,
  * waits for. But a later launch may have to wait for a host accessor or another queue that itself
  * waits for the first launch. A whole buffer has one span (whole.h).
  */
-static bool is_order_of_all(const struct task_request *request,
-			    const struct task_requirement *requirement)
+static bool requirement_orders_whole_stretch(const struct task_request *request,
+					     const struct task_requirement *requirement)
 {
 	const struct sched_span *span = &requirement->buffer->contents->first_span;
 	if (!requirement->is_later && !requirement->is_written_later)
 		return true;
-	if (requirement->is_later && !is_awaited_anyway(request, span->writer))
+	if (requirement->is_later && !task_is_awaited_anyway(request, span->writer))
 		return false;
-	return are_awaited_anyway(request, &span->host_readers) &&
+	return list_is_awaited_anyway(request, &span->host_readers) &&
 	       (!access_mode_writes(requirement->mode) ||
-		are_awaited_anyway(request, &span->readers));
+		list_is_awaited_anyway(request, &span->readers));
 }
 
 bool sched_stretch_allows(const struct task_request *request)
@@ -115,8 +118,8 @@ bool sched_stretch_allows(const struct task_request *request)
 		struct sched_memory *memory = scheduler->accesses[i].memory;
 		const struct task_requirement *requirement = &request->requirements[i];
 		if (!memory || !atomic_load_explicit(&memory->handle, memory_order_acquire) ||
-		    (requirement->late && !is_failure_of_all(request, requirement)) ||
-		    !is_order_of_all(request, requirement))
+		    (requirement->late && !requirement_fails_whole_stretch(request, requirement)) ||
+		    !requirement_orders_whole_stretch(request, requirement))
 			return false;
 	}
 	return true;

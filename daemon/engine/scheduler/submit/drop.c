@@ -28,7 +28,7 @@ struct dropping {
 	struct sched_cause *cause;
 };
 
-static struct sched_account *payer_of(const struct task *task)
+static struct sched_account *task_paying_account(const struct task *task)
 {
 	return task->beneficiary ? task->beneficiary->account : task->account;
 }
@@ -37,7 +37,7 @@ static struct sched_account *payer_of(const struct task *task)
 
 /* True for a task that may be dropped. False if it has run and waits for predecessors, or waits for
  * its callback. */
-static bool has_not_run(const struct task *task)
+static bool task_has_not_run(const struct task *task)
 {
 	if (task->state == TASK_PENDING)
 		return !task->front_only || !task->flow;
@@ -46,7 +46,7 @@ static bool has_not_run(const struct task *task)
 }
 
 /* True if another session or process can observe whether the task has run. */
-static bool is_observable(const struct task *task)
+static bool task_is_observable(const struct task *task)
 {
 	if (task->command.backend.kind == BACKEND_COMMAND_EVENT_RECORD)
 		return true;
@@ -61,19 +61,19 @@ static bool is_observable(const struct task *task)
  * contents count. Of its own session all count: USM orders nothing, so the scheduler does not know
  * what one task leaves there for the next.
  */
-static bool is_awaited_by_others(const struct task *task, const struct dropping *dropping)
+static bool task_is_awaited_by_others(const struct task *task, const struct dropping *dropping)
 {
 	for (const struct task_edge *edge = task->out; edge; edge = edge->next_out) {
 		const struct task *to = edge->to;
-		bool is_own =
-			payer_of(to) == dropping->account && to->role != TASK_ROLE_HOST_ACCESS;
+		bool is_own = task_paying_account(to) == dropping->account &&
+			      to->role != TASK_ROLE_HOST_ACCESS;
 		if (!task_is_dropped(to) && (edge->data || is_own))
 			return true;
 	}
 	return false;
 }
 
-static bool is_needed_by_others(const struct task *task)
+static bool task_is_needed_by_others(const struct task *task)
 {
 	for (const struct task_edge *edge = task->out; edge; edge = edge->next_out)
 		if (edge->data && !task_is_dropped(edge->to))
@@ -81,17 +81,18 @@ static bool is_needed_by_others(const struct task *task)
 	return false;
 }
 
-static bool is_to_be_dropped(const struct task *task, const struct dropping *dropping)
+static bool task_is_to_be_dropped(const struct task *task, const struct dropping *dropping)
 {
-	if (payer_of(task) != dropping->account || task_is_dropped(task) || !has_not_run(task))
+	if (task_paying_account(task) != dropping->account || task_is_dropped(task) ||
+	    !task_has_not_run(task))
 		return false;
 	if (task->role == TASK_ROLE_MOVE)
 		return task_is_dropped(task->beneficiary) && !task->returning &&
-		       !is_needed_by_others(task);
+		       !task_is_needed_by_others(task);
 	if (task->role != TASK_ROLE_GROUP)
 		return false;
 	return dropping->what == SCHEDULER_DROP_ALL ||
-	       !(is_observable(task) || is_awaited_by_others(task, dropping));
+	       !(task_is_observable(task) || task_is_awaited_by_others(task, dropping));
 }
 
 /* ----------------------------------------- how ------------------------------------------ */
@@ -112,7 +113,7 @@ static uint32_t drop_tasks(struct scheduler *scheduler, const struct dropping *d
 {
 	uint32_t count = 0;
 	for (struct task *task = scheduler->open_last; task; task = task->open_previous) {
-		if (!is_to_be_dropped(task, dropping))
+		if (!task_is_to_be_dropped(task, dropping))
 			continue;
 		drop_task(task, dropping->cause);
 		count++;
@@ -132,7 +133,7 @@ static void requeue_task(struct task *task)
 	task_consider(task);
 }
 
-static void empty_flow(struct sched_flow *flow)
+static void flow_requeue_parked(struct sched_flow *flow)
 {
 	struct task *task;
 	while (flow->waiting)
@@ -157,7 +158,7 @@ uint32_t scheduler_drop(struct scheduler *scheduler, struct sched_account *accou
 	for (struct sched_flow *flow = count > 0 ? *sched_account_flows(account) : NULL; flow;
 	     flow = flow->next)
 		if (flow->device)
-			empty_flow(flow);
+			flow_requeue_parked(flow);
 	scheduler_run(scheduler);
 	return count;
 }

@@ -49,7 +49,7 @@ static void fill_access(struct sched_access *access, const struct task_request *
 }
 
 /* Unrolled: a loop would take longer than the prefetches. */
-static inline void fetch_buffer(const struct sched_buffer *buffer)
+static inline void prefetch_buffer(const struct sched_buffer *buffer)
 {
 	const char *at = (const char *)buffer;
 	static_assert(sizeof(*buffer) / LINE_BYTES == 6,
@@ -72,7 +72,7 @@ static int fill_accesses(struct scheduler *scheduler, const struct task_request 
 		return result;
 	/* A thousand buffers are in no cache. */
 	for (uint32_t i = 0; i < count && i < PREFETCHED_BUFFERS; i++)
-		fetch_buffer(request->requirements[i].buffer);
+		prefetch_buffer(request->requirements[i].buffer);
 	bool plain = true;
 	for (uint32_t i = 0; i < count; i++) {
 		fill_access(&scheduler->accesses[i], request, i, front_only);
@@ -168,7 +168,7 @@ static void inherit_failures(struct task *task, const struct task_request *reque
 }
 
 /* Puts the task into the order of its buffers and behind the tasks that the request names. */
-static void enter_order(struct task *task, const struct task_request *request, bool whole)
+static void task_enter_order(struct task *task, const struct task_request *request, bool whole)
 {
 	const struct sched_access *accesses = task->scheduler->accesses;
 	uint32_t count = whole ? 0 : request->requirement_count;
@@ -228,7 +228,7 @@ int task_submit(struct scheduler *scheduler, const struct task_request *request,
 	if (request->action == TASK_LAUNCH && request->launch.kernel)
 		sched_kernel_use(request->launch.kernel, task);
 	inherit_failures(task, request, whole);
-	enter_order(task, request, whole);
+	task_enter_order(task, request, whole);
 	sched_account_charge(request->account, task,
 			     carried_bytes + (scheduler->pool_bytes > before
 						      ? scheduler->pool_bytes - before

@@ -19,7 +19,7 @@ static bool whole_needs_contents(uint32_t mode)
 	return !access_mode_writes(mode) || access_mode_needs_contents(mode);
 }
 
-static bool is_all(uint64_t offset_bytes, uint64_t size_bytes, uint64_t all_bytes)
+static bool range_is_whole(uint64_t offset_bytes, uint64_t size_bytes, uint64_t all_bytes)
 {
 	return offset_bytes == 0 && size_bytes == all_bytes;
 }
@@ -33,7 +33,7 @@ static inline struct sched_piece *whole_piece_at(struct sched_contents *contents
 
 /* Joins the parts that were cut for an access that is over, once another launch has written them as
  * a whole. */
-static __attribute__((noinline)) void join_parts(struct sched_contents *contents)
+static __attribute__((noinline)) void contents_join_parts(struct sched_contents *contents)
 {
 	const struct interval_run spans = {.first = 0, .end = contents->spans.count},
 				  pieces = {.first = 0, .end = contents->pieces.count};
@@ -41,7 +41,7 @@ static __attribute__((noinline)) void join_parts(struct sched_contents *contents
 	interval_map_join(&contents->pieces, pieces, &sched_piece_ops, contents);
 }
 
-static inline bool is_ready(const struct sched_buffer *buffer, uint32_t place, bool needs)
+static inline bool contents_are_ready(const struct sched_buffer *buffer, uint32_t place, bool needs)
 {
 	struct sched_contents *contents = buffer->contents;
 	for (uint32_t i = 0; i < contents->pieces.count; i++) {
@@ -56,14 +56,16 @@ static inline bool is_ready(const struct sched_buffer *buffer, uint32_t place, b
 static inline bool is_access_whole(const struct task_requirement *requirement, uint64_t all_bytes)
 {
 	return all_bytes > 0 &&
-	       is_all(requirement->offset_bytes, requirement->size_bytes, all_bytes) &&
+	       range_is_whole(requirement->offset_bytes, requirement->size_bytes, all_bytes) &&
 	       (requirement->order_size_bytes == 0 ||
-		is_all(requirement->order_offset_bytes, requirement->order_size_bytes, all_bytes));
+		range_is_whole(requirement->order_offset_bytes, requirement->order_size_bytes,
+			       all_bytes));
 }
 
-static inline bool plan_access(const struct task *task, const struct task_requirement *requirement,
-			       struct scheduler_device *device, struct sched_cost *cost,
-			       struct sched_memory **memory_out)
+static inline bool whole_plan_access(const struct task *task,
+				     const struct task_requirement *requirement,
+				     struct scheduler_device *device, struct sched_cost *cost,
+				     struct sched_memory **memory_out)
 {
 	struct sched_buffer *buffer = requirement->buffer;
 	struct sched_contents *contents = buffer->contents;
@@ -76,15 +78,15 @@ static inline bool plan_access(const struct task *task, const struct task_requir
 	contents->planned_for = task->identity;
 	contents->planned = 0;
 	if (contents->spans.count + contents->pieces.count > 2)
-		join_parts(contents);
+		contents_join_parts(contents);
 	cost->visits += 1 + contents->pieces.count;
 	/* One edge each from the writer, the authors of pieces, and readers: wait_for_contents. */
 	cost->edges += 1u + contents->pieces.count + span->host_readers.count;
 	if (access_mode_writes(requirement->mode))
 		cost->edges += span->readers.count;
 	return contents->spans.count == 1 &&
-	       is_ready(buffer, sched_place_of(contents, device),
-			whole_needs_contents(requirement->mode)) &&
+	       contents_are_ready(buffer, sched_place_of(contents, device),
+				  whole_needs_contents(requirement->mode)) &&
 	       sched_memory_need(buffer, device, memory_out) == 0;
 }
 
@@ -100,8 +102,8 @@ bool sched_whole_plan(const struct task *task, const struct task_request *reques
 		return false;
 	struct sched_access *accesses = scheduler->accesses;
 	for (uint32_t i = 0; i < request->requirement_count; i++)
-		if (!plan_access(task, &request->requirements[i], request->device, &sum,
-				 &accesses[i].memory))
+		if (!whole_plan_access(task, &request->requirements[i], request->device, &sum,
+				       &accesses[i].memory))
 			return false;
 	if (request->launch.members && !sched_stretch_allows(request))
 		return false;

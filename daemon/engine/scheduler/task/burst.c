@@ -59,7 +59,7 @@ static void copy_values(const struct task_request *request, const uint8_t *from,
 	}
 }
 
-static bool is_chained(const struct task_request *request)
+static bool launches_are_chained(const struct task_request *request)
 {
 	for (uint32_t i = 0; i < request->requirement_count; i++) {
 		const struct sched_access *access = &request->device->scheduler->accesses[i];
@@ -82,7 +82,7 @@ void sched_burst_fill(struct task_command *command, const struct task_request *r
 	burst->members = NULL;
 	burst->count = count;
 	burst->value_stride = stride;
-	burst->is_chained = is_chained(request);
+	burst->is_chained = launches_are_chained(request);
 	burst->is_whole = false;
 	burst->out = burst->failed = 0;
 	burst_set_over(burst, 0);
@@ -99,7 +99,7 @@ void sched_burst_end(struct task_burst *burst)
 }
 
 /* True if the task failed because of another task that it needed. */
-static bool is_doomed(const struct task *task)
+static bool task_failed_by_another(const struct task *task)
 {
 	return task->cause && !task->direct;
 }
@@ -108,7 +108,7 @@ static bool is_doomed(const struct task *task)
 static struct sched_cause *launch_cause(const struct task *task, uint32_t index)
 {
 	const struct task_burst *burst = task->command.burst;
-	if (is_doomed(task) || index >= burst_over(burst))
+	if (task_failed_by_another(task) || index >= burst_over(burst))
 		return task->cause;
 	uint32_t at = burst->is_chained && burst_first_failed(burst) < index
 			      ? burst_first_failed(burst)
@@ -142,7 +142,7 @@ void task_launch_fault(const struct task *task, uint32_t index, struct backend_f
 	const struct task_burst *burst = task->command.burst;
 	struct sched_cause *cause = burst ? launch_cause(task, index) : NULL;
 	fault_out->status = STATUS_SUCCESS;
-	if (!burst || is_doomed(task)) {
+	if (!burst || task_failed_by_another(task)) {
 		task_outcome_fault(task, fault_out);
 		return;
 	}

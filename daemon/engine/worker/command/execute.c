@@ -26,7 +26,7 @@
 
 #include <errno.h>
 
-static bool must_skip(const struct worker *worker, const struct task_command *command)
+static bool command_must_be_skipped(const struct worker *worker, const struct task_command *command)
 {
 	if (!worker->failed && worker->failing == 0)
 		return false;
@@ -39,7 +39,7 @@ static bool must_skip(const struct worker *worker, const struct task_command *co
 }
 
 /* If nothing is in flight on the lane, no completion would ever make room. */
-static bool has_lane_room(const struct scheduler_device *device, const struct worker_lane *lane,
+static bool lane_has_room(const struct scheduler_device *device, const struct worker_lane *lane,
 			  const struct worker_waits *waits)
 {
 	return device->worker.in_flight == 0 || !device->ops->has_room ||
@@ -60,7 +60,7 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 		worker_waits_clear(worker);
 	worker_waits_fill(worker, command, &waits);
 	struct worker_lane *lane = &worker->lanes[command->lane];
-	if (!has_lane_room(device, lane, &waits))
+	if (!lane_has_room(device, lane, &waits))
 		return WORKER_LANE_FULL;
 	result = command->graph ? worker_graph_resolve(device, command, fault)
 				: worker_command_resolve(device, command, fault);
@@ -122,7 +122,7 @@ void worker_execute(struct scheduler_device *device, struct task *task)
 		return;
 	}
 	if (atomic_load_explicit(&task->is_dropped, memory_order_relaxed) ||
-	    must_skip(worker, &task->command)) {
+	    command_must_be_skipped(worker, &task->command)) {
 		task->command.skipped = true;
 		worker_waits_pass_on(worker, &task->command);
 		worker_failed_add(worker, task);

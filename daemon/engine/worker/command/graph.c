@@ -127,7 +127,7 @@ static void release_memories(struct sched_graph *graph)
 	graph->memory_count = 0;
 }
 
-static void free_handle(struct sched_graph *graph)
+static void graph_free_handle(struct sched_graph *graph)
 {
 	release_memories(graph);
 	if (graph->handle)
@@ -192,13 +192,13 @@ static int build_graph_step(struct sched_graph *graph, struct backend_fault *fau
 	if (result == 0)
 		result = continue_graph(graph, SCHED_GRAPH_SLICE, fault);
 	if (result < 0 && result != WORKER_SPILL_WAIT)
-		free_handle(graph);
+		graph_free_handle(graph);
 	return result;
 }
 
 static void free_driver_graphs(struct sched_graph *graph)
 {
-	free_handle(graph);
+	graph_free_handle(graph);
 	for (uint32_t i = 0; i < graph->retired_count; i++)
 		graph->device->ops->graph_free(graph->retired[i]);
 	graph->retired_count = 0;
@@ -268,7 +268,7 @@ static int remake_graph(struct sched_graph *graph, bool alone, struct backend_fa
 			result = continue_graph(graph, UINT32_MAX, fault);
 		while (result > 0);
 	if (result < 0)
-		free_handle(graph);
+		graph_free_handle(graph);
 	return result;
 }
 

@@ -16,8 +16,8 @@
 
 #include <errno.h>
 
-static bool is_predecessor_over(const struct worker *worker,
-				const struct task_predecessor *predecessor)
+static bool command_predecessors_are_over(const struct worker *worker,
+					  const struct task_predecessor *predecessor)
 {
 	const struct task *first = worker->lanes[predecessor->lane].first;
 	return !first || first->command.sequence > predecessor->sequence;
@@ -32,7 +32,8 @@ static void mark_suspects(struct worker *worker)
 			continue;
 		bool held_back = false;
 		for (uint32_t k = 0; k < task->command.predecessor_count; k++)
-			held_back |= !is_predecessor_over(worker, &task->command.predecessors[k]);
+			held_back |= !command_predecessors_are_over(worker,
+								    &task->command.predecessors[k]);
 		task->command.suspect = !held_back;
 	}
 }

@@ -40,8 +40,8 @@ static int graph_need_memory(const struct sched_graph *graph, struct sched_memor
 	return has ? 0 : worker_memory(graph->device, memory, fault);
 }
 
-static int need_memories(const struct sched_graph *graph, const struct task_command *command,
-			 struct backend_fault *fault)
+static int worker_need_memories(const struct sched_graph *graph, const struct task_command *command,
+				struct backend_fault *fault)
 {
 	struct sched_memory *memory;
 	int result = graph_need_memory(graph, command->source, fault);
@@ -65,9 +65,9 @@ int worker_memory_need_graph(const struct sched_graph_launch *launch, struct bac
 	if (graph->handle && !graph->is_stale && !launch->changes)
 		return 0;
 	for (uint32_t i = 0; result == 0 && i < graph->node_count; i++)
-		result = need_memories(graph, &graph->nodes[i]->command, fault);
+		result = worker_need_memories(graph, &graph->nodes[i]->command, fault);
 	for (const struct sched_graph_node *node = launch->changes; result == 0 && node;
 	     node = node->next)
-		result = need_memories(graph, &node->command, fault);
+		result = worker_need_memories(graph, &node->command, fault);
 	return result;
 }

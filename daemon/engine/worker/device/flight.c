@@ -67,7 +67,7 @@ void worker_flight_leave(struct worker_flight *flight, const struct task_command
 }
 
 /* The launches of a stretch have names of their own. */
-static void name_launch(struct flight_entry *entry, const struct task_burst *burst)
+static void flight_name_launch(struct flight_entry *entry, const struct task_burst *burst)
 {
 	const char *name = burst->members[burst_over(burst)].kernel->name;
 	size_t length = strnlen(name, sizeof(entry->what) - 1);
@@ -82,5 +82,5 @@ void worker_flight_advance(struct worker_flight *flight, const struct task_comma
 	struct flight_entry *entry = &flight->page->entries[command->flight];
 	entry->group = command->flight_group + burst_over(command->burst);
 	if (command->burst->members)
-		name_launch(entry, command->burst);
+		flight_name_launch(entry, command->burst);
 }

@@ -58,7 +58,8 @@ static int make_native_program(struct scheduler_device *device, struct sched_pro
 					   &program->handle, &program->fault);
 }
 
-static bool is_loaded(struct scheduler_device *device, const struct sched_program *program)
+static bool program_is_loaded_already(struct scheduler_device *device,
+				      const struct sched_program *program)
 {
 	return device->ops->program_is_loaded &&
 	       device->ops->program_is_loaded(device->handle, program->binary,
@@ -67,7 +68,7 @@ static bool is_loaded(struct scheduler_device *device, const struct sched_progra
 
 static int load_binary(struct scheduler_device *device, struct sched_program *program)
 {
-	bool loaded = is_loaded(device, program);
+	bool loaded = program_is_loaded_already(device, program);
 	if (!loaded)
 		worker_quiesce_begin(device);
 	int result =
@@ -289,7 +290,7 @@ static bool must_load_wait(struct scheduler_device *device, const struct put_off
 	const struct sched_program *program = (struct sched_program *)(void *)message;
 	return message->kind == SCHED_MESSAGE_PROGRAM_LOAD && !program->is_native &&
 	       !atomic_load(&device->gone) && !worker_quiesce_is_granted(device) &&
-	       !is_loaded(device, program);
+	       !program_is_loaded_already(device, program);
 }
 
 static void defer_load(struct scheduler_device *device, struct put_off *list,

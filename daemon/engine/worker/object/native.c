@@ -26,7 +26,7 @@ int worker_native_refuse(struct backend_fault *fault, const char *text)
 }
 
 /* The backend's object, created if need be. NULL without a fault: there is none. */
-static void *native_object(struct scheduler_device *device, struct sched_native *question)
+static void *native_make_object(struct scheduler_device *device, struct sched_native *question)
 {
 	switch (question->kind) {
 	case BACKEND_NATIVE_QUEUE: {
@@ -57,12 +57,12 @@ static void *native_object(struct scheduler_device *device, struct sched_native 
 	}
 }
 
-static int answer_question(struct scheduler_device *device, struct sched_native *question)
+static int native_answer_question(struct scheduler_device *device, struct sched_native *question)
 {
 	const struct backend_ops *ops = device->ops;
 	void *object = worker_native_is_of_devices(question->kind)
 			       ? NULL
-			       : native_object(device, question);
+			       : native_make_object(device, question);
 	if (!object && !worker_native_is_of_devices(question->kind)) {
 		question->native = 0; /* there is no such object, or the fault has the reason */
 		return question->fault.status ? -EINVAL : 0;
@@ -127,7 +127,7 @@ bool worker_native_handle(struct scheduler_device *device, void *object)
 		return false;
 	}
 	if (result == 0 && question->question == SCHED_NATIVE_GET)
-		result = answer_question(device, question);
+		result = native_answer_question(device, question);
 	else if (result == 0 && question->question == SCHED_NATIVE_LANE_MAKE)
 		result = make_native_lane(device, question);
 	if (result == 0) {

@@ -90,7 +90,7 @@ static int make_native_event(struct scheduler_device *device, struct sched_event
 }
 
 /* The event is right only if the command that it must follow is on the lane. */
-static int record_behind(struct scheduler_device *device, struct sched_event *event)
+static int event_record_behind(struct scheduler_device *device, struct sched_event *event)
 {
 	const struct backend_ops *ops = device->ops;
 	int result = -EAGAIN;
@@ -125,7 +125,7 @@ static void worker_objects_make_event(struct scheduler_device *device, struct sc
 		result = ops->event_create(device->handle, &event->handle, event->bytes,
 					   &event->fault);
 	if (result == 0 && event->is_behind)
-		result = record_behind(device, event);
+		result = event_record_behind(device, event);
 	if (result == 0) {
 		event->fault = (struct backend_fault){.status = STATUS_SUCCESS};
 		return;

@@ -9,7 +9,7 @@
 
 /* A command that was held (hold.h) may be older than others in line, which must not pass it. A
  * command behind it may be in line already because of its own lane. */
-static void enter_line(struct worker_spill *spill, struct sched_message *message)
+static void aside_enter_line(struct worker_spill *spill, struct sched_message *message)
 {
 	struct sched_message **at = &spill->aside.first, *last = spill->aside.last;
 	uint64_t number = worker_task_of(message)->command.wait_number;
@@ -36,7 +36,7 @@ void worker_spill_set_aside(struct scheduler_device *device, struct sched_messag
 	if (message->kind == SCHED_MESSAGE_COMMAND) {
 		worker_named_number(&device->worker.wait_numbers, worker_task_of(message));
 		worker_task_of(message)->command.was_set_aside = true;
-		enter_line(spill, message);
+		aside_enter_line(spill, message);
 	} else {
 		sched_message_append(&spill->aside, message);
 	}
@@ -59,7 +59,8 @@ bool worker_spill_is_aside(struct scheduler_device *device, uint32_t lane, uint6
 	return spill->aside_from[lane] != 0 && sequence >= spill->aside_from[lane];
 }
 
-static bool is_behind_aside(const struct worker_spill *spill, const struct task_command *command)
+static bool command_is_behind_aside(const struct worker_spill *spill,
+				    const struct task_command *command)
 {
 	return spill->aside_from[command->lane] != 0 ||
 	       worker_named_waits(spill->aside_from, command);
@@ -67,7 +68,8 @@ static bool is_behind_aside(const struct worker_spill *spill, const struct task_
 
 /* True if a command set aside names the failed one. Then the failure must be kept until that
  * command has been tried again. */
-static bool is_named_aside(const struct worker_spill *spill, const struct task_command *failed)
+static bool command_is_named_aside(const struct worker_spill *spill,
+				   const struct task_command *failed)
 {
 	return worker_named_may_have(&spill->named, failed) &&
 	       worker_named_in(&spill->aside, failed);
@@ -82,8 +84,8 @@ bool worker_spill_holds(struct scheduler_device *device, struct sched_message *m
 	if (message->kind != SCHED_MESSAGE_COMMAND && message->kind != SCHED_MESSAGE_FORGET)
 		return false;
 	const struct task_command *command = &worker_task_of(message)->command;
-	if (message->kind == SCHED_MESSAGE_COMMAND ? !is_behind_aside(spill, command)
-						   : !is_named_aside(spill, command))
+	if (message->kind == SCHED_MESSAGE_COMMAND ? !command_is_behind_aside(spill, command)
+						   : !command_is_named_aside(spill, command))
 		return false;
 	worker_spill_set_aside(device, message);
 	return true;

@@ -13,7 +13,7 @@
 #include "worker/spill/spill.h"
 #include "worker/spill/internal.h"
 
-static bool may_leave(const struct sched_memory *memory)
+static bool memory_may_leave(const struct sched_memory *memory)
 {
 	const struct scheduler *scheduler = memory->device->scheduler;
 	return scheduler->spills && memory->size_bytes >= scheduler->spill_least_bytes &&
@@ -27,7 +27,7 @@ void worker_spill_be_present(struct scheduler_device *device, struct sched_memor
 	memory->spill.state = SPILL_PRESENT;
 	atomic_store(&memory->spill.away, 0);
 	atomic_store_explicit(&memory->handle, handle, memory_order_release);
-	if (may_leave(memory))
+	if (memory_may_leave(memory))
 		spill_order_enter(&spill_of(device)->order, &memory->spill.entry,
 				  memory->spill.owner, memory->size_bytes);
 }
@@ -41,7 +41,7 @@ void worker_spill_pin(struct scheduler_device *device, struct sched_memory *memo
 void worker_spill_unpin(struct scheduler_device *device, struct sched_memory *memory)
 {
 	memory->spill.pins--;
-	if (memory->spill.state == SPILL_PRESENT && may_leave(memory))
+	if (memory->spill.state == SPILL_PRESENT && memory_may_leave(memory))
 		spill_order_enter(&spill_of(device)->order, &memory->spill.entry,
 				  memory->spill.owner, memory->size_bytes);
 }

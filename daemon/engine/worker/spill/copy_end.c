@@ -31,7 +31,7 @@ static void remove_copy(struct spill_way *way, struct sched_memory *memory)
 }
 
 /* The memory was the first of its way, and its copies have ended. */
-static void note_rate(struct spill_way *way, uint64_t bytes, uint64_t now_ns)
+static void copy_way_note_rate(struct spill_way *way, uint64_t bytes, uint64_t now_ns)
 {
 	uint64_t took_ns = now_ns > way->since_ns ? now_ns - way->since_ns : 0;
 	way->ns_per_mib = (3 * way->ns_per_mib + took_ns * 1024 / (bytes / 1024 + 1)) / 4;
@@ -47,7 +47,7 @@ static struct spill_way *copy_way_of(struct worker_spill *spill, const struct ba
 }
 
 /* Ends the tie between a memory and the heir of its place: the memory has left, or stays. */
-static void part_from_heir(struct scheduler_device *device, struct sched_memory *before)
+static void memory_end_heir_tie(struct scheduler_device *device, struct sched_memory *before)
 {
 	/* A copy that has ended does not count as leaving any more. */
 	if (!before->spill.is_over)
@@ -143,7 +143,7 @@ static void end_coming(struct scheduler_device *device, struct sched_memory *mem
 	struct sched_memory *before = memory->spill.before;
 	remove_copy(&spill_of(device)->ways[SPILL_IN], memory);
 	if (before)
-		part_from_heir(device, before);
+		memory_end_heir_tie(device, before);
 	if (memory->spill.is_freed)
 		free_while_copied(device, memory, !memory->spill.is_severed);
 	else
@@ -156,8 +156,8 @@ static void end_leaving(struct scheduler_device *device, struct sched_memory *me
 {
 	struct sched_memory *heir = memory->spill.heir;
 	remove_copy(&spill_of(device)->ways[SPILL_OUT], memory);
-	note_rate(&spill_of(device)->ways[SPILL_OUT], memory->size_bytes,
-		  device->scheduler->clock_ns());
+	copy_way_note_rate(&spill_of(device)->ways[SPILL_OUT], memory->size_bytes,
+			   device->scheduler->clock_ns());
 	memory->spill.is_over = true;
 	if (heir || memory->spill.is_given)
 		spill_of(device)->given_bytes -= memory->size_bytes;
@@ -169,7 +169,7 @@ static void end_leaving(struct scheduler_device *device, struct sched_memory *me
 	if (heir && memory->spill.is_bad)
 		return;
 	if (heir)
-		part_from_heir(device, memory);
+		memory_end_heir_tie(device, memory);
 	finish_leaving(device, memory, heir != NULL);
 	/* A memory of which not all parts could be sent. */
 	if (heir && is_copy_over(heir))
@@ -187,7 +187,7 @@ static void note_copy_loss(struct scheduler_device *device, const struct backend
 }
 
 /* A memory whose only copy was in flight is lost. */
-static void lose_for(struct scheduler_device *device, const struct backend_fault *fault)
+static void spill_lose_device(struct scheduler_device *device, const struct backend_fault *fault)
 {
 	struct backend_fault own = *fault;
 	own.device_lost = true;
@@ -198,8 +198,8 @@ static void lose_for(struct scheduler_device *device, const struct backend_fault
  * The memory stays after all: the part that its heir has overwritten comes back from the host,
  * behind all copies that could overwrite more.
  */
-static void sever_heir(struct scheduler_device *device, struct sched_memory *memory,
-		       struct sched_memory *heir)
+static void memory_restore_from_heir(struct scheduler_device *device, struct sched_memory *memory,
+				     struct sched_memory *heir)
 {
 	struct backend_fault fault = {.status = STATUS_SUCCESS};
 	const struct spill_piece *piece = memory->spill.pieces;
@@ -208,7 +208,7 @@ static void sever_heir(struct scheduler_device *device, struct sched_memory *mem
 	for (uint32_t i = 0; i < heir->spill.sent; i++, piece = piece->next) {
 		if (worker_spill_send_part(device, SPILL_IN, memory, piece, offset_bytes, &fault) <
 		    0) {
-			lose_for(device, &fault);
+			spill_lose_device(device, &fault);
 			return;
 		}
 		heir->spill.copies++;
@@ -219,7 +219,7 @@ static void sever_heir(struct scheduler_device *device, struct sched_memory *mem
 }
 
 /* Some of `memory` has left, or never will. */
-static void go_on_with_heir(struct scheduler_device *device, struct sched_memory *memory)
+static void heir_copy_continue(struct scheduler_device *device, struct sched_memory *memory)
 {
 	struct worker_spill *spill = spill_of(device);
 	struct sched_memory *heir = memory->spill.heir;
@@ -227,7 +227,7 @@ static void go_on_with_heir(struct scheduler_device *device, struct sched_memory
 	if (!heir || heir->spill.is_severed)
 		return;
 	if (memory->spill.is_bad) {
-		sever_heir(device, memory, heir);
+		memory_restore_from_heir(device, memory, heir);
 		return;
 	}
 	bool was_bad = heir->spill.is_bad;
@@ -239,11 +239,11 @@ static void go_on_with_heir(struct scheduler_device *device, struct sched_memory
 		note_copy_loss(device, &fault);
 }
 
-static void note_failure(struct scheduler_device *device, struct sched_memory *memory,
-			 const struct backend_fault *fault)
+static void copy_note_failure(struct scheduler_device *device, struct sched_memory *memory,
+			      const struct backend_fault *fault)
 {
 	if (memory->spill.is_severed)
-		lose_for(device, fault);
+		spill_lose_device(device, fault);
 	else if (memory->spill.state == SPILL_COMING)
 		spill_of(device)->fault = *fault;
 	memory->spill.is_bad = true;
@@ -265,10 +265,10 @@ bool worker_spill_completed(struct scheduler_device *device,
 	device->worker.in_flight--;
 	memory->spill.copies--;
 	if (completion->fault.status != STATUS_SUCCESS)
-		note_failure(device, memory, &completion->fault);
+		copy_note_failure(device, memory, &completion->fault);
 	else if (!memory->spill.is_bad)
 		memory->spill.done++;
-	go_on_with_heir(device, memory);
+	heir_copy_continue(device, memory);
 	if (!is_copy_over(memory)) {
 		spill->parts++;
 		return true;
@@ -313,7 +313,7 @@ static void lose_coming(struct scheduler_device *device, struct sched_memory *me
 {
 	struct sched_memory *before = memory->spill.before;
 	if (before) {
-		part_from_heir(device, before);
+		memory_end_heir_tie(device, before);
 		/* A memory that leaves and whose copy is over is in no list. */
 		if (before->spill.is_over)
 			lose_copy(device, before, true);

@@ -20,7 +20,7 @@
 #define KEPT_PART 4u
 
 /* Pieces without a bin are not kept. */
-static bool has_bin(uint64_t bytes)
+static bool spill_bytes_have_bin(uint64_t bytes)
 {
 	return bytes >> SMALLEST_SHIFT >> (SPILL_BINS / 4) == 0;
 }
@@ -44,14 +44,14 @@ static uint64_t round_up_piece(uint64_t bytes, uint64_t step)
 }
 
 /* The size of the piece that serves for so many bytes: at most a quarter, or a page, too large. */
-static uint64_t size_for(const struct spill_host *host, uint64_t bytes)
+static uint64_t spill_piece_size(const struct spill_host *host, uint64_t bytes)
 {
 	uint64_t pages = round_up_piece(bytes, host->device->scheduler->page_bytes);
 	uint64_t step = 1ull << (63 - __builtin_clzll(pages)) >> 2;
 	return step > host->device->scheduler->page_bytes ? round_up_piece(pages, step) : pages;
 }
 
-static uint32_t bin_of(uint64_t bytes)
+static uint32_t spill_bin_of_bytes(uint64_t bytes)
 {
 	uint32_t shift = 63u - (uint32_t)__builtin_clzll(bytes);
 	return (shift - SMALLEST_SHIFT) * 4 + (uint32_t)(bytes >> (shift - 2) & 3);
@@ -179,7 +179,7 @@ static struct spill_piece *take_kept(struct spill_host *host, uint32_t bin)
 }
 
 /* With the lock, which is released meanwhile. Larger pieces are freed first. */
-static void end_one_kept(struct spill_host *host)
+static void spill_free_one_kept(struct spill_host *host)
 {
 	struct spill_piece *piece = NULL;
 	for (uint32_t bin = SPILL_BINS; bin > 0 && !piece; bin--)
@@ -210,7 +210,7 @@ static void *spill_host_thread(void *argument)
 			host->is_pressed = false;
 			(void)pthread_cond_wait(&host->changed, &host->lock);
 		} else if (host->is_pressed || clock_now_ns() >= host->used_ns + SPILL_KEEP_NS) {
-			end_one_kept(host);
+			spill_free_one_kept(host);
 		} else {
 			wait_for_job(host, host->used_ns + SPILL_KEEP_NS);
 		}
@@ -220,7 +220,7 @@ static void *spill_host_thread(void *argument)
 }
 
 /* Signals are the front thread's. With the lock. False: there is none. */
-static bool need_thread(struct spill_host *host)
+static bool spill_need_thread(struct spill_host *host)
 {
 	sigset_t all, before;
 	if (host->started)
@@ -278,7 +278,7 @@ static void put_charge(struct spill_host *host, const struct spill_claim *claim,
 		piece->of->own_bytes += piece->bytes;
 }
 
-static void discharge(struct spill_host *host, struct spill_piece *piece)
+static void spill_piece_end_charge(struct spill_host *host, struct spill_piece *piece)
 {
 	struct spill_charge *charge = piece->charge, *of = piece->of;
 	piece->charge = piece->of = NULL;
@@ -292,7 +292,7 @@ static void discharge(struct spill_host *host, struct spill_piece *piece)
 }
 
 /* A session that has ended has no memory, though its charges may remain. */
-static bool is_only_owner(const struct spill_host *host, const struct spill_claim *claim)
+static bool spill_owner_is_alone(const struct spill_host *host, const struct spill_claim *claim)
 {
 	for (const struct spill_charge *charge = host->charges; charge; charge = charge->next)
 		if (charge->own_bytes > 0 && charge->owner != claim->owner)
@@ -309,7 +309,7 @@ static bool may_have_bytes(const struct spill_host *host, const struct spill_cla
 	const struct spill_charge *charge = find_charge(host, claim->owner);
 	uint64_t used = atomic_load(&scheduler->spill_bytes), own = charge ? charge->bytes : 0;
 	uint64_t left = scheduler->spill_most_bytes > used ? scheduler->spill_most_bytes - used : 0;
-	if (is_only_owner(host, claim) || claim->comes_bytes >= bytes)
+	if (spill_owner_is_alone(host, claim) || claim->comes_bytes >= bytes)
 		return true;
 	return own + 2 * bytes <= left;
 }
@@ -317,7 +317,7 @@ static bool may_have_bytes(const struct spill_host *host, const struct spill_cla
 /* ---------------------------------------- pieces ---------------------------------------- */
 
 /* A driver's list of many small ones would cost more than their copies gain. */
-static bool is_pinned(const struct scheduler_device *device, uint64_t bytes)
+static bool spill_piece_is_pinned(const struct scheduler_device *device, uint64_t bytes)
 {
 	return bytes / SPILL_PIN_PART >= device->scheduler->spill_least_bytes &&
 	       (device->features & BACKEND_FEATURE_HOST_REGISTER) != 0 &&
@@ -325,7 +325,7 @@ static bool is_pinned(const struct scheduler_device *device, uint64_t bytes)
 }
 
 /* Requests the thread to free kept pieces. */
-static void press_for_release(struct spill_host *host)
+static void spill_request_release(struct spill_host *host)
 {
 	struct scheduler *scheduler = host->device->scheduler;
 	uint64_t all =
@@ -345,14 +345,14 @@ static struct spill_piece *spill_piece_take(struct spill_host *host, uint64_t by
 		atomic_fetch_sub(&scheduler->spill_bytes, bytes);
 		return NULL;
 	}
-	struct spill_piece *piece = is_whole ? NULL : take_kept(host, bin_of(bytes));
+	struct spill_piece *piece = is_whole ? NULL : take_kept(host, spill_bin_of_bytes(bytes));
 	if (piece)
 		return piece;
-	press_for_release(host);
+	spill_request_release(host);
 	piece = make_piece(bytes, is_whole);
 	if (!piece)
 		atomic_fetch_sub(&scheduler->spill_bytes, bytes);
-	else if (!is_whole && is_pinned(host->device, bytes) && need_thread(host))
+	else if (!is_whole && spill_piece_is_pinned(host->device, bytes) && spill_need_thread(host))
 		add_job(host, piece);
 	return piece;
 }
@@ -363,12 +363,12 @@ static void spill_piece_give(struct spill_host *host, struct spill_piece *piece)
 	struct scheduler *scheduler = host->device->scheduler;
 	uint64_t bytes = piece->bytes,
 		 used = atomic_fetch_sub(&scheduler->spill_bytes, bytes) - bytes;
-	discharge(host, piece);
+	spill_piece_end_charge(host, piece);
 	uint64_t kept = atomic_load(&scheduler->spill_kept_bytes) + bytes;
 	if (!piece->is_whole && kept <= scheduler->spill_most_bytes / KEPT_PART &&
-	    used + kept <= scheduler->spill_most_bytes && need_thread(host)) {
-		piece->next = host->kept[bin_of(bytes)];
-		host->kept[bin_of(bytes)] = piece;
+	    used + kept <= scheduler->spill_most_bytes && spill_need_thread(host)) {
+		piece->next = host->kept[spill_bin_of_bytes(bytes)];
+		host->kept[spill_bin_of_bytes(bytes)] = piece;
 		/* The thread has slept without a limit until now, as nothing was kept. */
 		if (host->kept_bytes == 0)
 			(void)pthread_cond_signal(&host->changed);
@@ -397,7 +397,8 @@ struct spill_piece *spill_host_take(struct spill_host *host, const struct spill_
 	while (left > 0) {
 		uint64_t part = left < most ? left : most;
 		struct spill_piece *piece =
-			spill_piece_take(host, size_for(host, part), is_whole || !has_bin(part));
+			spill_piece_take(host, spill_piece_size(host, part),
+					 is_whole || !spill_bytes_have_bin(part));
 		if (!piece)
 			break;
 		piece->next = NULL;
@@ -434,7 +435,7 @@ void spill_host_lose(struct spill_host *host, struct spill_piece *pieces)
 		struct spill_piece *piece = pieces;
 		pieces = piece->next;
 		atomic_fetch_sub(&host->device->scheduler->spill_bytes, piece->bytes);
-		discharge(host, piece);
+		spill_piece_end_charge(host, piece);
 		piece->next = host->lost;
 		host->lost = piece;
 	}

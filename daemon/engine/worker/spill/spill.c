@@ -44,8 +44,8 @@ bool worker_spill_defers(struct scheduler_device *device, uint64_t bytes)
 }
 
 /* Sends memories away until there is room. 0, or a result of worker_spill_begin_to_leave. */
-static int send_away(struct scheduler_device *device, const struct sched_memory *memory,
-		     bool *waits, struct backend_fault *fault)
+static int spill_send_away(struct scheduler_device *device, const struct sched_memory *memory,
+			   bool *waits, struct backend_fault *fault)
 {
 	struct worker_spill *spill = spill_of(device);
 	int result = 0;
@@ -70,13 +70,13 @@ static int send_away(struct scheduler_device *device, const struct sched_memory 
 	return result < 0 ? result : 0;
 }
 
-static bool is_copying(const struct worker_spill *spill)
+static bool memory_is_copying(const struct worker_spill *spill)
 {
 	return spill->ways[SPILL_OUT].first || spill->ways[SPILL_IN].first;
 }
 
 /* No more memory of the device may be taken for a while. */
-static bool waits_for_hold(struct scheduler_device *device)
+static bool spill_waits_for_hold(struct scheduler_device *device)
 {
 	struct worker_spill *spill = spill_of(device);
 	if (!worker_room_is_held(device))
@@ -102,13 +102,13 @@ static int spill_make_room(struct scheduler_device *device, struct sched_memory 
 		spill->wants_room = true;
 		return WORKER_SPILL_WAIT;
 	}
-	int sent = send_away(device, memory, &waits, fault);
+	int sent = spill_send_away(device, memory, &waits, fault);
 	if (sent < 0 && fault->device_lost)
 		return sent;
 	/* Memory in use would find no room in the host either. */
 	waits &= sent == 0;
-	waits |= waits_for_hold(device);
-	if ((is_copying(spill) || waits) && !spill->is_last_try) {
+	waits |= spill_waits_for_hold(device);
+	if ((memory_is_copying(spill) || waits) && !spill->is_last_try) {
 		struct sched_memory *before = worker_spill_find_before(spill, memory);
 		if (before)
 			return worker_spill_begin_to_follow(device, memory, before, fault);
@@ -133,7 +133,8 @@ static int wait_for_room(const struct worker_spill *spill, struct backend_fault 
 }
 
 /* The driver has refused as much, or less, and since then no memory is known to have been freed. */
-static bool is_known_full(const struct scheduler_device *device, const struct sched_memory *memory)
+static bool device_is_known_full(const struct scheduler_device *device,
+				 const struct sched_memory *memory)
 {
 	const struct worker_spill *spill = &device->worker.spill;
 	return !spill->may_have_room && spill->spare_count == 0 && !spill->is_last_try &&
@@ -175,7 +176,7 @@ int worker_spill_make_memory(struct scheduler_device *device, struct sched_memor
 			.text = "the room on the device is for another engine"};
 		return -ENOMEM;
 	}
-	spill->full_is_old = is_known_full(device, memory);
+	spill->full_is_old = device_is_known_full(device, memory);
 	if (spill->full_is_old) {
 		*is_full_out = true;
 		*fault = spill->full;
@@ -197,8 +198,8 @@ int worker_spill_make_memory(struct scheduler_device *device, struct sched_memor
 	return result;
 }
 
-static int bring_memory(struct scheduler_device *device, struct sched_memory *memory,
-			struct backend_fault *fault)
+static int spill_bring_memory(struct scheduler_device *device, struct sched_memory *memory,
+			      struct backend_fault *fault)
 {
 	struct worker_spill *spill = spill_of(device);
 	struct backend_memory *made = NULL;
@@ -239,12 +240,12 @@ int worker_spill_need(struct scheduler_device *device, struct sched_memory *memo
 		*fault = spill->fault;
 		return -EIO;
 	}
-	int result = bring_memory(device, memory, fault);
+	int result = spill_bring_memory(device, memory, fault);
 	/* Nothing can be spilled, so the driver is queried once more for room. */
 	if (result < 0 && result != WORKER_SPILL_WAIT && !spill->may_have_room &&
 	    spill->full_is_old) {
 		spill->may_have_room = true;
-		result = bring_memory(device, memory, fault);
+		result = spill_bring_memory(device, memory, fault);
 	}
 	return result;
 }

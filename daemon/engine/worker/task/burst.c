@@ -58,7 +58,8 @@ static bool submit_as_one(struct scheduler_device *device, struct task_command *
 }
 
 /* The command of the next launch. */
-static const struct backend_command *command_at(struct task_command *command, uint32_t index)
+static const struct backend_command *burst_next_command(struct task_command *command,
+							uint32_t index)
 {
 	if (command->burst->members)
 		return &command->burst->members[index].backend;
@@ -69,7 +70,7 @@ static const struct backend_command *command_at(struct task_command *command, ui
 
 /* Tasks that need the launch must not run, from now on and not only when the failure is reported.
  * In a burst that is no chain only the last launch is needed. */
-static void note_refused(struct task_command *command, uint32_t index)
+static void burst_note_refused(struct task_command *command, uint32_t index)
 {
 	struct task_burst *burst = command->burst;
 	if (!burst->is_chained && index != burst->count - 1)
@@ -92,14 +93,14 @@ int worker_burst_submit(struct scheduler_device *device, struct task *task,
 	command->is_refused = false;
 	for (uint32_t i = 0; i < burst->count; i++) {
 		struct backend_fault fault = {.status = STATUS_SUCCESS};
-		const struct backend_command *backend = command_at(command, i);
+		const struct backend_command *backend = burst_next_command(command, i);
 		/* The lane is in order: those behind the first that is sent need not wait by
 		 * themselves. */
 		int result = device->ops->submit(lane, backend, waits, burst->out ? 0 : wait_count,
 						 first + i, NULL, &fault);
 		has_last = result == 0;
 		if (!fault.device_lost && (result < 0 || fault.status != STATUS_SUCCESS))
-			note_refused(command, i);
+			burst_note_refused(command, i);
 		burst->out += has_last;
 		STAGE_MARK(command->flight_group + i, STAGE_LAUNCHED);
 		/* It was taken and will fail: those behind it would run on old contents. */
@@ -133,7 +134,7 @@ void worker_stretch_resolve(struct task_command *command)
 }
 
 /* A later launch fails with an earlier one. */
-static uint32_t last_of(uint32_t launches)
+static uint32_t last_launch_bit(uint32_t launches)
 {
 	return 31u - (uint32_t)__builtin_clz(launches);
 }
@@ -141,12 +142,12 @@ static uint32_t last_of(uint32_t launches)
 bool worker_stretch_has_failed(const struct task_command *command, uint32_t launches)
 {
 	const bool is_none_good = command->skipped || command->cause;
-	return is_none_good || burst_first_failed(command->burst) <= last_of(launches);
+	return is_none_good || burst_first_failed(command->burst) <= last_launch_bit(launches);
 }
 
 bool worker_stretch_will_fail(const struct task_command *command, uint32_t launches)
 {
-	return command->burst->refused <= last_of(launches);
+	return command->burst->refused <= last_launch_bit(launches);
 }
 
 bool worker_burst_completed(struct task *task, const struct backend_completion *completion)

@@ -10,8 +10,8 @@
 
 /* True if a predecessor of the command is held. If commands of its lane wait for memory, it waits
  * behind those. */
-static bool is_behind_another(const struct scheduler_device *device,
-			      const struct task_command *command)
+static bool command_is_behind_held(const struct scheduler_device *device,
+				   const struct task_command *command)
 {
 	const struct worker_hold *hold = &device->worker.hold;
 	if (device->worker.spill.aside_from[command->lane] != 0)
@@ -19,7 +19,7 @@ static bool is_behind_another(const struct scheduler_device *device,
 	return worker_named_waits(hold->from, command);
 }
 
-static bool is_named_held(const struct worker_hold *hold, const struct task_command *failed)
+static bool command_is_named_held(const struct worker_hold *hold, const struct task_command *failed)
 {
 	if (!worker_named_may_have(&hold->named, failed))
 		return false;
@@ -35,13 +35,13 @@ bool worker_hold_keeps(struct scheduler_device *device, struct sched_message *me
 	if (hold->count == 0 || device->worker.unusable)
 		return false;
 	if (message->kind == SCHED_MESSAGE_FORGET &&
-	    is_named_held(hold, &worker_task_of(message)->command)) {
+	    command_is_named_held(hold, &worker_task_of(message)->command)) {
 		sched_message_append(&hold->forget, message);
 		return true;
 	}
 	if (message->kind != SCHED_MESSAGE_COMMAND ||
 	    (hold->from[worker_task_of(message)->command.lane] == 0 &&
-	     !is_behind_another(device, &worker_task_of(message)->command)))
+	     !command_is_behind_held(device, &worker_task_of(message)->command)))
 		return false;
 	worker_hold_add(device, worker_task_of(message));
 	return true;
@@ -76,7 +76,7 @@ struct task *worker_hold_take(struct scheduler_device *device, uint32_t lane)
 {
 	struct worker_hold *hold = &device->worker.hold;
 	struct sched_message_list *list = &hold->lanes[lane];
-	if (!list->first || is_behind_another(device, &worker_task_of(list->first)->command))
+	if (!list->first || command_is_behind_held(device, &worker_task_of(list->first)->command))
 		return NULL;
 	struct task *task = worker_task_of(sched_message_take(list));
 	hold->from[lane] =
@@ -94,7 +94,7 @@ struct sched_message_list worker_hold_take_forget(struct scheduler_device *devic
 	struct sched_message *message;
 	hold->forget = (struct sched_message_list){.first = NULL};
 	while ((message = sched_message_take(&list)))
-		sched_message_append(is_named_held(hold, &worker_task_of(message)->command)
+		sched_message_append(command_is_named_held(hold, &worker_task_of(message)->command)
 					     ? &hold->forget
 					     : &free,
 				     message);

@@ -41,7 +41,7 @@ bool worker_named_waits(const uint64_t *from, const struct task_command *command
 	return false;
 }
 
-static bool names(const struct task_command *command, const struct task_command *failed)
+static bool command_names(const struct task_command *command, const struct task_command *failed)
 {
 	for (uint32_t i = 0; i < command->predecessor_count; i++)
 		if (command->predecessors[i].lane == failed->lane &&
@@ -54,7 +54,7 @@ bool worker_named_in(const struct sched_message_list *list, const struct task_co
 {
 	for (const struct sched_message *message = list->first; message; message = message->next)
 		if (message->kind == SCHED_MESSAGE_COMMAND &&
-		    names(&((const struct task *)(const void *)message)->command, failed))
+		    command_names(&((const struct task *)(const void *)message)->command, failed))
 			return true;
 	return false;
 }
