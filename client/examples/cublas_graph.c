@@ -33,7 +33,7 @@ static sycl_result find_memory(sycl_interop_handle interop, uint32_t index, floa
 }
 
 /* Called once. The stream captures into the graph's own part, between the node's edges. */
-static sycl_result multiply(sycl_interop_handle interop, void *user_data)
+static sycl_result multiply_matrices(sycl_interop_handle interop, void *user_data)
 {
 	static const float one = 1, none = 0;
 	struct product *product = user_data;
@@ -75,8 +75,8 @@ static sycl_result submit_kernel(sycl_queue queue, sycl_kernel kernel, uint32_t 
 	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
-static sycl_result submit_product(sycl_queue queue, struct product *product,
-				  const sycl_buffer buffers[3])
+static sycl_result submit_library_product(sycl_queue queue, struct product *product,
+					  const sycl_buffer buffers[3])
 {
 	sycl_handler group;
 	sycl_result r = sycl_handler_begin(queue, &group);
@@ -84,13 +84,13 @@ static sycl_result submit_product(sycl_queue queue, struct product *product,
 		r = sycl_handler_set_accessor(group, i, buffers[i],
 					      i < 2 ? SYCL_ACCESS_READ : SYCL_ACCESS_WRITE_NO_INIT);
 	if (r == 0)
-		r = sycl_handler_native_command(group, multiply, product, NULL);
+		r = sycl_handler_native_command(group, multiply_matrices, product, NULL);
 	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
-static sycl_result make_graph(sycl_queue queue, sycl_device device, const sycl_kernel kernels[2],
-			      struct product *product, const sycl_buffer buffers[3],
-			      sycl_executable_graph *out)
+static sycl_result make_graph_with_product(sycl_queue queue, sycl_device device,
+					   const sycl_kernel kernels[2], struct product *product,
+					   const sycl_buffer buffers[3], sycl_executable_graph *out)
 {
 	sycl_context context;
 	sycl_graph graph;
@@ -102,7 +102,7 @@ static sycl_result make_graph(sycl_queue queue, sycl_device device, const sycl_k
 	if (r == 0)
 		r = submit_kernel(queue, kernels[0], 2, buffers);
 	if (r == 0)
-		r = submit_product(queue, product, buffers);
+		r = submit_library_product(queue, product, buffers);
 	if (r == 0)
 		r = submit_kernel(queue, kernels[1], 1, &buffers[2]);
 	if (r == 0)
@@ -189,7 +189,7 @@ int main(void)
 	if (r == 0)
 		r = open_cublas(queue, device, &product);
 	if (r == 0)
-		r = make_graph(queue, device, kernels, &product, buffers, &pipeline);
+		r = make_graph_with_product(queue, device, kernels, &product, buffers, &pipeline);
 	for (int i = 0; i < LAUNCHES && r == 0; i++)
 		r = sycl_queue_graph(queue, pipeline, 0, NULL, NULL);
 	if (r == 0)

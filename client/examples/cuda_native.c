@@ -57,7 +57,8 @@ static sycl_result fill_half(sycl_interop_handle interop, void *user_data)
 }
 
 /* Submits the kernel, or the native command if the kernel is NULL. */
-static sycl_result submit(sycl_queue queue, sycl_buffer buffer, sycl_kernel kernel, set_words **set)
+static sycl_result submit_native_command(sycl_queue queue, sycl_buffer buffer, sycl_kernel kernel,
+					 set_words **set)
 {
 	sycl_handler group;
 	sycl_result r = sycl_handler_begin(queue, &group);
@@ -70,7 +71,8 @@ static sycl_result submit(sycl_queue queue, sycl_buffer buffer, sycl_kernel kern
 	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
-static sycl_result run(sycl_device device, sycl_queue queue, set_words *set, uint32_t *values)
+static sycl_result run_native_kernels(sycl_device device, sycl_queue queue, set_words *set,
+				      uint32_t *values)
 {
 	sycl_kernel_bundle bundle;
 	sycl_kernel number, twice;
@@ -87,11 +89,11 @@ static sycl_result run(sycl_device device, sycl_queue queue, set_words *set, uin
 		r = sycl_buffer_create_exportable(device, NULL, N * sizeof(*values), SYCL_HOST_NONE,
 						  SYCL_SHARE_VMM, &buffer);
 	if (r == 0)
-		r = submit(queue, buffer, number, NULL);
+		r = submit_native_command(queue, buffer, number, NULL);
 	if (r == 0)
-		r = submit(queue, buffer, NULL, &set);
+		r = submit_native_command(queue, buffer, NULL, &set);
 	if (r == 0)
-		r = submit(queue, buffer, twice, NULL);
+		r = submit_native_command(queue, buffer, twice, NULL);
 	if (r == 0)
 		r = sycl_queue_copy_to_host(queue, buffer, 0, values, N * sizeof(*values), NULL);
 	/* Also calls the function, because this connection has no helper threads. */
@@ -120,7 +122,7 @@ int main(int argc, char **argv)
 		return printf("no native commands between this program and this device's service: nothing to show\n"),
 		       0;
 	if (r == 0)
-		r = run(device, queue, set, values);
+		r = run_native_kernels(device, queue, set, values);
 	if (r != 0)
 		return fprintf(stderr, "%s\n%s", sycl_get_last_error_text(), sycl_get_build_log()),
 		       1;

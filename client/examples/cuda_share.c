@@ -24,7 +24,7 @@ static int32_t only_cuda(sycl_device device, void *unused)
 	return backend == SYCL_BACKEND_KIND_CUDA ? sycl_default_selector(device, NULL) : -1;
 }
 
-static int failed(const char *who)
+static int print_failure(const char *who)
 {
 	return fprintf(stderr, "%s: %s\n%s", who, sycl_get_last_error_text(), sycl_get_build_log()),
 	       1;
@@ -32,7 +32,7 @@ static int failed(const char *who)
 
 /* The child. The imported buffer is the parent's own, so the command groups of both are ordered as
  * if one process had sent them. */
-static int use(const char *endpoint, int from_parent, int to_parent)
+static int use_shared_buffer(const char *endpoint, int from_parent, int to_parent)
 {
 	struct sycl_shared_memory shared;
 	sycl_platform platform;
@@ -63,11 +63,11 @@ static int use(const char *endpoint, int from_parent, int to_parent)
 	if (r == 0)
 		r = sycl_queue_wait(queue);
 	if (r != 0)
-		return failed("child");
+		return print_failure("child");
 	return write(to_parent, "d", 1) == 1 ? 0 : 1;
 }
 
-static int share(const char *endpoint, int from_child, int to_child)
+static int share_buffer(const char *endpoint, int from_child, int to_child)
 {
 	static uint32_t values[N];
 	for (uint32_t i = 0; i < N; i++)
@@ -87,11 +87,11 @@ static int share(const char *endpoint, int from_child, int to_child)
 		r = sycl_buffer_create_exportable(device, values, sizeof(values), SYCL_HOST_CONST,
 						  SYCL_SHARE_CUDA_IPC, &buffer);
 	if (r == SYCL_ERROR_FEATURE_NOT_SUPPORTED)
-		return failed("this GPU shares nothing"), 77;
+		return print_failure("this GPU shares nothing"), 77;
 	if (r == 0)
 		r = sycl_buffer_export(buffer, &shared);
 	if (r != 0)
-		return failed("parent");
+		return print_failure("parent");
 	char done;
 	sycl_host_accessor access;
 	void *bytes;
@@ -105,7 +105,7 @@ static int share(const char *endpoint, int from_child, int to_child)
 	if (r == 0)
 		r = sycl_host_accessor_get_pointer(access, &bytes);
 	if (r != 0)
-		return failed("parent");
+		return print_failure("parent");
 	const uint32_t *doubled = bytes;
 	uint32_t wrong = 0;
 	for (uint32_t i = 0; i < N; i++)
@@ -127,8 +127,8 @@ int main(int argc, char **argv)
 	close(down[child == 0]);
 	close(up[child != 0]);
 	if (child == 0)
-		return use(endpoint, down[0], up[1]);
-	int result = share(endpoint, up[0], down[1]);
+		return use_shared_buffer(endpoint, down[0], up[1]);
+	int result = share_buffer(endpoint, up[0], down[1]);
 	close(down[1]);
 	(void)waitpid(child, &status, 0);
 	return result == 0 && status != 0 ? 1 : result;

@@ -32,8 +32,9 @@ static int32_t only_cuda(sycl_device device, void *unused)
 
 /* A variable is device USM, so memcpy reads and writes it. The kernel uses the variable without
  * naming it to the queue. Only the order of the queue keeps the commands apart. */
-static sycl_result run(sycl_platform platform, sycl_queue queue, const char *build_options,
-		       float *values, uint32_t *threads_out)
+static sycl_result run_with_variable(sycl_platform platform, sycl_queue queue,
+				     const char *build_options, float *values,
+				     uint32_t *threads_out)
 {
 	const float coefficients[TERMS] = {1, 2, 3};
 	void *terms = NULL, *threads = NULL;
@@ -100,7 +101,7 @@ int main(int argc, char **argv)
 	if (r == 0)
 		r = sycl_queue_create(NULL, device, &options, &queue);
 	if (r == 0)
-		r = run(platform, queue, argc > 2 ? argv[2] : NULL, values, &threads);
+		r = run_with_variable(platform, queue, argc > 2 ? argv[2] : NULL, values, &threads);
 	if (r != 0)
 		return fprintf(stderr, "%s\n%s", sycl_get_last_error_text(), sycl_get_build_log()),
 		       1;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void usage(FILE *stream, const char *name)
+static void demo_print_usage(FILE *stream, const char *name)
 {
 	(void)fprintf(
 		stream,
@@ -60,15 +60,15 @@ static void parse_options(struct demo *demo, int argc, char **argv)
 			demo->size = parse_size(demo->name, optarg);
 			break;
 		case 'h':
-			usage(stdout, demo->name);
+			demo_print_usage(stdout, demo->name);
 			exit(0);
 		default:
-			usage(stderr, demo->name);
+			demo_print_usage(stderr, demo->name);
 			exit(2);
 		}
 	}
 	if (optind < argc) {
-		usage(stderr, demo->name);
+		demo_print_usage(stderr, demo->name);
 		exit(2);
 	}
 }

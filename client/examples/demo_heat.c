@@ -39,8 +39,8 @@ static void heat_up(float *plate, uint32_t n)
 			plate[(size_t)row * n + column] = 400.0f;
 }
 
-static void submit_step(const struct demo *demo, sycl_kernel kernel, uint32_t n, sycl_buffer from,
-			sycl_buffer to, sycl_event *event_out)
+static void submit_heat_step(const struct demo *demo, sycl_kernel kernel, uint32_t n,
+			     sycl_buffer from, sycl_buffer to, sycl_event *event_out)
 {
 	sycl_handler handler;
 	demo_check(demo, sycl_handler_begin(demo->queue, &handler), "handler");
@@ -52,7 +52,7 @@ static void submit_step(const struct demo *demo, sycl_kernel kernel, uint32_t n,
 	demo_check(demo, sycl_queue_submit(demo->queue, handler, event_out), "submit");
 }
 
-static void compute(const struct demo *demo, float *plate, uint32_t n)
+static void heat_compute(const struct demo *demo, float *plate, uint32_t n)
 {
 	const uint64_t bytes = (uint64_t)n * n * sizeof(float);
 	sycl_kernel kernel;
@@ -69,8 +69,8 @@ static void compute(const struct demo *demo, float *plate, uint32_t n)
 
 	_Static_assert(STEPS % 2 == 0, "the result must end in the first buffer");
 	for (uint32_t i = 0; i < STEPS; i++)
-		submit_step(demo, kernel, n, plates[i % 2], plates[(i + 1) % 2],
-			    (i + 1) % EVERY == 0 ? &events[i / EVERY] : NULL);
+		submit_heat_step(demo, kernel, n, plates[i % 2], plates[(i + 1) % 2],
+				 (i + 1) % EVERY == 0 ? &events[i / EVERY] : NULL);
 	for (uint32_t i = 0; i < STEPS / EVERY; i++) {
 		char text[64];
 		demo_check(demo, sycl_event_wait(events[i]), "a step failed");
@@ -97,7 +97,7 @@ static void step_on_cpu(const float *from, float *to, uint32_t n)
 }
 
 /* Diffusion damps rounding differences, so they stay far below a thousandth of a degree. */
-static bool verify(const struct demo *demo, const float *plate, uint32_t n)
+static bool heat_verify(const struct demo *demo, const float *plate, uint32_t n)
 {
 	const size_t count = (size_t)n * n;
 	float *a = demo_allocate(demo, count, sizeof(float)),
@@ -123,9 +123,9 @@ int main(int argc, char **argv)
 	float *plate = demo_allocate(&demo, (size_t)n * n, sizeof(float));
 	heat_up(plate, n);
 
-	compute(&demo, plate, n);
+	heat_compute(&demo, plate, n);
 	demo_progress(&demo, 85, "checking all 1,000 steps on the CPU");
-	bool verified = verify(&demo, plate, n);
+	bool verified = heat_verify(&demo, plate, n);
 	free(plate);
 	return demo_end(&demo, verified, NULL);
 }

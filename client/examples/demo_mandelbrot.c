@@ -118,7 +118,7 @@ static void begin_tile(const struct demo *demo, const struct picture *picture, s
 
 /* A few tiles are in flight at a time. They keep the device busy, and still leave turns to other
  * programs. */
-static void compute(const struct demo *demo, struct picture *picture)
+static void mandelbrot_compute(const struct demo *demo, struct picture *picture)
 {
 	sycl_kernel kernel;
 	sycl_buffer under_way[WINDOW];
@@ -141,7 +141,7 @@ static void compute(const struct demo *demo, struct picture *picture)
 	(void)sycl_kernel_release(kernel);
 }
 
-static bool verify(const struct picture *picture)
+static bool mandelbrot_verify(const struct picture *picture)
 {
 	for (uint32_t y = 0; y < picture->height; y += CHECK_EVERY)
 		for (uint32_t x = 0; x < picture->width; x++)
@@ -201,9 +201,9 @@ int main(int argc, char **argv)
 	picture.counts =
 		demo_allocate(&demo, (size_t)picture.width * picture.height, sizeof(uint32_t));
 
-	compute(&demo, &picture);
+	mandelbrot_compute(&demo, &picture);
 	demo_progress(&demo, 92, "checking every 16th row on the CPU");
-	bool verified = verify(&picture);
+	bool verified = mandelbrot_verify(&picture);
 	bool written = write_picture(&picture, path);
 	if (!written)
 		(void)fprintf(stderr, "demo_mandelbrot: cannot write %s\n", path);

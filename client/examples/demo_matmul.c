@@ -57,7 +57,7 @@ static void submit_product(const struct demo *demo, sycl_kernel kernel, uint32_t
 	demo_check(demo, result, "submit");
 }
 
-static void compute(const struct demo *demo, struct chain *chain)
+static void matmul_compute(const struct demo *demo, struct chain *chain)
 {
 	const uint64_t bytes = (uint64_t)chain->n * chain->n * sizeof(float);
 	sycl_kernel kernel;
@@ -106,7 +106,7 @@ static void multiply_on_cpu(uint32_t n, const float *a, const float *b, float *c
 
 /* The device rounds sums in another order. So the results may differ by a ten-thousandth of their
  * root mean square. */
-static bool verify(const struct demo *demo, const struct chain *chain, float *expected)
+static bool matmul_verify(const struct demo *demo, const struct chain *chain, float *expected)
 {
 	const size_t count = (size_t)chain->n * chain->n;
 	float *next = demo_allocate(demo, count, sizeof(float));
@@ -141,9 +141,9 @@ int main(int argc, char **argv)
 	fill(chain.m, count, sqrtf(3.0f / (float)chain.n), 2);
 	memcpy(expected, chain.x, count * sizeof(float));
 
-	compute(&demo, &chain);
+	matmul_compute(&demo, &chain);
 	demo_progress(&demo, 85, "checking the whole chain on the CPU");
-	bool verified = verify(&demo, &chain, expected);
+	bool verified = matmul_verify(&demo, &chain, expected);
 	free(chain.x);
 	free(chain.m);
 	free(expected);

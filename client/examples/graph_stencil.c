@@ -17,8 +17,8 @@ static const char source[] =
 	"{ ulong i = sycl_global_id(0);\n"
 	"  to[i] = i == 0 || i == cells - 1 ? from[i] : from[i] + 0.25f * (from[i - 1] - 2 * from[i] + from[i + 1]); }";
 
-static sycl_result submit_step(sycl_queue queue, sycl_kernel spread, sycl_buffer from,
-			       sycl_buffer to)
+static sycl_result submit_stencil_step(sycl_queue queue, sycl_kernel spread, sycl_buffer from,
+				       sycl_buffer to)
 {
 	uint32_t cells = CELLS;
 	sycl_handler group;
@@ -36,8 +36,8 @@ static sycl_result submit_step(sycl_queue queue, sycl_kernel spread, sycl_buffer
 
 /* Groups that are submitted between begin and end of the recording become nodes, ordered by their
  * buffers. */
-static sycl_result record(sycl_queue queue, sycl_kernel spread, const sycl_buffer rods[2],
-			  sycl_executable_graph *out)
+static sycl_result record_steps(sycl_queue queue, sycl_kernel spread, const sycl_buffer rods[2],
+				sycl_executable_graph *out)
 {
 	sycl_context context;
 	sycl_device device;
@@ -50,9 +50,9 @@ static sycl_result record(sycl_queue queue, sycl_kernel spread, const sycl_buffe
 	if (r == 0)
 		r = sycl_graph_begin_recording(graph, 1, &queue);
 	if (r == 0)
-		r = submit_step(queue, spread, rods[0], rods[1]);
+		r = submit_stencil_step(queue, spread, rods[0], rods[1]);
 	if (r == 0)
-		r = submit_step(queue, spread, rods[1], rods[0]);
+		r = submit_stencil_step(queue, spread, rods[1], rods[0]);
 	if (r == 0)
 		r = sycl_graph_end_recording(graph, 0, NULL);
 	if (r == 0)
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	if (r == 0)
 		r = sycl_buffer_create(platform, NULL, sizeof(rod), SYCL_HOST_NONE, &rods[1]);
 	if (r == 0)
-		r = record(queue, spread, rods, &steps);
+		r = record_steps(queue, spread, rods, &steps);
 	for (int step = 0; step < STEPS && r == 0; step += 2)
 		r = sycl_queue_graph(queue, steps, 0, NULL, NULL);
 	if (r == 0)

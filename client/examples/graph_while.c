@@ -47,8 +47,8 @@ static sycl_result make_loop(sycl_queue queue, sycl_graph graph, sycl_executable
 	return r == 0 ? sycl_graph_finalize(graph, NULL, out) : r;
 }
 
-static sycl_result run(sycl_platform platform, sycl_queue queue, sycl_device device,
-		       uint32_t values[WORDS])
+static sycl_result run_graph(sycl_platform platform, sycl_queue queue, sycl_device device,
+			     uint32_t values[WORDS])
 {
 	sycl_context context;
 	sycl_kernel step;
@@ -87,7 +87,7 @@ static uint32_t steps_here(uint32_t number)
 /*
  * An engine in this program ends with its platform. So no engine thread runs when the program ends.
  */
-static sycl_result release(sycl_platform platform, sycl_queue queue, sycl_device device)
+static sycl_result release_objects(sycl_platform platform, sycl_queue queue, sycl_device device)
 {
 	sycl_result r = sycl_device_release(device);
 	if (r == 0)
@@ -110,9 +110,9 @@ int main(int argc, char **argv)
 		r = sycl_device_has(device, SYCL_ASPECT_EXT_GRAPH_CONDITIONS, &has_conditions);
 	if (r == 0 && !has_conditions)
 		return fprintf(stderr, "the graphs of this device have no IF and WHILE nodes\n"),
-		       release(platform, queue, device) ? 1 : 77;
+		       release_objects(platform, queue, device) ? 1 : 77;
 	if (r == 0)
-		r = run(platform, queue, device, values);
+		r = run_graph(platform, queue, device, values);
 	if (r != 0)
 		return fprintf(stderr, "%s\n%s", sycl_get_last_error_text(), sycl_get_build_log()),
 		       1;

@@ -33,7 +33,7 @@ struct copy {
 	int calls;
 };
 
-static sycl_result find_copy(sycl_device device, struct copy *copy)
+static sycl_result find_copy_functions(sycl_device device, struct copy *copy)
 {
 	static cl_name_version extensions[256];
 	cl_platform_id platform = NULL;
@@ -70,7 +70,7 @@ static cl_int call_copy(const struct copy *copy, cl_command_buffer_khr graph, cl
 }
 
 /* Called once, when the graph is finalized. Commands recorded here lie between the two kernels. */
-static sycl_result record(sycl_interop_handle interop, void *user_data)
+static sycl_result record_native_copy(sycl_interop_handle interop, void *user_data)
 {
 	struct copy *copy = user_data;
 	uint64_t graph = 0, from = 0, to = 0, offset = 0;
@@ -100,7 +100,8 @@ static sycl_result submit_increment(sycl_queue queue, sycl_kernel increment, syc
 	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
-static sycl_result submit_copy(sycl_queue queue, struct copy *copy, const sycl_buffer buffers[2])
+static sycl_result submit_native_copy(sycl_queue queue, struct copy *copy,
+				      const sycl_buffer buffers[2])
 {
 	sycl_handler group;
 	sycl_result r = sycl_handler_begin(queue, &group);
@@ -109,13 +110,13 @@ static sycl_result submit_copy(sycl_queue queue, struct copy *copy, const sycl_b
 	if (r == 0)
 		r = sycl_handler_set_accessor(group, 1, buffers[1], SYCL_ACCESS_WRITE);
 	if (r == 0)
-		r = sycl_handler_native_command(group, record, copy, NULL);
+		r = sycl_handler_native_command(group, record_native_copy, copy, NULL);
 	return r == 0 ? sycl_queue_submit(queue, group, NULL) : r;
 }
 
-static sycl_result make_graph(sycl_queue queue, sycl_device device, sycl_kernel increment,
-			      struct copy *copy, const sycl_buffer buffers[2],
-			      sycl_executable_graph *out)
+static sycl_result make_graph_with_copy(sycl_queue queue, sycl_device device, sycl_kernel increment,
+					struct copy *copy, const sycl_buffer buffers[2],
+					sycl_executable_graph *out)
 {
 	sycl_context context;
 	sycl_graph graph;
@@ -127,7 +128,7 @@ static sycl_result make_graph(sycl_queue queue, sycl_device device, sycl_kernel 
 	if (r == 0)
 		r = submit_increment(queue, increment, buffers[0]);
 	if (r == 0)
-		r = submit_copy(queue, copy, buffers);
+		r = submit_native_copy(queue, copy, buffers);
 	if (r == 0)
 		r = submit_increment(queue, increment, buffers[1]);
 	if (r == 0)
@@ -163,7 +164,7 @@ int main(void)
 		printf("no OpenCL device here takes commands of a program's own in graphs\n");
 		return NOTHING_TO_SHOW;
 	}
-	r = find_copy(device, &copy);
+	r = find_copy_functions(device, &copy);
 	if (r == 0)
 		r = sycl_queue_create(NULL, device, NULL, &queue);
 	if (r == 0)
@@ -172,7 +173,7 @@ int main(void)
 		r = sycl_buffer_create(platform, (void *)(uintptr_t)zeros, BYTES, SYCL_HOST_CONST,
 				       &buffers[i]);
 	if (r == 0)
-		r = make_graph(queue, device, increment, &copy, buffers, &steps);
+		r = make_graph_with_copy(queue, device, increment, &copy, buffers, &steps);
 	for (int i = 0; i < LAUNCHES && r == 0; i++)
 		r = sycl_queue_graph(queue, steps, 0, NULL, NULL);
 	for (int i = 0; i < 2 && r == 0; i++)

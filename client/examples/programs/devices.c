@@ -35,7 +35,8 @@ static bool is_like(const struct program_run *run, sycl_device device, sycl_devi
 	       answers[0][1] == answers[1][1] && answers[0][2];
 }
 
-static void add(struct program_run *run, struct program_devices *devices, sycl_device device)
+static void devices_add(struct program_run *run, struct program_devices *devices,
+			sycl_device device)
 {
 	char name[256];
 	uint64_t most = 0;
@@ -61,7 +62,7 @@ void program_devices_begin(struct program_run *run, sycl_device first, uint32_t 
 	uint32_t listed = 0;
 	struct program_devices *devices = program_allocate(run, 1, sizeof(*devices));
 	run->devices = devices;
-	add(run, devices, first);
+	devices_add(run, devices, first);
 	run->queue = devices->queues[0];
 	program_check(
 		run,
@@ -69,7 +70,7 @@ void program_devices_begin(struct program_run *run, sycl_device first, uint32_t 
 		"the devices");
 	for (uint32_t i = 0; i < listed && i < LISTED; i++) {
 		if (devices->count < count && is_like(run, all[i], first))
-			add(run, devices, all[i]);
+			devices_add(run, devices, all[i]);
 		(void)sycl_device_release(all[i]);
 	}
 	if (devices->count == count)

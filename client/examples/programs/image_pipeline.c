@@ -82,7 +82,7 @@ static sycl_image image_of(const struct program_run *run, sycl_image_format form
 }
 
 /* True if the device has both formats that this program uses. */
-static bool has_images(const struct program_run *run)
+static bool device_has_image_formats(const struct program_run *run)
 {
 	uint32_t formats[16], count;
 	bool bytes = false, floats = false;
@@ -120,7 +120,7 @@ static uint8_t *make_picture(struct program_run *run, struct size size)
 }
 
 /* Clamps a coordinate to the picture. */
-static uint32_t nearest(int64_t at, uint32_t count)
+static uint32_t nearest_coordinate(int64_t at, uint32_t count)
 {
 	return at < 0 ? 0 : at >= (int64_t)count ? count - 1 : (uint32_t)at;
 }
@@ -134,8 +134,9 @@ static void blur_on_cpu(struct size size, const double *from, double *to, int64_
 			double *sum = to + ((size_t)y * size.columns + x) * CHANNELS;
 			memset(sum, 0, CHANNELS * sizeof(*sum));
 			for (int64_t k = -2; k <= 2; k++) {
-				const size_t row = nearest(y + k * down, size.rows),
-					     column = nearest(x + k * right, size.columns);
+				const size_t row = nearest_coordinate(y + k * down, size.rows),
+					     column = nearest_coordinate(x + k * right,
+									 size.columns);
 				const double *pixel =
 					from + (row * size.columns + column) * CHANNELS;
 				for (uint32_t c = 0; c < CHANNELS; c++)
@@ -152,11 +153,13 @@ static void edges_on_cpu(struct size size, const double *from, double *to)
 			       *pixel = to + ((size_t)y * size.columns + x) * CHANNELS;
 			for (int i = -1; i <= 1; i++)
 				for (int j = -1; j <= 1; j++) {
-					const size_t row = nearest((int64_t)y + i, size.rows);
+					const size_t row =
+						nearest_coordinate((int64_t)y + i, size.rows);
 					const double *v =
-						from + (row * size.columns +
-							nearest((int64_t)x + j, size.columns)) *
-							       CHANNELS;
+						from +
+						(row * size.columns +
+						 nearest_coordinate((int64_t)x + j, size.columns)) *
+							CHANNELS;
 					const double light =
 						0.299 * v[0] + 0.587 * v[1] + 0.114 * v[2];
 					down += i * (2 - j * j) * light;
@@ -170,11 +173,11 @@ static void edges_on_cpu(struct size size, const double *from, double *to)
 }
 
 /* Finds the two pixels of an axis around a coordinate, and its distance from the first one. */
-static double between(double at, uint32_t count, uint32_t *first_out, uint32_t *second_out)
+static double pixel_between(double at, uint32_t count, uint32_t *first_out, uint32_t *second_out)
 {
 	const double place = at * count - 0.5, first = floor(place);
-	*first_out = nearest((int64_t)first, count);
-	*second_out = nearest((int64_t)first + 1, count);
+	*first_out = nearest_coordinate((int64_t)first, count);
+	*second_out = nearest_coordinate((int64_t)first + 1, count);
 	return place - first;
 }
 
@@ -184,10 +187,10 @@ static void resize_on_cpu(struct size from_size, const double *from, struct size
 	for (uint32_t y = 0; y < to_size.rows; y++)
 		for (uint32_t x = 0; x < to_size.columns; x++) {
 			uint32_t top, bottom, left, right;
-			const double v =
-				between((y + 0.5) / to_size.rows, from_size.rows, &top, &bottom);
-			const double u = between((x + 0.5) / to_size.columns, from_size.columns,
-						 &left, &right);
+			const double v = pixel_between((y + 0.5) / to_size.rows, from_size.rows,
+						       &top, &bottom);
+			const double u = pixel_between((x + 0.5) / to_size.columns,
+						       from_size.columns, &left, &right);
 			const double *upper = from + (size_t)top * from_size.columns * CHANNELS + 2;
 			const double *lower =
 				from + (size_t)bottom * from_size.columns * CHANNELS + 2;
@@ -264,7 +267,7 @@ static void submit_all(const struct program_run *run, const uint8_t *picture, st
 
 static bool run_pipeline(struct program_run *run)
 {
-	if (!has_images(run)) {
+	if (!device_has_image_formats(run)) {
 		run->skipped = "the device has no images of these formats";
 		return false;
 	}

@@ -94,15 +94,16 @@ static void matrices_end(const struct program_run *run, struct matrices *m)
 	}
 }
 
-static void multiply(const struct program_run *run, sycl_kernel kernel, uint32_t n, sycl_buffer a,
-		     sycl_buffer b, sycl_buffer c, float first, float second)
+static void multiply_by_device(const struct program_run *run, sycl_kernel kernel, uint32_t n,
+			       sycl_buffer a, sycl_buffer b, sycl_buffer c, float first,
+			       float second)
 {
 	program_launch(run, kernel, sycl_range2(n, n), READS(a), READS(b), UPDATES(c), VALUE(n),
 		       VALUE(first), VALUE(second));
 }
 
 /* Compares a result buffer, and releases it. */
-static bool check_result(const struct program_run *run, sycl_buffer result, const double *expected,
+static bool check_matrix(const struct program_run *run, sycl_buffer result, const double *expected,
 			 size_t count)
 {
 	float *got = program_allocate(run, count, sizeof(*got));
@@ -121,12 +122,12 @@ static bool run_gemm(struct program_run *run)
 	const size_t count = (size_t)m.n * m.n;
 	sycl_kernel kernel = program_kernel(run, source, "multiply");
 	sycl_buffer c = program_buffer(run, m.values[2], m.bytes, SYCL_HOST_CONST);
-	multiply(run, kernel, m.n, m.buffers[0], m.buffers[1], c, alpha, beta);
+	multiply_by_device(run, kernel, m.n, m.buffers[0], m.buffers[1], c, alpha, beta);
 
 	program_on_cpu(run);
 	double *expected = as_doubles(run, m.values[2], count, (double)beta);
 	product_on_cpu(m.n, (double)alpha, m.doubles[0], m.doubles[1], expected);
-	bool right = check_result(run, c, expected, count);
+	bool right = check_matrix(run, c, expected, count);
 	free(expected);
 	(void)sycl_kernel_release(kernel);
 	matrices_end(run, &m);
@@ -142,15 +143,15 @@ static bool run_2mm(struct program_run *run)
 	sycl_kernel kernel = program_kernel(run, source, "multiply");
 	sycl_buffer between = program_scratch(run, m.bytes);
 	sycl_buffer d = program_buffer(run, m.values[3], m.bytes, SYCL_HOST_CONST);
-	multiply(run, kernel, m.n, m.buffers[0], m.buffers[1], between, alpha, none);
-	multiply(run, kernel, m.n, between, m.buffers[2], d, one, beta);
+	multiply_by_device(run, kernel, m.n, m.buffers[0], m.buffers[1], between, alpha, none);
+	multiply_by_device(run, kernel, m.n, between, m.buffers[2], d, one, beta);
 
 	program_on_cpu(run);
 	double *first = program_allocate(run, count, sizeof(*first));
 	double *expected = as_doubles(run, m.values[3], count, (double)beta);
 	product_on_cpu(m.n, (double)alpha, m.doubles[0], m.doubles[1], first);
 	product_on_cpu(m.n, 1, first, m.doubles[2], expected);
-	bool right = check_result(run, d, expected, count);
+	bool right = check_matrix(run, d, expected, count);
 	free(first);
 	free(expected);
 	program_finish(run, between);
@@ -168,9 +169,9 @@ static bool run_3mm(struct program_run *run)
 	sycl_kernel kernel = program_kernel(run, source, "multiply");
 	sycl_buffer e = program_scratch(run, m.bytes), f = program_scratch(run, m.bytes),
 		    g = program_scratch(run, m.bytes);
-	multiply(run, kernel, m.n, m.buffers[0], m.buffers[1], e, one, none);
-	multiply(run, kernel, m.n, m.buffers[2], m.buffers[3], f, one, none);
-	multiply(run, kernel, m.n, e, f, g, one, none);
+	multiply_by_device(run, kernel, m.n, m.buffers[0], m.buffers[1], e, one, none);
+	multiply_by_device(run, kernel, m.n, m.buffers[2], m.buffers[3], f, one, none);
+	multiply_by_device(run, kernel, m.n, e, f, g, one, none);
 
 	program_on_cpu(run);
 	double *first = program_allocate(run, count, sizeof(*first)),
@@ -179,7 +180,7 @@ static bool run_3mm(struct program_run *run)
 	product_on_cpu(m.n, 1, m.doubles[0], m.doubles[1], first);
 	product_on_cpu(m.n, 1, m.doubles[2], m.doubles[3], second);
 	product_on_cpu(m.n, 1, first, second, expected);
-	bool right = check_result(run, g, expected, count);
+	bool right = check_matrix(run, g, expected, count);
 	free(first);
 	free(second);
 	free(expected);
@@ -214,7 +215,7 @@ static bool rank_update(struct program_run *run, uint32_t second)
 			double *at = &expected[(size_t)i * n + j];
 			*at = (double)beta * *at + (double)alpha * sum / 2;
 		}
-	bool right = check_result(run, c, expected, count);
+	bool right = check_matrix(run, c, expected, count);
 	free(expected);
 	(void)sycl_kernel_release(kernel);
 	matrices_end(run, &m);
@@ -252,7 +253,7 @@ static bool run_doitgen(struct program_run *run)
 			for (uint32_t p = 0; p < n; p++)
 				expected[row * n + p] += (double)cube[row * n + s] *
 							 (double)matrix[(size_t)s * n + p];
-	bool right = check_result(run, out, expected, count);
+	bool right = check_matrix(run, out, expected, count);
 	free(expected);
 	program_finish(run, a);
 	program_finish(run, c4);

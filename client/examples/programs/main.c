@@ -24,7 +24,7 @@ struct options {
 	bool list, no_skip, times;
 };
 
-static void usage(FILE *stream)
+static void print_usage(FILE *stream)
 {
 	(void)fputs(
 		"Usage: sycl_programs [--endpoint ENDPOINT] [--device default|cpu|gpu] [--size tiny|small|large]\n"
@@ -126,7 +126,7 @@ static bool are_known(char **names)
 	return true;
 }
 
-static int list(void)
+static int list_programs(void)
 {
 	for (size_t i = 0; all_programs[i]; i++)
 		for (const struct program *program = all_programs[i]; program->name; program++)
@@ -134,7 +134,7 @@ static int list(void)
 	return 0;
 }
 
-static bool parse(struct options *options, int argc, char **argv)
+static bool parse_program_arguments(struct options *options, int argc, char **argv)
 {
 	static const char *const sizes[] = {"tiny", "small", "large"};
 	static const struct option long_options[] = {
@@ -154,7 +154,7 @@ static bool parse(struct options *options, int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		bool good = false;
 		if (option == 'h') {
-			usage(stdout);
+			print_usage(stdout);
 			exit(0);
 		} else if (option == 'e') {
 			options->endpoint = optarg;
@@ -181,7 +181,7 @@ static bool parse(struct options *options, int argc, char **argv)
 			good = options->list = true;
 		}
 		if (!good) {
-			usage(stderr);
+			print_usage(stderr);
 			return false;
 		}
 	}
@@ -192,10 +192,10 @@ int main(int argc, char **argv)
 {
 	struct options options;
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	if (!parse(&options, argc, argv))
+	if (!parse_program_arguments(&options, argc, argv))
 		return 2;
 	if (options.list)
-		return list();
+		return list_programs();
 	struct program_times times = {.part = PROGRAM_ELSEWHERE};
 	struct program_run run = {.name = "sycl_programs", .times = &times};
 	connect_to(&run, &options);

@@ -99,8 +99,8 @@ static double *on_cpu(const struct program_run *run, const float *data, uint32_t
 	return expected;
 }
 
-static void submit(const struct program_run *run, sycl_buffer data, sycl_buffer out,
-		   uint32_t points, uint32_t n, bool scaled)
+static void submit_histogram(const struct program_run *run, sycl_buffer data, sycl_buffer out,
+			     uint32_t points, uint32_t n, bool scaled)
 {
 	const uint32_t scale = scaled;
 	const float divisor = (float)(scaled ? points : points - 1);
@@ -134,7 +134,7 @@ static bool run_statistics(struct program_run *run, bool scaled)
 	      *got = program_allocate(run, result, sizeof(*got));
 	sycl_buffer data = program_buffer(run, values, bytes, SYCL_HOST_CONST),
 		    out = program_scratch(run, result * sizeof(float));
-	submit(run, data, out, points, n, scaled);
+	submit_histogram(run, data, out, points, n, scaled);
 	program_read(run, out, got, result * sizeof(float));
 
 	program_on_cpu(run);

@@ -76,7 +76,7 @@ static void jacobi_on_cpu(uint32_t n, const double *from, double *to)
 		}
 }
 
-static double *doubles_of(const struct program_run *run, const float *values, size_t count)
+static double *stencil_doubles(const struct program_run *run, const float *values, size_t count)
 {
 	double *doubles = program_allocate(run, count, sizeof(*doubles));
 	for (size_t i = 0; i < count; i++)
@@ -95,7 +95,8 @@ static bool run_jacobi(struct program_run *run)
 	for (uint32_t step = 0; step < STEPS; step++, swap(&from, &to))
 		program_launch(run, kernel, sycl_range2(n, n), READS(from), WRITES(to));
 
-	double *a = doubles_of(run, start, count), *b = program_allocate(run, count, sizeof(*b));
+	double *a = stencil_doubles(run, start, count),
+	       *b = program_allocate(run, count, sizeof(*b));
 	program_on_cpu(run);
 	for (uint32_t step = 0; step < STEPS; step += 2) {
 		jacobi_on_cpu(n, a, b);
@@ -135,7 +136,7 @@ static bool run_fdtd(struct program_run *run)
 	sycl_buffer field[3]; /* ex, ey, hz */
 	for (uint32_t i = 0; i < 3; i++) {
 		start[i] = program_floats(run, count);
-		expected[i] = doubles_of(run, start[i], count);
+		expected[i] = stencil_doubles(run, start[i], count);
 		field[i] = program_buffer(run, start[i], count * sizeof(float), SYCL_HOST_CONST);
 	}
 	sycl_kernel electric = program_kernel(run, source, "electric"),
@@ -194,7 +195,8 @@ static bool run_hotspot(struct program_run *run)
 	sycl_buffer from = program_buffer(run, start, bytes, SYCL_HOST_CONST),
 		    to = program_scratch(run, bytes);
 	sycl_buffer power = program_buffer(run, watts, bytes, SYCL_HOST_CONST);
-	double *a = doubles_of(run, start, count), *b = program_allocate(run, count, sizeof(*b));
+	double *a = stencil_doubles(run, start, count),
+	       *b = program_allocate(run, count, sizeof(*b));
 	for (uint32_t step = 0; step < STEPS; step++, swap(&from, &to))
 		program_launch(run, kernel, sycl_range2(n, n), READS(from), READS(power),
 			       WRITES(to), VALUE(lateral), VALUE(vertical), VALUE(ambient));

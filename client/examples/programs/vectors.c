@@ -94,7 +94,7 @@ static void columns_on_cpu(uint32_t n, const float *matrix, const double *x, dou
 			y[j] += (double)matrix[(size_t)i * n + j] * x[i];
 }
 
-static double *doubles_of(const struct program_run *run, const float *values, uint32_t n)
+static double *vector_doubles(const struct program_run *run, const float *values, uint32_t n)
 {
 	double *doubles = program_allocate(run, n, sizeof(*doubles));
 	for (uint32_t i = 0; values && i < n; i++)
@@ -102,7 +102,7 @@ static double *doubles_of(const struct program_run *run, const float *values, ui
 	return doubles;
 }
 
-static bool check_result(const struct program_run *run, const char *what, sycl_buffer result,
+static bool check_vector(const struct program_run *run, const char *what, sycl_buffer result,
 			 double *expected)
 {
 	float *got = program_allocate(run, run->edge, sizeof(*got));
@@ -125,11 +125,11 @@ static bool run_atax(struct program_run *run)
 	multiply_columns(run, &task, between, y, none);
 
 	program_on_cpu(run);
-	double *x = doubles_of(run, task.x1, task.n), *ax = doubles_of(run, NULL, task.n),
-	       *expected = doubles_of(run, NULL, task.n);
+	double *x = vector_doubles(run, task.x1, task.n), *ax = vector_doubles(run, NULL, task.n),
+	       *expected = vector_doubles(run, NULL, task.n);
 	rows_on_cpu(task.n, task.matrix, x, 1, ax);
 	columns_on_cpu(task.n, task.matrix, ax, expected);
-	bool right = check_result(run, "A^T A x", y, expected);
+	bool right = check_vector(run, "A^T A x", y, expected);
 	free(x);
 	free(ax);
 	program_finish(run, between);
@@ -148,13 +148,13 @@ static bool run_bicg(struct program_run *run)
 	multiply_columns(run, &task, task.v2, s, none);
 
 	program_on_cpu(run);
-	double *p = doubles_of(run, task.x1, task.n), *r = doubles_of(run, task.x2, task.n);
-	double *expected_q = doubles_of(run, NULL, task.n),
-	       *expected_s = doubles_of(run, NULL, task.n);
+	double *p = vector_doubles(run, task.x1, task.n), *r = vector_doubles(run, task.x2, task.n);
+	double *expected_q = vector_doubles(run, NULL, task.n),
+	       *expected_s = vector_doubles(run, NULL, task.n);
 	rows_on_cpu(task.n, task.matrix, p, 1, expected_q);
 	columns_on_cpu(task.n, task.matrix, r, expected_s);
-	bool right = check_result(run, "A p", q, expected_q);
-	right = check_result(run, "A^T r", s, expected_s) && right;
+	bool right = check_vector(run, "A p", q, expected_q);
+	right = check_vector(run, "A^T r", s, expected_s) && right;
 	free(p);
 	free(r);
 	task_end(run, &task);
@@ -174,13 +174,14 @@ static bool run_mvt(struct program_run *run)
 	multiply_columns(run, &task, task.v2, x2, one);
 
 	program_on_cpu(run);
-	double *y1 = doubles_of(run, task.x1, task.n), *y2 = doubles_of(run, task.x2, task.n);
-	double *expected1 = doubles_of(run, start1, task.n),
-	       *expected2 = doubles_of(run, start2, task.n);
+	double *y1 = vector_doubles(run, task.x1, task.n),
+	       *y2 = vector_doubles(run, task.x2, task.n);
+	double *expected1 = vector_doubles(run, start1, task.n),
+	       *expected2 = vector_doubles(run, start2, task.n);
 	rows_on_cpu(task.n, task.matrix, y1, 1, expected1);
 	columns_on_cpu(task.n, task.matrix, y2, expected2);
-	bool right = check_result(run, "x1", x1, expected1);
-	right = check_result(run, "x2", x2, expected2) && right;
+	bool right = check_vector(run, "x1", x1, expected1);
+	right = check_vector(run, "x2", x2, expected2) && right;
 	free(y1);
 	free(y2);
 	free(start1);
@@ -204,10 +205,10 @@ static bool run_gesummv(struct program_run *run)
 	multiply_rows(run, &task, b, task.v1, y, beta, one);
 
 	program_on_cpu(run);
-	double *x = doubles_of(run, task.x1, n), *expected = doubles_of(run, NULL, n);
+	double *x = vector_doubles(run, task.x1, n), *expected = vector_doubles(run, NULL, n);
 	rows_on_cpu(n, task.matrix, x, (double)alpha, expected);
 	rows_on_cpu(n, other, x, (double)beta, expected);
-	bool right = check_result(run, "alpha A x + beta B x", y, expected);
+	bool right = check_vector(run, "alpha A x + beta B x", y, expected);
 	free(x);
 	free(other);
 	program_finish(run, b);

@@ -67,7 +67,7 @@ static void room_wake_front(struct scheduler_device *device)
 
 /* ----------------------------------- room of others ------------------------------------- */
 
-static void room_ask(struct scheduler_device *device, uint64_t bytes, uint64_t now_ns)
+static void worker_room_ask(struct scheduler_device *device, uint64_t bytes, uint64_t now_ns)
 {
 	struct worker_room *room = &device->room;
 	struct room_figures figures = room_take_figures(device, true);
@@ -142,7 +142,7 @@ bool worker_room_awaits(struct scheduler_device *device, uint64_t bytes)
 	room->has_answer = false;
 	if (!room_may_ask(device, now_ns))
 		return false;
-	room_ask(device, bytes, now_ns);
+	worker_room_ask(device, bytes, now_ns);
 	return true;
 }
 
@@ -159,7 +159,7 @@ bool worker_room_is_held(const struct scheduler_device *device)
 
 /* ------------------------------------ room for others ----------------------------------- */
 
-static void room_report(struct scheduler_device *device)
+static void worker_room_report(struct scheduler_device *device)
 {
 	struct worker_room *room = &device->room;
 	struct room_figures figures = room_take_figures(device, room->freed_bytes > 0);
@@ -258,7 +258,7 @@ static bool room_give(struct scheduler_device *device)
 	}
 	if (room->leaving_bytes > 0 || !room_has_given_enough(device, now_ns))
 		return false;
-	room_report(device);
+	worker_room_report(device);
 	return true;
 }
 
