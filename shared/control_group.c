@@ -23,7 +23,7 @@ static bool read_small_file(const char *path, char *text_out, size_t size)
 }
 
 /* Finds the line of the hierarchy without controllers' names: "0::/path". */
-static char *own_group(char *text)
+static char *control_group_own_path(char *text)
 {
 	char *line = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");
 	if (!line)
@@ -37,7 +37,8 @@ uint64_t control_group_least_of(const char *root, const char *membership, const 
 				control_group_parse_function *parse)
 {
 	char text[PATH_MAX], path[3 * PATH_MAX], value[64];
-	char *group = read_small_file(membership, text, sizeof(text)) ? own_group(text) : NULL;
+	char *group = read_small_file(membership, text, sizeof(text)) ? control_group_own_path(text)
+								      : NULL;
 	uint64_t least = UINT64_MAX;
 	while (group) {
 		(void)snprintf(path, sizeof(path), "%s%s/%s", root,

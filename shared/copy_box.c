@@ -15,8 +15,8 @@ bool copy_box_bytes(const struct copy_box *box, uint64_t *bytes_out)
 }
 
 /* The first bytes of the last row and of the last slice. */
-static bool last_starts(const struct copy_box *box, const struct box_pitch *pitch,
-			uint64_t *row_out, uint64_t *slice_out)
+static bool copy_box_last_starts(const struct copy_box *box, const struct box_pitch *pitch,
+				 uint64_t *row_out, uint64_t *slice_out)
 {
 	uint64_t rows = 0;
 	if (box->rows > 1) {
@@ -40,7 +40,7 @@ bool copy_box_span(const struct copy_box *box, const struct box_pitch *pitch, ui
 {
 	uint64_t span = 0, row = 0, slice = 0;
 	if (!copy_box_empty(box)) {
-		if (!last_starts(box, pitch, &row, &slice))
+		if (!copy_box_last_starts(box, pitch, &row, &slice))
 			return false;
 		if (__builtin_add_overflow(box->width_bytes, row, &span) ||
 		    __builtin_add_overflow(span, slice, &span))
@@ -56,14 +56,14 @@ struct box_pitch copy_box_tight(const struct copy_box *box)
 				  .slice_bytes = box->width_bytes * box->rows};
 }
 
-static bool same_pitches(const struct copy_box *box)
+static bool copy_box_has_same_pitches(const struct copy_box *box)
 {
 	return (box->rows == 1 || box->source.row_bytes == box->destination.row_bytes) &&
 	       (box->slices == 1 || box->source.slice_bytes == box->destination.slice_bytes);
 }
 
 /* True if two rows at this distance share a byte: one of the two nearest rows does, or none. */
-static bool row_hits(const struct copy_box *box, int64_t distance)
+static bool copy_box_row_overlaps(const struct copy_box *box, int64_t distance)
 {
 	if (box->rows == 1)
 		return distance < (int64_t)box->width_bytes &&
@@ -94,18 +94,18 @@ bool copy_box_overlaps(const struct copy_box *box, uint64_t source_offset,
 	if (source_offset + source_span <= destination_offset ||
 	    destination_offset + destination_span <= source_offset)
 		return false;
-	if (!same_pitches(box) || source_span > INT64_MAX)
+	if (!copy_box_has_same_pitches(box) || source_span > INT64_MAX)
 		return true;
 	uint64_t distance = source_offset < destination_offset ? destination_offset - source_offset
 							       : source_offset - destination_offset;
 	if (box->slices == 1)
-		return row_hits(box, (int64_t)distance);
+		return copy_box_row_overlaps(box, (int64_t)distance);
 	uint64_t slice = distance / box->source.slice_bytes,
 		 rest = distance % box->source.slice_bytes;
-	if (slice < box->slices && row_hits(box, (int64_t)rest))
+	if (slice < box->slices && copy_box_row_overlaps(box, (int64_t)rest))
 		return true;
 	return slice + 1 < box->slices &&
-	       row_hits(box, (int64_t)rest - (int64_t)box->source.slice_bytes);
+	       copy_box_row_overlaps(box, (int64_t)rest - (int64_t)box->source.slice_bytes);
 }
 
 struct copy_box copy_box_simplify(const struct copy_box *box)

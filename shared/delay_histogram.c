@@ -1,6 +1,6 @@
 #include "delay_histogram.h"
 
-static uint64_t sum(uint64_t one, uint64_t other)
+static uint64_t delay_sum(uint64_t one, uint64_t other)
 {
 	return other > UINT64_MAX - one ? UINT64_MAX : one + other;
 }
@@ -11,18 +11,18 @@ void delay_add(struct delay_histogram *histogram, uint32_t first, const uint64_t
 	if (first >= DELAY_BUCKETS)
 		return;
 	for (uint64_t i = 0; i < count && i < DELAY_BUCKETS - first; i++)
-		histogram->counts[first + i] = sum(histogram->counts[first + i], counts[i]);
+		histogram->counts[first + i] = delay_sum(histogram->counts[first + i], counts[i]);
 }
 
 uint64_t delay_total(const struct delay_histogram *histogram)
 {
 	uint64_t total = 0;
 	for (uint32_t i = 0; i < DELAY_BUCKETS; i++)
-		total = sum(total, histogram->counts[i]);
+		total = delay_sum(total, histogram->counts[i]);
 	return total;
 }
 
-static uint64_t middle(uint32_t bucket)
+static uint64_t delay_bucket_middle_ns(uint32_t bucket)
 {
 	if (bucket == 0)
 		return (1ull << DELAY_FIRST_POWER) / 2;
@@ -41,11 +41,11 @@ uint64_t delay_quantile(const struct delay_histogram *histogram, uint32_t permil
 	/* The rank of the quantile, rounded up. The product of both numbers could overflow. */
 	uint64_t rank = total / 1000u * permille + (total % 1000u * permille + 999u) / 1000u;
 	for (uint32_t i = 0; i < DELAY_BUCKETS; i++) {
-		seen = sum(seen, histogram->counts[i]);
+		seen = delay_sum(seen, histogram->counts[i]);
 		if (seen >= rank && seen > 0)
-			return middle(i);
+			return delay_bucket_middle_ns(i);
 	}
-	return middle(DELAY_BUCKETS - 1);
+	return delay_bucket_middle_ns(DELAY_BUCKETS - 1);
 }
 
 uint32_t delay_span(const struct delay_histogram *histogram, uint32_t *first_out)

@@ -55,7 +55,8 @@ static uint32_t pixel_place_of(const struct image_format *format, uint32_t compo
 	return format->is_bgra && component < 3 ? 2 - component : component;
 }
 
-static uint32_t load(const struct image_format *format, const void *bytes, uint32_t component)
+static uint32_t pixel_load_component(const struct image_format *format, const void *bytes,
+				     uint32_t component)
 {
 	const uint8_t *at = (const uint8_t *)bytes +
 			    (size_t)pixel_place_of(format, component) * format->channel_bytes;
@@ -66,8 +67,8 @@ static uint32_t load(const struct image_format *format, const void *bytes, uint3
 	return value;
 }
 
-static void store(const struct image_format *format, void *bytes, uint32_t component,
-		  uint32_t value)
+static void pixel_store_component(const struct image_format *format, void *bytes,
+				  uint32_t component, uint32_t value)
 {
 	uint8_t *at = (uint8_t *)bytes +
 		      (size_t)pixel_place_of(format, component) * format->channel_bytes;
@@ -82,7 +83,7 @@ int image_pixel_read_float(uint32_t number, const void *bytes, float value_out[4
 	if (!image_format_is_float(number))
 		return -EINVAL;
 	for (uint32_t i = 0; i < 4; i++) {
-		uint32_t raw = load(format, bytes, i);
+		uint32_t raw = pixel_load_component(format, bytes, i);
 		if (format->channel == IMAGE_CHANNEL_UNORM)
 			value_out[i] =
 				(float)raw / (format->channel_bytes == 1 ? 255.0f : 65535.0f);
@@ -94,7 +95,7 @@ int image_pixel_read_float(uint32_t number, const void *bytes, float value_out[4
 	return 0;
 }
 
-static uint32_t to_unorm(float value, float steps)
+static uint32_t pixel_to_unorm(float value, float steps)
 {
 	float limited = value > 0.0f ? value : 0.0f; /* NaN becomes 0, too */
 
@@ -110,12 +111,13 @@ int image_pixel_write_float(uint32_t number, void *bytes, const float value[4])
 	for (uint32_t i = 0; i < 4; i++) {
 		uint32_t raw = 0;
 		if (format->channel == IMAGE_CHANNEL_UNORM)
-			raw = to_unorm(value[i], format->channel_bytes == 1 ? 255.0f : 65535.0f);
+			raw = pixel_to_unorm(value[i],
+					     format->channel_bytes == 1 ? 255.0f : 65535.0f);
 		else if (format->channel_bytes == 2)
 			raw = image_float_to_half(value[i]);
 		else
 			memcpy(&raw, &value[i], sizeof(raw));
-		store(format, bytes, i, raw);
+		pixel_store_component(format, bytes, i, raw);
 	}
 	return 0;
 }
@@ -127,7 +129,7 @@ int image_pixel_read_int(uint32_t number, const void *bytes, int32_t value_out[4
 	if (!format || format->channel != IMAGE_CHANNEL_SINT)
 		return -EINVAL;
 	for (uint32_t i = 0; i < 4; i++) {
-		uint32_t raw = load(format, bytes, i);
+		uint32_t raw = pixel_load_component(format, bytes, i);
 		value_out[i] = format->channel_bytes == 1   ? (int8_t)raw
 			       : format->channel_bytes == 2 ? (int16_t)raw
 							    : (int32_t)raw;
@@ -146,7 +148,7 @@ int image_pixel_write_int(uint32_t number, void *bytes, const int32_t value[4])
 		int32_t limited = value[i] > most        ? most
 				  : value[i] < -most - 1 ? -most - 1
 							 : value[i];
-		store(format, bytes, i, (uint32_t)limited);
+		pixel_store_component(format, bytes, i, (uint32_t)limited);
 	}
 	return 0;
 }
@@ -158,7 +160,7 @@ int image_pixel_read_uint(uint32_t number, const void *bytes, uint32_t value_out
 	if (!format || format->channel != IMAGE_CHANNEL_UINT)
 		return -EINVAL;
 	for (uint32_t i = 0; i < 4; i++)
-		value_out[i] = load(format, bytes, i);
+		value_out[i] = pixel_load_component(format, bytes, i);
 	return 0;
 }
 
@@ -170,6 +172,6 @@ int image_pixel_write_uint(uint32_t number, void *bytes, const uint32_t value[4]
 		return -EINVAL;
 	uint32_t most = UINT32_MAX >> (32 - 8 * format->channel_bytes);
 	for (uint32_t i = 0; i < 4; i++)
-		store(format, bytes, i, value[i] < most ? value[i] : most);
+		pixel_store_component(format, bytes, i, value[i] < most ? value[i] : most);
 	return 0;
 }

@@ -27,7 +27,8 @@ enum image_addressing image_addressing_effective(const struct image_sampler *sam
 }
 
 /* The coordinate in pixels from the beginning. The modes that wrap first move it into the image. */
-static float place(enum image_addressing addressing, bool normalised, float coordinate, float size)
+static float sample_coordinate_in_pixels(enum image_addressing addressing, bool normalised,
+					 float coordinate, float size)
 {
 	if (addressing == IMAGE_ADDRESSING_REPEAT)
 		return (coordinate - floorf(coordinate)) * size;
@@ -57,10 +58,12 @@ static int64_t apply_addressing(enum image_addressing addressing, float whole, i
 	}
 }
 
-static struct taps find(const struct image_sampler *sampler, float coordinate, uint64_t size)
+static struct taps sample_find_taps(const struct image_sampler *sampler, float coordinate,
+				    uint64_t size)
 {
 	enum image_addressing addressing = image_addressing_effective(sampler);
-	float at = place(addressing, sampler->normalised, coordinate, (float)size);
+	float at = sample_coordinate_in_pixels(addressing, sampler->normalised, coordinate,
+					       (float)size);
 	struct taps taps = {.second = 0.0f};
 
 	if (isnan(at)) {
@@ -118,7 +121,7 @@ static float corner_weight(const struct image_view *view, const struct taps taps
 }
 
 /* NaN means the first layer. */
-static struct taps find_layer(float number, uint64_t layers)
+static struct taps sample_find_layer(float number, uint64_t layers)
 {
 	float last = (float)(layers - 1), whole = rintf(number);
 	int64_t layer = !(whole > 0.0f) ? 0 : whole < last ? (int64_t)whole : (int64_t)layers - 1;
@@ -126,13 +129,13 @@ static struct taps find_layer(float number, uint64_t layers)
 	return (struct taps){.index = {layer, layer}, .second = 0.0f};
 }
 
-static void find_all(const struct image_view *view, const struct image_sampler *sampler,
-		     const float *coordinate, struct taps taps_out[3])
+static void sample_find_all_taps(const struct image_view *view, const struct image_sampler *sampler,
+				 const float *coordinate, struct taps taps_out[3])
 {
 	for (uint32_t d = 0; d < view->dimensions; d++)
 		taps_out[d] = d == 0 && view->is_layered
-				      ? find_layer(coordinate[d], view->size[d])
-				      : find(sampler, coordinate[d], view->size[d]);
+				      ? sample_find_layer(coordinate[d], view->size[d])
+				      : sample_find_taps(sampler, coordinate[d], view->size[d]);
 }
 
 int image_sample_float(const struct image_view *view, const struct image_sampler *sampler,
@@ -144,7 +147,7 @@ int image_sample_float(const struct image_view *view, const struct image_sampler
 
 	if (!image_format_is_float(view->format))
 		return -EINVAL;
-	find_all(view, sampler, coordinate, taps);
+	sample_find_all_taps(view, sampler, coordinate, taps);
 	for (uint32_t corner = 0; corner < corners; corner++) {
 		const void *pixel = corner_pixel(view, taps, corner);
 		float weight = corner_weight(view, taps, corner), value[4] = {0};
@@ -159,14 +162,14 @@ int image_sample_float(const struct image_view *view, const struct image_sampler
 	return 0;
 }
 
-static int nearest(const struct image_view *view, const struct image_sampler *sampler,
-		   const float *coordinate, const void **pixel_out)
+static int sample_nearest_pixel(const struct image_view *view, const struct image_sampler *sampler,
+				const float *coordinate, const void **pixel_out)
 {
 	struct taps taps[3];
 
 	if (sampler->linear)
 		return -EINVAL;
-	find_all(view, sampler, coordinate, taps);
+	sample_find_all_taps(view, sampler, coordinate, taps);
 	*pixel_out = corner_pixel(view, taps, 0);
 	return 0;
 }
@@ -176,7 +179,7 @@ int image_sample_int(const struct image_view *view, const struct image_sampler *
 {
 	static const uint8_t border[IMAGE_PIXEL_BYTES_MAX];
 	const void *pixel = NULL;
-	int error = nearest(view, sampler, coordinate, &pixel);
+	int error = sample_nearest_pixel(view, sampler, coordinate, &pixel);
 
 	return error < 0 ? error
 			 : image_pixel_read_int(view->format, pixel ? pixel : border, value_out);
@@ -187,7 +190,7 @@ int image_sample_uint(const struct image_view *view, const struct image_sampler 
 {
 	static const uint8_t border[IMAGE_PIXEL_BYTES_MAX];
 	const void *pixel = NULL;
-	int error = nearest(view, sampler, coordinate, &pixel);
+	int error = sample_nearest_pixel(view, sampler, coordinate, &pixel);
 
 	return error < 0 ? error
 			 : image_pixel_read_uint(view->format, pixel ? pixel : border, value_out);

@@ -42,8 +42,8 @@ static int region_map_at(struct memory_region *region, void *wanted)
 	return 0;
 }
 
-static int create(const char *name, size_t size_bytes, int more_seals, void *wanted,
-		  struct memory_region **region_out)
+static int memory_region_make(const char *name, size_t size_bytes, int more_seals, void *wanted,
+			      struct memory_region **region_out)
 {
 	if (size_bytes == 0 || size_bytes > INT64_MAX)
 		return -EINVAL;
@@ -70,19 +70,19 @@ static int create(const char *name, size_t size_bytes, int more_seals, void *wan
 
 int memory_region_create(const char *name, size_t size_bytes, struct memory_region **region_out)
 {
-	return create(name, size_bytes, 0, NULL, region_out);
+	return memory_region_make(name, size_bytes, 0, NULL, region_out);
 }
 
 int memory_region_create_at(const char *name, size_t size_bytes, void *address,
 			    struct memory_region **region_out)
 {
-	return create(name, size_bytes, 0, address, region_out);
+	return memory_region_make(name, size_bytes, 0, address, region_out);
 }
 
 int memory_region_create_published(const char *name, size_t size_bytes,
 				   struct memory_region **region_out)
 {
-	return create(name, size_bytes, F_SEAL_FUTURE_WRITE, NULL, region_out);
+	return memory_region_make(name, size_bytes, F_SEAL_FUTURE_WRITE, NULL, region_out);
 }
 
 /* Only a memfd has seals. With the seal SHRINK, its size cannot shrink after the check. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static size_t smaller_of(size_t a, size_t b)
+static size_t word_smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -21,9 +21,9 @@ size_t word_changes(const char *a, const char *b)
 		row[0] = i;
 		for (size_t j = 1; j <= b_length; j++) {
 			size_t changes = above[j - 1] + (a[i - 1] != b[j - 1]);
-			changes = smaller_of(changes, smaller_of(above[j], row[j - 1]) + 1);
+			changes = word_smaller(changes, word_smaller(above[j], row[j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				changes = smaller_of(changes, rows[(i + 1) % 3][j - 2] + 1);
+				changes = word_smaller(changes, rows[(i + 1) % 3][j - 2] + 1);
 			row[j] = changes;
 		}
 	}

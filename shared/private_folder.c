@@ -22,7 +22,7 @@ enum { DESCRIPTORS_MAX = 16, ATTEMPTS_MAX = 16, MACHINE_BYTES = 9, OLD_SECONDS =
  * machine may see only its own locks, and locks of another machine look free. Machines whose start
  * has no id have one name.
  */
-static void name_machine(char machine_out[MACHINE_BYTES])
+static void private_folder_name_machine(char machine_out[MACHINE_BYTES])
 {
 	char text[MACHINE_BYTES] = "";
 
@@ -33,7 +33,8 @@ static void name_machine(char machine_out[MACHINE_BYTES])
 	memcpy(machine_out, text, MACHINE_BYTES);
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+static int remove_tree_entry(const char *path, const struct stat *status, int kind,
+			     struct FTW *place)
 {
 	(void)status;
 	(void)kind;
@@ -44,10 +45,10 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
 
 static void remove_tree(const char *path)
 {
-	(void)nftw(path, remove_one, DESCRIPTORS_MAX, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	(void)nftw(path, remove_tree_entry, DESCRIPTORS_MAX, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-static int open_folder(const char *path)
+static int private_folder_open(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
@@ -62,8 +63,9 @@ static bool is_same_file(const char *path, int fd)
 	       named.st_dev == held.st_dev;
 }
 
-/* True if the folder is as attempt() makes one, except for the set-group-ID of its parent. */
-static bool may_be_left(const struct stat *status, bool of_this_machine)
+/* True if the folder is as private_folder_try_to_make() makes one, except for the set-group-ID of
+ * its parent. */
+static bool private_folder_may_be_left(const struct stat *status, bool of_this_machine)
 {
 	return status->st_uid == geteuid() && (status->st_mode & 05777) == 0700 &&
 	       (of_this_machine || status->st_mtime < time(NULL) - OLD_SECONDS);
@@ -71,12 +73,13 @@ static bool may_be_left(const struct stat *status, bool of_this_machine)
 
 /* The process that made the folder may be about to lock it, and then checks whether it still
  * exists. This process has only the folder's name, and checks as well. */
-static void remove_if_left(const char *path, bool of_this_machine)
+static void private_folder_remove_if_left(const char *path, bool of_this_machine)
 {
 	struct stat status;
 
-	CLEANUP(close_fd) int fd = open_folder(path);
-	if (fd >= 0 && fstat(fd, &status) == 0 && may_be_left(&status, of_this_machine) &&
+	CLEANUP(close_fd) int fd = private_folder_open(path);
+	if (fd >= 0 && fstat(fd, &status) == 0 &&
+	    private_folder_may_be_left(&status, of_this_machine) &&
 	    flock(fd, LOCK_EX | LOCK_NB) == 0 && is_same_file(path, fd))
 		remove_tree(path);
 }
@@ -88,7 +91,7 @@ static void close_listing(DIR **listing)
 }
 
 /* PREFIX-MACHINE-XXXXXX, of any machine. */
-static bool is_named_so(const char *name, const char *prefix)
+static bool entry_is_named_after_prefix(const char *name, const char *prefix)
 {
 	const size_t length = strlen(prefix);
 
@@ -98,24 +101,25 @@ static bool is_named_so(const char *name, const char *prefix)
 	       strspn(name + length + 1, "0123456789abcdef") == MACHINE_BYTES - 1;
 }
 
-static void remove_those_left(const char *parent, const char *prefix, const char *machine)
+static void private_folders_remove_left(const char *parent, const char *prefix, const char *machine)
 {
 	CLEANUP(close_listing) DIR *listing = opendir(parent);
 	for (struct dirent *entry; listing && (entry = readdir(listing));) {
 		CLEANUP(free_pointer) char *path = NULL;
-		if (!is_named_so(entry->d_name, prefix))
+		if (!entry_is_named_after_prefix(entry->d_name, prefix))
 			continue;
 		if (asprintf(&path, "%s/%s", parent, entry->d_name) < 0)
 			path = NULL;
 		if (path)
-			remove_if_left(path, strncmp(entry->d_name + strlen(prefix) + 1, machine,
-						     MACHINE_BYTES - 1) == 0);
+			private_folder_remove_if_left(path,
+						      strncmp(entry->d_name + strlen(prefix) + 1,
+							      machine, MACHINE_BYTES - 1) == 0);
 	}
 }
 
 /* -EAGAIN: another process removed the folder as a left one, or locked it first. */
-static int attempt(const char *parent, const char *prefix, const char *machine,
-		   struct private_folder *folder_out)
+static int private_folder_try_to_make(const char *parent, const char *prefix, const char *machine,
+				      struct private_folder *folder_out)
 {
 	CLEANUP(free_pointer) char *path = NULL;
 
@@ -125,7 +129,7 @@ static int attempt(const char *parent, const char *prefix, const char *machine,
 	}
 	if (!mkdtemp(path))
 		return -errno;
-	CLEANUP(close_fd) int fd = open_folder(path);
+	CLEANUP(close_fd) int fd = private_folder_open(path);
 	/* Another process may keep the lock for any time. EWOULDBLOCK is EAGAIN. */
 	int error = fd < 0 ? fd : flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
 	if (error < 0) {
@@ -147,10 +151,10 @@ int private_folder_make(const char *parent, const char *prefix, struct private_f
 		const char *given = secure_getenv("TMPDIR");
 		parent = given && given[0] == '/' ? given : "/tmp";
 	}
-	name_machine(machine);
-	remove_those_left(parent, prefix, machine);
+	private_folder_name_machine(machine);
+	private_folders_remove_left(parent, prefix, machine);
 	for (int i = 0; i < ATTEMPTS_MAX && error == -EAGAIN; i++)
-		error = attempt(parent, prefix, machine, folder_out);
+		error = private_folder_try_to_make(parent, prefix, machine, folder_out);
 	return error;
 }
 

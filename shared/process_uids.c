@@ -14,7 +14,7 @@
 enum { STATUS_BYTES = 4096, UIDS = 4 };
 
 /* True if the process exists and the caller may not signal it, so that it is another user's. */
-static bool is_anothers(pid_t pid)
+static bool process_is_of_other_user(pid_t pid)
 {
 	return pid > 0 && kill(pid, 0) < 0 && errno == EPERM;
 }
@@ -27,7 +27,8 @@ int process_has_uid(pid_t pid, uid_t uid)
 	if (file < 0) {
 		int r = -errno;
 		/* /proc may hide the processes of others. */
-		return r == -ENOENT && uid == geteuid() && is_anothers(pid) ? -ESRCH : r;
+		return r == -ENOENT && uid == geteuid() && process_is_of_other_user(pid) ? -ESRCH
+											 : r;
 	}
 	ssize_t count = read(file, status, sizeof(status) - 1);
 	if (count < 0)

@@ -29,7 +29,7 @@ uint32_t processors_parse_quota(const char *text)
 	return quota < period ? 1 : (uint32_t)(quota / period);
 }
 
-static uint64_t parse_quota(const char *text)
+static uint64_t processors_parse_quota_text(const char *text)
 {
 	uint32_t processors = processors_parse_quota(text);
 	return processors == UINT32_MAX ? UINT64_MAX : processors;
@@ -37,7 +37,7 @@ static uint64_t parse_quota(const char *text)
 
 uint32_t processors_quota(void)
 {
-	uint64_t least = control_group_least("cpu.max", parse_quota);
+	uint64_t least = control_group_least("cpu.max", processors_parse_quota_text);
 	return least < UINT32_MAX ? (uint32_t)least : UINT32_MAX;
 }
 

@@ -7,14 +7,14 @@
 
 enum { ALIGNMENT = sizeof(struct ring_record) };
 
-static uint64_t padded(uint64_t bytes)
+static uint64_t ring_padded_bytes(uint64_t bytes)
 {
 	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
 static uint64_t record_bytes(uint64_t payload_bytes)
 {
-	return sizeof(struct ring_record) + padded(payload_bytes);
+	return sizeof(struct ring_record) + ring_padded_bytes(payload_bytes);
 }
 
 /* Half the ring: with any smaller room at the end, pad and record together still fit into an empty
@@ -27,14 +27,14 @@ static uint64_t record_bytes_max(uint64_t ring_bytes)
 
 /* The whole head is loaded once and stored once, so that this side never reads two versions of it
  * while a peer writes. */
-static void store_head(uint8_t *place, const struct ring_record *head)
+static void ring_store_head(uint8_t *place, const struct ring_record *head)
 {
 	uint64_t word;
 	memcpy(&word, head, sizeof(word));
 	__atomic_store_n((uint64_t *)(void *)place, word, __ATOMIC_RELAXED);
 }
 
-static struct ring_record load_head(const uint8_t *place)
+static struct ring_record ring_load_head(const uint8_t *place)
 {
 	uint64_t word = __atomic_load_n((const uint64_t *)(const void *)place, __ATOMIC_RELAXED);
 	struct ring_record head;
@@ -93,18 +93,19 @@ int ring_writer_reserve(struct ring_writer *writer, uint16_t kind, uint32_t payl
 		return r;
 
 	if (pad) {
-		store_head(writer->data + offset,
-			   &(struct ring_record){
-				   .payload_bytes = (uint32_t)(pad - sizeof(struct ring_record)),
-				   .kind = RING_RECORD_PAD,
-			   });
+		ring_store_head(
+			writer->data + offset,
+			&(struct ring_record){
+				.payload_bytes = (uint32_t)(pad - sizeof(struct ring_record)),
+				.kind = RING_RECORD_PAD,
+			});
 		offset = 0;
 	}
-	store_head(writer->data + offset,
-		   &(struct ring_record){.payload_bytes = payload_bytes, .kind = kind});
+	ring_store_head(writer->data + offset,
+			&(struct ring_record){.payload_bytes = payload_bytes, .kind = kind});
 	uint8_t *payload = writer->data + offset + sizeof(struct ring_record);
-	if (padded(payload_bytes) != payload_bytes)
-		memset(payload + padded(payload_bytes) - ALIGNMENT, 0, ALIGNMENT);
+	if (ring_padded_bytes(payload_bytes) != payload_bytes)
+		memset(payload + ring_padded_bytes(payload_bytes) - ALIGNMENT, 0, ALIGNMENT);
 	writer->reserved_end = writer->head + pad + wanted;
 	*payload_out = payload;
 	return 0;
@@ -117,7 +118,7 @@ void ring_writer_commit(struct ring_writer *writer)
 }
 
 /* 1: the private head is beyond the private tail; 0: there is no record. */
-static int find_record(struct ring_reader *reader)
+static int ring_find_record(struct ring_reader *reader)
 {
 	if (reader->tail != reader->head)
 		return 1;
@@ -133,12 +134,12 @@ static int find_record(struct ring_reader *reader)
 /*
  * Reads the record at `position`, and checks its head against all rules for the memory behind it.
  */
-static int check_record(const struct ring_reader *reader, uint64_t position,
-			struct ring_record *head_out)
+static int ring_check_record(const struct ring_reader *reader, uint64_t position,
+			     struct ring_record *head_out)
 {
 	uint64_t available = reader->head - position;
 	uint64_t to_end = reader->bytes - (position & (reader->bytes - 1));
-	struct ring_record head = load_head(reader->data + (position & (reader->bytes - 1)));
+	struct ring_record head = ring_load_head(reader->data + (position & (reader->bytes - 1)));
 	uint64_t whole = record_bytes(head.payload_bytes);
 	if (head.reserved != 0 || head.kind > RING_RECORD_RESUBMIT ||
 	    head.payload_bytes > PACKET_BYTES_MAX)
@@ -157,21 +158,21 @@ static int check_record(const struct ring_reader *reader, uint64_t position,
 int ring_reader_next(struct ring_reader *reader, void *buffer, uint16_t *kind_out,
 		     uint32_t *payload_bytes_out)
 {
-	int r = find_record(reader);
+	int r = ring_find_record(reader);
 	if (r <= 0)
 		return r;
 
 	struct ring_record head;
 	uint64_t position = reader->tail;
-	r = check_record(reader, position, &head);
+	r = ring_check_record(reader, position, &head);
 	if (r == 0 && head.kind == RING_RECORD_PAD) {
 		position += record_bytes(head.payload_bytes);
-		r = check_record(reader, position, &head);
+		r = ring_check_record(reader, position, &head);
 	}
 	if (r < 0)
 		return r;
 
-	uint64_t copied = padded(head.payload_bytes);
+	uint64_t copied = ring_padded_bytes(head.payload_bytes);
 	const uint8_t *payload = reader->data + (position & (reader->bytes - 1)) + sizeof(head);
 	memcpy(buffer, payload, copied);
 	/* From here on the compiler may not read the shared bytes again instead of the copy. */

@@ -10,7 +10,7 @@
 
 static struct stage_times *mapped;
 
-static void map_file(void)
+static void stage_clock_map_file(void)
 {
 	const char *path = secure_getenv("SYCLD_STAGES_FILE");
 	CLEANUP(close_fd) int file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
@@ -27,6 +27,6 @@ static void map_file(void)
 struct stage_times *stage_times(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	(void)pthread_once(&once, map_file);
+	(void)pthread_once(&once, stage_clock_map_file);
 	return mapped;
 }

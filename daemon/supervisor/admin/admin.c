@@ -85,7 +85,7 @@ static void on_admin_connected(struct sp_server *server, int connection, struct 
 
 static const struct sp_calls admin_calls = {on_admin_request, on_admin_connected};
 
-static bool find_group(const char *name, gid_t *group_out)
+static bool admin_find_group(const char *name, gid_t *group_out)
 {
 	struct group entry;
 	struct group *found = NULL;
@@ -124,11 +124,11 @@ int admin_open(struct supervisor *supervisor)
 	}
 	if (!supervisor->privileged)
 		return 0;
-	admin->has_admins = find_group(supervisor->configuration.admin_group, &admin->admins);
+	admin->has_admins = admin_find_group(supervisor->configuration.admin_group, &admin->admins);
 	if (admin->has_admins)
 		socket_give_to_group(path, supervisor->configuration.admin_group, admin->admins);
 	admin->has_observers =
-		find_group(supervisor->configuration.observer_group, &admin->observers);
+		admin_find_group(supervisor->configuration.observer_group, &admin->observers);
 	return 0;
 }
 

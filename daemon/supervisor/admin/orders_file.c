@@ -23,14 +23,14 @@ struct head {
 	uint64_t checksum; /* checksum of the rest of the file: KeptOrders */
 };
 
-static void origin_keep(Sycl__V1__OrderOrigin *row, const struct order_origin *by)
+static void kept_origin_fill(Sycl__V1__OrderOrigin *row, const struct order_origin *by)
 {
 	sycl__v1__order_origin__init(row);
 	row->uid = by->uid;
 	row->since_unix_seconds = by->since_unix_seconds;
 }
 
-static struct order_origin origin_kept(const Sycl__V1__OrderOrigin *row)
+static struct order_origin kept_origin_read(const Sycl__V1__OrderOrigin *row)
 {
 	if (!row)
 		return (struct order_origin){.since_unix_seconds = 0};
@@ -65,7 +65,7 @@ static int kept_drains_collect(const struct supervisor *supervisor, struct kept_
 		if (!tenant->drained)
 			continue;
 		kept->uids[kept->count] = tenant->uid;
-		origin_keep(&kept->origins[kept->count], &tenant->drained_by);
+		kept_origin_fill(&kept->origins[kept->count], &tenant->drained_by);
 		kept->list[kept->count] = &kept->origins[kept->count];
 		kept->count++;
 	}
@@ -94,7 +94,7 @@ static void kept_pauses_add(struct kept_pauses *kept, uint64_t session,
 	if (at == kept->room || by->since_unix_seconds == 0)
 		return;
 	sycl__v1__kept_pause__init(&kept->rows[at]);
-	origin_keep(&kept->origins[at], by);
+	kept_origin_fill(&kept->origins[at], by);
 	kept->rows[at].session = session;
 	kept->rows[at].by = &kept->origins[at];
 	kept->list[at] = &kept->rows[at];
@@ -208,7 +208,7 @@ int orders_file_save(const struct supervisor *supervisor)
 		return -ENOMEM;
 	Sycl__V1__KeptOrders kept = SYCL__V1__KEPT_ORDERS__INIT;
 	Sycl__V1__OrderOrigin drained_by;
-	origin_keep(&drained_by, &supervisor->drained_by);
+	kept_origin_fill(&drained_by, &supervisor->drained_by);
 	kept.drained = supervisor->drained;
 	kept.drained_by = supervisor->drained ? &drained_by : NULL;
 	kept.drained_uids = drains.uids;
@@ -283,7 +283,7 @@ static void kept_orders_restore_pauses(struct supervisor *supervisor,
 	supervisor->pauses = calloc(count + 1, sizeof(*supervisor->pauses));
 	for (size_t i = 0; supervisor->pauses && i < count; i++)
 		supervisor->pauses[supervisor->pause_count++] = (struct kept_pause){
-			kept->pauses[i]->session, origin_kept(kept->pauses[i]->by)};
+			kept->pauses[i]->session, kept_origin_read(kept->pauses[i]->by)};
 	/* An engine may return with thousands of sessions, and each is looked up here. */
 	if (supervisor->pauses)
 		qsort(supervisor->pauses, supervisor->pause_count, sizeof(*supervisor->pauses),
@@ -294,7 +294,7 @@ static void kept_orders_restore(struct supervisor *supervisor, const Sycl__V1__K
 {
 	bool has_origins = kept->n_users_drained_by == kept->n_drained_uids;
 	supervisor->drained = kept->drained;
-	supervisor->drained_by = origin_kept(kept->drained_by);
+	supervisor->drained_by = kept_origin_read(kept->drained_by);
 	kept_orders_restore_pauses(supervisor, kept);
 	if (kept->drained)
 		log_info("order",
@@ -302,7 +302,7 @@ static void kept_orders_restore(struct supervisor *supervisor, const Sycl__V1__K
 	for (size_t i = 0; i < kept->n_drained_uids; i++)
 		kept_orders_restore_user(
 			supervisor, kept->drained_uids[i],
-			origin_kept(has_origins ? kept->users_drained_by[i] : NULL));
+			kept_origin_read(has_origins ? kept->users_drained_by[i] : NULL));
 	for (size_t i = 0; i < kept->n_limits; i++)
 		kept_orders_restore_limit(supervisor, kept->limits[i]);
 	if (kept->n_limits > 0)

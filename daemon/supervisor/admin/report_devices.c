@@ -16,7 +16,7 @@ static bool inquiry_covers_tenant(const struct inquiry *inquiry, const struct te
 	return inquiry->asker.sees_all || tenant->uid == inquiry->asker.uid;
 }
 
-static size_t count_sayings(const struct inquiry *inquiry)
+static size_t report_count_claims(const struct inquiry *inquiry)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
@@ -29,7 +29,7 @@ static size_t count_sayings(const struct inquiry *inquiry)
 	return count;
 }
 
-static void add_sayings(const struct inquiry *inquiry, struct report_devices *devices)
+static void report_add_claims(const struct inquiry *inquiry, struct report_devices *devices)
 {
 	const struct tenant *tenant;
 	const struct engine *engine;
@@ -58,7 +58,8 @@ static int compare_claimed(const void *one, const void *other)
 	return r ? r : (a->uid > b->uid) - (a->uid < b->uid);
 }
 
-static int compare_places(const Sycl__V1__KnownDevice *a, const Sycl__V1__KnownDevice *b)
+static int known_devices_compare_place(const Sycl__V1__KnownDevice *a,
+				       const Sycl__V1__KnownDevice *b)
 {
 	if (a->facts->device != b->facts->device)
 		return a->facts->device < b->facts->device ? -1 : 1;
@@ -66,18 +67,18 @@ static int compare_places(const Sycl__V1__KnownDevice *a, const Sycl__V1__KnownD
 }
 
 /* Orders by engines' numbers. Of disputed facts, those of most engines come first. */
-static int compare_known(const void *one, const void *other)
+static int known_devices_compare(const void *one, const void *other)
 {
 	const Sycl__V1__KnownDevice *a = *(Sycl__V1__KnownDevice *const *)one,
 				    *b = *(Sycl__V1__KnownDevice *const *)other;
-	int r = compare_places(a, b);
+	int r = known_devices_compare_place(a, b);
 	if (r == 0)
 		r = (a->n_uids < b->n_uids) - (a->n_uids > b->n_uids);
 	return r ? r : (a > b) - (a < b);
 }
 
-static void add_known(const struct claimed_device *claimed, struct report_devices *devices,
-		      size_t index)
+static void report_add_known_device(const struct claimed_device *claimed,
+				    struct report_devices *devices, size_t index)
 {
 	Sycl__V1__KnownDevice *known = &devices->known[index];
 	sycl__v1__known_device__init(known);
@@ -96,7 +97,7 @@ static size_t merge_known_devices(struct report_devices *devices)
 		const struct claimed_device *before = i ? claimed - 1 : NULL;
 		bool is_equal = before && compare_claims(before->claim, claimed->claim) == 0;
 		if (!is_equal) {
-			add_known(claimed, devices, count++);
+			report_add_known_device(claimed, devices, count++);
 			devices->known[count - 1].uids = &devices->uids[uid_count];
 		}
 		if (is_equal && before->uid == claimed->uid)
@@ -107,10 +108,10 @@ static size_t merge_known_devices(struct report_devices *devices)
 	return count;
 }
 
-static void mark_disputed(struct report_devices *devices, size_t count)
+static void report_mark_disputed(struct report_devices *devices, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
-		if (compare_places(devices->list[i - 1], devices->list[i]) == 0)
+		if (known_devices_compare_place(devices->list[i - 1], devices->list[i]) == 0)
 			devices->list[i - 1]->disputed = devices->list[i]->disputed = true;
 }
 
@@ -129,7 +130,7 @@ static int compare_first_users(const void *one, const void *other)
 	return (a->place > b->place) - (a->place < b->place);
 }
 
-static int compare_ranks(const void *one, const void *other)
+static int ranked_devices_compare(const void *one, const void *other)
 {
 	const struct ranked_device *a = one, *b = other;
 	if (a->known->n_uids != b->known->n_uids)
@@ -144,7 +145,7 @@ static int compare_ranks(const void *one, const void *other)
  * come first, then the users in turn, so that no user's inventions push out others' devices. False:
  * no memory.
  */
-static bool choose_devices(struct report_devices *devices, size_t count)
+static bool report_choose_devices(struct report_devices *devices, size_t count)
 {
 	struct ranked_device *ranked = calloc(count, sizeof(*ranked));
 	if (!ranked)
@@ -155,16 +156,16 @@ static bool choose_devices(struct report_devices *devices, size_t count)
 	for (size_t i = 1; i < count; i++)
 		if (ranked[i].known->uids[0] == ranked[i - 1].known->uids[0])
 			ranked[i].turn = ranked[i - 1].turn + 1;
-	qsort(ranked, count, sizeof(*ranked), compare_ranks);
+	qsort(ranked, count, sizeof(*ranked), ranked_devices_compare);
 	for (size_t i = 0; i < REPORT_DEVICES_MAX; i++)
 		devices->list[i] = ranked[i].known;
 	free(ranked);
-	qsort((void *)devices->list, REPORT_DEVICES_MAX, sizeof(void *), compare_known);
+	qsort((void *)devices->list, REPORT_DEVICES_MAX, sizeof(void *), known_devices_compare);
 	return true;
 }
 
 /* A backend that cannot be used has no device to carry the reason, so its platform has it. */
-static void add_unavailable(Sycl__V1__AdminReply *reply, Sycl__V1__PlatformFacts *facts)
+static void report_add_unavailable(Sycl__V1__AdminReply *reply, Sycl__V1__PlatformFacts *facts)
 {
 	if (facts->available || reply->n_unavailable == REPORT_UNAVAILABLE_MAX)
 		return;
@@ -187,14 +188,14 @@ static void report_add_platforms(const struct inquiry *inquiry, Sycl__V1__AdminR
 			for (size_t i = 0; inquiry_covers_tenant(inquiry, tenant) && topology &&
 					   i < topology->n_platforms;
 			     i++)
-				add_unavailable(reply, topology->platforms[i]);
+				report_add_unavailable(reply, topology->platforms[i]);
 		}
 }
 
 bool report_devices_add(const struct inquiry *inquiry, struct report_devices *devices,
 			Sycl__V1__AdminReply *reply)
 {
-	size_t room = count_sayings(inquiry) + 1;
+	size_t room = report_count_claims(inquiry) + 1;
 	devices->claimed = calloc(room, sizeof(*devices->claimed));
 	devices->known = calloc(room, sizeof(*devices->known));
 	devices->list = calloc(room, sizeof(void *));
@@ -203,12 +204,12 @@ bool report_devices_add(const struct inquiry *inquiry, struct report_devices *de
 	if (!devices->claimed || !devices->known || !devices->list || !devices->uids ||
 	    !devices->unavailable)
 		return false;
-	add_sayings(inquiry, devices);
+	report_add_claims(inquiry, devices);
 	qsort(devices->claimed, devices->claimed_count, sizeof(*devices->claimed), compare_claimed);
 	size_t count = merge_known_devices(devices);
-	qsort((void *)devices->list, count, sizeof(void *), compare_known);
-	mark_disputed(devices, count);
-	if (count > REPORT_DEVICES_MAX && !choose_devices(devices, count))
+	qsort((void *)devices->list, count, sizeof(void *), known_devices_compare);
+	report_mark_disputed(devices, count);
+	if (count > REPORT_DEVICES_MAX && !report_choose_devices(devices, count))
 		return false;
 	reply->devices = devices->list;
 	reply->n_devices = count < REPORT_DEVICES_MAX ? count : REPORT_DEVICES_MAX;

@@ -79,7 +79,7 @@ static Sycl__V1__DevicePresent *present_row(struct report_present *present,
 }
 
 /* Engines may claim any number, so a sum that overflows becomes the largest number. */
-static void add_claim(Sycl__V1__DevicePresent *row, const Sycl__V1__DevicePresent *claim)
+static void present_add_claim(Sycl__V1__DevicePresent *row, const Sycl__V1__DevicePresent *claim)
 {
 	row->sensors = report_sensors_join(row->sensors, claim->sensors);
 	row->busy_permille += claim->busy_permille;
@@ -106,6 +106,6 @@ void report_present_devices(struct report_present *present, const struct inquiry
 				Sycl__V1__DevicePresent *row =
 					present_row(present, &engine->claims.present[i], reply);
 				if (row)
-					add_claim(row, &engine->claims.present[i]);
+					present_add_claim(row, &engine->claims.present[i]);
 			}
 }

@@ -11,7 +11,7 @@ static Sycl__V1__DeviceSensors disagreement = {
 	.unavailable = (char *)"engines report different readings",
 };
 
-static bool differ(uint64_t a, uint64_t b, uint64_t apart)
+static bool figures_differ(uint64_t a, uint64_t b, uint64_t apart)
 {
 	return (a > b ? a - b : b - a) > apart;
 }
@@ -19,9 +19,9 @@ static bool differ(uint64_t a, uint64_t b, uint64_t apart)
 static bool readings_differ(const Sycl__V1__DeviceSensors *a, const Sycl__V1__DeviceSensors *b)
 {
 	return a->total_bytes != b->total_bytes ||
-	       differ(a->temperature_celsius, b->temperature_celsius, CELSIUS_APART) ||
-	       differ(a->power_milliwatts, b->power_milliwatts, WATTS_APART * 1000ull) ||
-	       differ(a->free_bytes, b->free_bytes, a->total_bytes / 2);
+	       figures_differ(a->temperature_celsius, b->temperature_celsius, CELSIUS_APART) ||
+	       figures_differ(a->power_milliwatts, b->power_milliwatts, WATTS_APART * 1000ull) ||
+	       figures_differ(a->free_bytes, b->free_bytes, a->total_bytes / 2);
 }
 
 Sycl__V1__DeviceSensors *report_sensors_join(Sycl__V1__DeviceSensors *before,

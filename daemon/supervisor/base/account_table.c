@@ -158,7 +158,7 @@ static void account_table_rename_row(struct account_table *table, struct account
 	slots_add_row(table, at);
 }
 
-static struct account_row *oldest_of_a_group(struct account_table *table)
+static struct account_row *account_table_oldest_of_group(struct account_table *table)
 {
 	struct account_row *oldest = NULL;
 	for (uint32_t i = 0; i < table->count; i++) {
@@ -174,7 +174,7 @@ static struct account_row *oldest_of_a_group(struct account_table *table)
 static bool account_table_make_room(struct account_table *table, uint32_t most)
 {
 	while (table->count >= most) {
-		struct account_row *oldest = oldest_of_a_group(table);
+		struct account_row *oldest = account_table_oldest_of_group(table);
 		if (!oldest)
 			return false;
 		struct account_key key = oldest->key;

@@ -264,7 +264,7 @@ __attribute__((format(printf, 2, 3))) static int configuration_refuse(struct rea
 	return 0;
 }
 
-static struct configuration_origin reading_place(const struct reading *reading)
+static struct configuration_origin reading_origin(const struct reading *reading)
 {
 	return (struct configuration_origin){
 		.file = (uint16_t)reading->file_index,
@@ -299,7 +299,8 @@ static char *configuration_next_line(char *buffer, int size, void *context)
 }
 
 /* ". Did you mean 'NAME'?", or "" if no name is similar. */
-static const char *suggestion_of(const struct nearest_word *nearest, char *text, size_t bytes)
+static const char *configuration_suggestion(const struct nearest_word *nearest, char *text,
+					    size_t bytes)
 {
 	*text = '\0';
 	if (nearest->found)
@@ -315,8 +316,8 @@ static bool key_is_repeated(struct reading *reading, unsigned bit)
 }
 
 /* Sets a limit of all users, or of a section. `limit`: the place for the value. */
-static int set_limit(struct reading *reading, unsigned index, const char *value,
-		     struct configuration_limit *limit)
+static int configuration_set_limit(struct reading *reading, unsigned index, const char *value,
+				   struct configuration_limit *limit)
 {
 	const char *name = configuration_limit_names[index];
 	bool bytes = strstr(name, "_bytes") != NULL;
@@ -328,19 +329,19 @@ static int set_limit(struct reading *reading, unsigned index, const char *value,
 			bytes ? " of bytes (K, M, G, T allowed)" : "",
 			(unsigned long long)configuration_limit_most[index], value);
 	*limit = (struct configuration_limit){
-		.given = true, .value = number, .origin = reading_place(reading)};
+		.given = true, .value = number, .origin = reading_origin(reading)};
 	return 1;
 }
 
 static int set_devices(struct reading *reading, const char *value,
 		       struct configuration_devices *devices)
 {
-	const char *wrong = configuration_devices_set(devices, value, reading_place(reading));
+	const char *wrong = configuration_devices_set(devices, value, reading_origin(reading));
 	return wrong ? configuration_refuse(reading, "devices %s, not '%.64s'", wrong, value) : 1;
 }
 
 /* Returns the index of the limit; CONFIGURATION_LIMITS: there is none of this name. */
-static unsigned find_limit(const char *name)
+static unsigned configuration_find_limit(const char *name)
 {
 	unsigned i = 0;
 	while (i < CONFIGURATION_LIMITS && strcmp(configuration_limit_names[i], name) != 0)
@@ -360,19 +361,20 @@ static int refuse_limit_name(struct reading *reading, const char *section, const
 		nearest_word_consider(&nearest, "sessions_per_tenant");
 	}
 	return configuration_refuse(reading, "no such limit: '%.64s'%s", name,
-				    suggestion_of(&nearest, text, sizeof(text)));
+				    configuration_suggestion(&nearest, text, sizeof(text)));
 }
 
 static int parse_limit_line(struct reading *reading, const char *name, const char *value)
 {
-	unsigned i = find_limit(name);
+	unsigned i = configuration_find_limit(name);
 	bool is_devices = !strcmp(name, "devices");
 	if (i == CONFIGURATION_LIMITS && !is_devices)
 		return refuse_limit_name(reading, "limits", name);
 	if (key_is_repeated(reading, is_devices ? KEYS_MAX - 1 : KEY_COUNT + i))
 		return configuration_refuse(reading, "limits.%s is given twice", name);
 	return is_devices ? set_devices(reading, value, &reading->configuration->devices)
-			  : set_limit(reading, i, value, &reading->configuration->limits[i]);
+			  : configuration_set_limit(reading, i, value,
+						    &reading->configuration->limits[i]);
 }
 
 static int parse_share_line(struct reading *reading, const char *name, const char *value);
@@ -381,7 +383,7 @@ static int parse_share_line(struct reading *reading, const char *name, const cha
 static int parse_person_line(struct reading *reading, struct configuration_settings *settings,
 			     const char *section, const char *name, const char *value)
 {
-	unsigned i = find_limit(name);
+	unsigned i = configuration_find_limit(name);
 	char key[INI_LINE_BYTES];
 	if (!strcmp(name, "share")) {
 		(void)snprintf(key, sizeof(key), "%s", section);
@@ -399,13 +401,13 @@ static int parse_person_line(struct reading *reading, struct configuration_setti
 	if (is_devices)
 		return set_devices(reading, value, &settings->devices);
 	if (!is_sessions)
-		return set_limit(reading, i, value, &settings->limits[i]);
+		return configuration_set_limit(reading, i, value, &settings->limits[i]);
 	uint32_t sessions;
 	if (!set_count(value, &sessions) || sessions > SESSIONS_MOST)
 		return configuration_refuse(
 			reading, "%s needs a number from 1 to 3000, not '%.64s'", name, value);
 	settings->sessions = (struct configuration_limit){
-		.given = true, .value = sessions, .origin = reading_place(reading)};
+		.given = true, .value = sessions, .origin = reading_origin(reading)};
 	return 1;
 }
 
@@ -446,7 +448,7 @@ static int parse_share_line(struct reading *reading, const char *name, const cha
 {
 	bool wrong_name = false;
 	const char *wrong = configuration_shares_set(&reading->configuration->shares, name, value,
-						     reading_place(reading), &wrong_name);
+						     reading_origin(reading), &wrong_name);
 	if (!wrong)
 		return 1;
 	return configuration_refuse(reading, "shares.%.64s: %s%s%.64s%s", name, wrong,
@@ -462,7 +464,7 @@ static int refuse_section(struct reading *reading, const char *section)
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++)
 		nearest_word_consider(&nearest, sections[i]);
 	return configuration_refuse(reading, "no such section: [%.64s]%s", section,
-				    suggestion_of(&nearest, text, sizeof(text)));
+				    configuration_suggestion(&nearest, text, sizeof(text)));
 }
 
 /* Reads a key of [service] or [isolation]. */
@@ -485,7 +487,7 @@ static int parse_key_line(struct reading *reading, const char *section, const ch
 			return configuration_refuse(reading, "%s needs %s, not '%.64s'", name,
 						    keys[i].wants, value);
 		if (keys[i].set == set_sessions)
-			reading->configuration->sessions_origin = reading_place(reading);
+			reading->configuration->sessions_origin = reading_origin(reading);
 		return 1;
 	}
 	if (!known_section && !*section)
@@ -494,7 +496,7 @@ static int parse_key_line(struct reading *reading, const char *section, const ch
 	if (!known_section)
 		return refuse_section(reading, section);
 	return configuration_refuse(reading, "no such key in [%s]: '%.64s'%s", section, name,
-				    suggestion_of(&nearest, text, sizeof(text)));
+				    configuration_suggestion(&nearest, text, sizeof(text)));
 }
 
 /* inih's handler: 1, or 0 for an invalid line. */
@@ -577,7 +579,7 @@ struct first_error {
 	size_t bytes;
 };
 
-static void keep_first_error(void *context, bool is_error, const char *text)
+static void configuration_keep_first_error(void *context, bool is_error, const char *text)
 {
 	struct first_error *first = context;
 	if (is_error && first->bytes > 0)
@@ -592,7 +594,8 @@ int configuration_read(const char *path, struct configuration *configuration_out
 	struct configuration configuration;
 	struct first_error first = {message_out, message_bytes};
 	configuration_defaults(&configuration);
-	int r = configuration_read_file(path, &configuration, keep_first_error, &first);
+	int r = configuration_read_file(path, &configuration, configuration_keep_first_error,
+					&first);
 	if (r == 0)
 		*configuration_out = configuration;
 	return r;
@@ -602,5 +605,6 @@ int configuration_load(const char *given, bool user, struct configuration *confi
 		       char *message_out, size_t message_bytes)
 {
 	struct first_error first = {message_out, message_bytes};
-	return configuration_check(given, user, configuration_out, keep_first_error, &first);
+	return configuration_check(given, user, configuration_out, configuration_keep_first_error,
+				   &first);
 }

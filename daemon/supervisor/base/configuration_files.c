@@ -40,21 +40,21 @@ static int entry_is_configuration(const struct dirent *entry)
 	       strcmp(entry->d_name + length - strlen(".conf"), ".conf") == 0;
 }
 
-static int compare_entries(const struct dirent **a, const struct dirent **b)
+static int folder_entries_compare(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 /* Reads one file after another. An error does not end the loop, so that all are reported. */
-static int read_drop_ins(const char *path, struct configuration *configuration,
-			 const struct findings *findings)
+static int configuration_read_drop_ins(const char *path, struct configuration *configuration,
+				       const struct findings *findings)
 {
 	char folder[PATH_MAX], file[PATH_MAX + NAME_MAX + 2];
 	struct dirent **entries = NULL;
 	int length = snprintf(folder, sizeof(folder), "%s.d", path), result = 0;
 	if (length < 0 || (size_t)length >= sizeof(folder))
 		return 0;
-	int count = scandir(folder, &entries, entry_is_configuration, compare_entries);
+	int count = scandir(folder, &entries, entry_is_configuration, folder_entries_compare);
 	if (count < 0 && errno != ENOENT && errno != ENOTDIR) {
 		result = -errno;
 		(void)snprintf(file, sizeof(file), "%s: %s", folder, strerror(-result));
@@ -76,8 +76,8 @@ static int read_drop_ins(const char *path, struct configuration *configuration,
 	return result;
 }
 
-__attribute__((format(printf, 2, 3))) static void warn(const struct findings *findings,
-						       const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void
+configuration_warn(const struct findings *findings, const char *format, ...)
 {
 	char text[TEXT_BYTES];
 	va_list arguments;
@@ -99,23 +99,25 @@ static void check_minima(const struct configuration *configuration, const struct
 		last = shares->entries[i].share.origin;
 	}
 	if (sum > 100)
-		warn(findings,
-		     "%s: the minima of [shares] add up to %u %%: who wants a device together gets "
-		     "less than their minima",
-		     configuration_origin_text(configuration, last, where, sizeof(where)), sum);
+		configuration_warn(
+			findings,
+			"%s: the minima of [shares] add up to %u %%: who wants a device together gets "
+			"less than their minima",
+			configuration_origin_text(configuration, last, where, sizeof(where)), sum);
 	if (shares->everybody.least > 0 && sum + shares->everybody.least > 100 && sum <= 100)
-		warn(findings,
-		     "%s: the minima of [shares] add up to %u %% with one user of the default",
-		     configuration_origin_text(configuration, shares->everybody.origin, where,
-					       sizeof(where)),
-		     sum + shares->everybody.least);
+		configuration_warn(
+			findings,
+			"%s: the minima of [shares] add up to %u %% with one user of the default",
+			configuration_origin_text(configuration, shares->everybody.origin, where,
+						  sizeof(where)),
+			sum + shares->everybody.least);
 }
 
 /* NVIDIA's driver makes a file with the number of each GPU. Other devices are known only to their
  * drivers, which sycld does not load. */
-static void check_devices(const struct configuration *configuration,
-			  const struct configuration_devices *devices,
-			  const struct findings *findings)
+static void configuration_check_devices(const struct configuration *configuration,
+					const struct configuration_devices *devices,
+					const struct findings *findings)
 {
 	enum { CUDA = 2, DEVICES = 64 };
 	char where[TEXT_BYTES], file[TEXT_BYTES];
@@ -126,10 +128,10 @@ static void check_devices(const struct configuration *configuration,
 		(void)snprintf(file, sizeof(file), "/dev/nvidia%u", i);
 		if (!(devices->set.devices[CUDA] >> i & 1) || access(file, F_OK) == 0)
 			continue;
-		warn(findings, "%s: there is no device cuda:%u here (%s is missing)",
-		     configuration_origin_text(configuration, devices->origin, where,
-					       sizeof(where)),
-		     i, file);
+		configuration_warn(findings, "%s: there is no device cuda:%u here (%s is missing)",
+				   configuration_origin_text(configuration, devices->origin, where,
+							     sizeof(where)),
+				   i, file);
 	}
 }
 
@@ -143,14 +145,16 @@ static void check_backends(const struct configuration *configuration,
 	(void)configuration_origin_text(configuration, devices->origin, where, sizeof(where));
 	if (devices->given && devices->set.devices[CUDA] != 0 &&
 	    devices->set.devices[CUDA] != UINT64_MAX && access("/dev/nvidiactl", F_OK) < 0)
-		warn(findings, "%s: there is no device of cuda here (/dev/nvidiactl is missing)",
-		     where);
+		configuration_warn(
+			findings, "%s: there is no device of cuda here (/dev/nvidiactl is missing)",
+			where);
 	if (devices->given && devices->set.devices[OPENCL] != 0 &&
 	    devices->set.devices[OPENCL] != UINT64_MAX && !getenv("OCL_ICD_VENDORS") &&
 	    access("/etc/OpenCL/vendors", F_OK) < 0)
-		warn(findings,
-		     "%s: there is no device of opencl here (/etc/OpenCL/vendors is missing)",
-		     where);
+		configuration_warn(
+			findings,
+			"%s: there is no device of opencl here (/etc/OpenCL/vendors is missing)",
+			where);
 }
 
 static void check_together(const struct configuration *configuration,
@@ -158,10 +162,10 @@ static void check_together(const struct configuration *configuration,
 {
 	const struct configuration_people *people = &configuration->people;
 	check_minima(configuration, findings);
-	check_devices(configuration, &configuration->devices, findings);
+	configuration_check_devices(configuration, &configuration->devices, findings);
 	check_backends(configuration, &configuration->devices, findings);
 	for (unsigned i = 0; i < people->owners.count; i++) {
-		check_devices(configuration, &people->settings[i].devices, findings);
+		configuration_check_devices(configuration, &people->settings[i].devices, findings);
 		check_backends(configuration, &people->settings[i].devices, findings);
 	}
 }
@@ -182,7 +186,7 @@ int configuration_check(const char *given, bool user, struct configuration *conf
 	int r;
 	r = is_missing ? 0 : configuration_read_file(file, &configuration, found, context);
 	if (r == 0 || r == -EINVAL) {
-		int more = read_drop_ins(file, &configuration, &findings);
+		int more = configuration_read_drop_ins(file, &configuration, &findings);
 		r = r < 0 ? r : more;
 	}
 	if (r < 0)

@@ -55,7 +55,7 @@ static uint64_t now_unix_ms(void)
 	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / MILLISECOND_NS;
 }
 
-static struct event_counter *counter_find(uid_t uid)
+static struct event_counter *event_counter_find(uid_t uid)
 {
 	for (unsigned i = 0; i < COUNTERS && counters[i].count; i++)
 		if (counters[i].uid == uid)
@@ -64,7 +64,7 @@ static struct event_counter *counter_find(uid_t uid)
 }
 
 /* Returns the own number of the list's newest event of this uid; 0: there is none. */
-static uint64_t newest_in(const struct event_list *list, uid_t uid)
+static uint64_t event_list_newest_number(const struct event_list *list, uid_t uid)
 {
 	const struct kept_event *kept;
 	TAILQ_FOREACH_REVERSE(kept, &list->order, kept_events, in_order)
@@ -75,25 +75,26 @@ static uint64_t newest_in(const struct event_list *list, uid_t uid)
 	return 0;
 }
 
-static uint64_t newest_kept(uid_t uid)
+static uint64_t events_newest_number(uid_t uid)
 {
-	uint64_t session = newest_in(&of_sessions, uid), other = newest_in(&of_others, uid);
+	uint64_t session = event_list_newest_number(&of_sessions, uid),
+		 other = event_list_newest_number(&of_others, uid);
 	return session > other ? session : other;
 }
 
 /* Beyond the room, the uid without events for the longest time loses its counter. A new counter
  * begins at the newest event that is kept, so that later events have higher numbers. If none is
  * kept, it begins anew, as after a restart of the service. */
-static struct event_counter *counter_get(uid_t uid)
+static struct event_counter *event_counter_get(uid_t uid)
 {
-	struct event_counter *counter = counter_find(uid);
+	struct event_counter *counter = event_counter_find(uid);
 	if (counter)
 		return counter;
 	counter = &counters[0];
 	for (unsigned i = 0; i < COUNTERS && counter->count; i++)
 		if (counters[i].last_used < counter->last_used)
 			counter = &counters[i];
-	*counter = (struct event_counter){.uid = uid, .count = newest_kept(uid)};
+	*counter = (struct event_counter){.uid = uid, .count = events_newest_number(uid)};
 	return counter;
 }
 
@@ -102,12 +103,12 @@ static void event_set_numbers(struct event *event)
 	event->number = ++last_number;
 	if (!event->has_uid)
 		return;
-	struct event_counter *counter = counter_get(event->uid);
+	struct event_counter *counter = event_counter_get(event->uid);
 	event->own_number = ++counter->count;
 	counter->last_used = event->number;
 }
 
-static uint64_t part_number(const struct event *event)
+static uint64_t event_part_number(const struct event *event)
 {
 	if (!event->has_uid)
 		return PART_OF_NOBODY;
@@ -115,7 +116,7 @@ static uint64_t part_number(const struct event *event)
 }
 
 /* There are as many parts as events, so one is free if there is room for an event. */
-static struct event_part *part_get(struct event_list *list, uint64_t whose)
+static struct event_part *event_part_get(struct event_list *list, uint64_t whose)
 {
 	struct event_part *unused = NULL;
 	for (unsigned i = 0; i < EVENTS_KEPT; i++) {
@@ -131,7 +132,7 @@ static struct event_part *part_get(struct event_list *list, uint64_t whose)
 }
 
 /* Frees the oldest event of the part with the most events; `whose` is to get one more. */
-static struct kept_event *drop_of_largest(struct event_list *list, uint64_t whose)
+static struct kept_event *event_drop_oldest_of_largest(struct event_list *list, uint64_t whose)
 {
 	struct event_part *largest = NULL;
 	unsigned most = 0;
@@ -155,11 +156,12 @@ static struct kept_event *drop_of_largest(struct event_list *list, uint64_t whos
 
 static void event_keep(struct event_list *list, const struct event *event)
 {
-	uint64_t whose = part_number(event);
-	struct kept_event *kept =
-		list->used < EVENTS_KEPT ? &list->kept[list->used++] : drop_of_largest(list, whose);
+	uint64_t whose = event_part_number(event);
+	struct kept_event *kept = list->used < EVENTS_KEPT
+					  ? &list->kept[list->used++]
+					  : event_drop_oldest_of_largest(list, whose);
 	kept->event = *event;
-	kept->part = part_get(list, whose);
+	kept->part = event_part_get(list, whose);
 	kept->part->count++;
 	TAILQ_INSERT_TAIL(&kept->part->events, kept, in_part);
 	TAILQ_INSERT_TAIL(&list->order, kept, in_order);
@@ -190,28 +192,29 @@ uint64_t event_number(const struct event_reader *reader, const struct event *eve
 	return reader->sees_all ? event->number : event->own_number;
 }
 
-static bool reader_sees(const struct event_reader *reader, const struct event *event)
+static bool event_reader_sees(const struct event_reader *reader, const struct event *event)
 {
 	return reader->sees_all || (event->has_uid && event->uid == reader->uid);
 }
 
 /* Returns the first from `kept` on that the reader may get. */
-static const struct kept_event *next_seen(const struct event_reader *reader,
-					  const struct kept_event *kept)
+static const struct kept_event *event_reader_next(const struct event_reader *reader,
+						  const struct kept_event *kept)
 {
-	while (kept && !reader_sees(reader, &kept->event))
+	while (kept && !event_reader_sees(reader, &kept->event))
 		kept = TAILQ_NEXT(kept, in_order);
 	return kept;
 }
 
 /* From the end, as readers have most of the list already. */
-static const struct kept_event *place_after(const struct event_reader *reader,
-					    const struct event_list *list, uint64_t number)
+static const struct kept_event *event_reader_place_after(const struct event_reader *reader,
+							 const struct event_list *list,
+							 uint64_t number)
 {
 	const struct kept_event *first = NULL, *kept;
 	TAILQ_FOREACH_REVERSE(kept, &list->order, kept_events, in_order)
 	{
-		if (!reader_sees(reader, &kept->event))
+		if (!event_reader_sees(reader, &kept->event))
 			continue;
 		if (event_number(reader, &kept->event) <= number)
 			break;
@@ -224,8 +227,8 @@ struct event_cursor events_after(const struct event_reader *reader, uint64_t num
 {
 	return (struct event_cursor){
 		.reader = *reader,
-		.session = place_after(reader, &of_sessions, number),
-		.other = place_after(reader, &of_others, number),
+		.session = event_reader_place_after(reader, &of_sessions, number),
+		.other = event_reader_place_after(reader, &of_others, number),
 	};
 }
 
@@ -233,12 +236,12 @@ const struct event *event_next(struct event_cursor *cursor)
 {
 	const struct kept_event *session = cursor->session, *other = cursor->other;
 	if (session && (!other || session->event.number < other->event.number)) {
-		cursor->session = next_seen(&cursor->reader, TAILQ_NEXT(session, in_order));
+		cursor->session = event_reader_next(&cursor->reader, TAILQ_NEXT(session, in_order));
 		return &session->event;
 	}
 	if (!other)
 		return NULL;
-	cursor->other = next_seen(&cursor->reader, TAILQ_NEXT(other, in_order));
+	cursor->other = event_reader_next(&cursor->reader, TAILQ_NEXT(other, in_order));
 	return &other->event;
 }
 
@@ -246,6 +249,6 @@ uint64_t event_last(const struct event_reader *reader)
 {
 	if (reader->sees_all)
 		return last_number;
-	const struct event_counter *counter = counter_find(reader->uid);
-	return counter ? counter->count : newest_kept(reader->uid);
+	const struct event_counter *counter = event_counter_find(reader->uid);
+	return counter ? counter->count : events_newest_number(reader->uid);
 }

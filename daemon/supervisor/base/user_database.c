@@ -9,7 +9,7 @@
 enum { BYTES_FIRST = 16384 };
 
 /* Doubles the buffer after -ERANGE. */
-static int answer_buffer_grow(char **buffer, size_t *bytes)
+static int user_database_buffer_grow(char **buffer, size_t *bytes)
 {
 	size_t more = *bytes > 0 ? *bytes * 2 : BYTES_FIRST;
 	if (more > USER_DATABASE_BYTES_MOST)
@@ -27,7 +27,7 @@ int user_database_group(const char *name, gid_t *gid_out)
 	size_t bytes = 0;
 	int r = -ERANGE;
 	while (r == -ERANGE || r == -EINTR) {
-		int grown = r == -ERANGE ? answer_buffer_grow(&buffer, &bytes) : 0;
+		int grown = r == -ERANGE ? user_database_buffer_grow(&buffer, &bytes) : 0;
 		r = grown < 0 ? grown : -getgrnam_r(name, &entry, buffer, bytes, &found);
 	}
 	if (r == 0 && !found)
@@ -45,7 +45,7 @@ int user_database_uid(const char *name, uid_t *uid_out)
 	size_t bytes = 0;
 	int r = -ERANGE;
 	while (r == -ERANGE || r == -EINTR) {
-		int grown = r == -ERANGE ? answer_buffer_grow(&buffer, &bytes) : 0;
+		int grown = r == -ERANGE ? user_database_buffer_grow(&buffer, &bytes) : 0;
 		r = grown < 0 ? grown : -getpwnam_r(name, &entry, buffer, bytes, &found);
 	}
 	if (r == 0 && !found)
@@ -63,7 +63,7 @@ int user_database_user(uid_t uid, char *name_out, size_t name_bytes, gid_t *gid_
 	size_t bytes = 0;
 	int r = -ERANGE;
 	while (r == -ERANGE || r == -EINTR) {
-		int grown = r == -ERANGE ? answer_buffer_grow(&buffer, &bytes) : 0;
+		int grown = r == -ERANGE ? user_database_buffer_grow(&buffer, &bytes) : 0;
 		r = grown < 0 ? grown : -getpwuid_r(uid, &entry, buffer, bytes, &found);
 	}
 	if (r == 0 && !found)

@@ -24,12 +24,12 @@ struct memory_case {
 	struct memory_user users[MEMORY_PARTIES_MAX];
 };
 
-static uint64_t lesser(uint64_t one, uint64_t other)
+static uint64_t memory_lesser(uint64_t one, uint64_t other)
 {
 	return one < other ? one : other;
 }
 
-static uint64_t above(uint64_t bytes, uint64_t limit)
+static uint64_t memory_bytes_above(uint64_t bytes, uint64_t limit)
 {
 	return bytes > limit ? bytes - limit : 0;
 }
@@ -39,7 +39,7 @@ static uint64_t memory_part_of(uint64_t bytes, uint32_t permille)
 	return bytes / DIVISION_WHOLE * permille;
 }
 
-static void sum_users(struct memory_case *this, uint32_t count)
+static void memory_sum_users(struct memory_case *this, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct memory_party *party = &this->parties[i];
@@ -54,7 +54,7 @@ static void sum_users(struct memory_case *this, uint32_t count)
 	}
 }
 
-static void divide_among_users(struct memory_case *this)
+static void memory_divide_among_users(struct memory_case *this)
 {
 	struct division_part parts[MEMORY_PARTIES_MAX];
 	for (uint32_t i = 0; i < this->user_count; i++) {
@@ -68,46 +68,49 @@ static void divide_among_users(struct memory_case *this)
 		this->users[i].part = parts[i].part;
 }
 
-static uint32_t engine_part(const struct memory_user *user)
+static uint32_t memory_engine_part(const struct memory_user *user)
 {
 	return user->engines > 0 ? user->part / user->engines : user->part;
 }
 
 /* Returns how much the requester may get if the device has as much as this party claims. */
-static uint64_t entitlement(const struct memory_case *this, const struct memory_party *party,
-			    bool is_own_user)
+static uint64_t memory_entitlement(const struct memory_case *this, const struct memory_party *party,
+				   bool is_own_user)
 {
 	const struct memory_user *user = &this->users[this->asking_user];
 	uint64_t capacity = party->capacity_bytes;
-	uint64_t bytes = above(memory_part_of(capacity, engine_part(user)),
-			       this->parties[this->asker].held_bytes);
+	uint64_t bytes = memory_bytes_above(memory_part_of(capacity, memory_engine_part(user)),
+					    this->parties[this->asker].held_bytes);
 	if (!is_own_user)
-		bytes = lesser(bytes,
-			       above(memory_part_of(capacity, user->part), user->held_bytes));
+		bytes = memory_lesser(
+			bytes,
+			memory_bytes_above(memory_part_of(capacity, user->part), user->held_bytes));
 	return bytes;
 }
 
 /* Returns the bytes that the party could free now. */
-static uint64_t surplus(const struct memory_case *this, const struct memory_user *user,
-			const struct memory_party *party)
+static uint64_t memory_surplus(const struct memory_case *this, const struct memory_user *user,
+			       const struct memory_party *party)
 {
 	bool is_own_user = user == &this->users[this->asking_user];
 	uint64_t capacity = party->capacity_bytes;
-	uint64_t entitled = entitlement(this, party, is_own_user);
+	uint64_t entitled = memory_entitlement(this, party, is_own_user);
 	if (party == &this->parties[this->asker] || entitled < this->bytes)
 		return 0;
 	uint64_t wanted = capacity / MEMORY_STEP_PART;
-	wanted = lesser(entitled, wanted > this->bytes ? wanted : this->bytes);
-	uint64_t bytes = above(party->held_bytes, memory_part_of(capacity, engine_part(user)));
+	wanted = memory_lesser(entitled, wanted > this->bytes ? wanted : this->bytes);
+	uint64_t bytes = memory_bytes_above(party->held_bytes,
+					    memory_part_of(capacity, memory_engine_part(user)));
 	if (!is_own_user)
-		bytes = lesser(bytes, above(user->held_bytes - user->given_bytes,
-					    memory_part_of(capacity, user->part)));
-	bytes = lesser(bytes, party->spillable_bytes);
-	return lesser(bytes, above(wanted, this->given_bytes));
+		bytes = memory_lesser(bytes,
+				      memory_bytes_above(user->held_bytes - user->given_bytes,
+							 memory_part_of(capacity, user->part)));
+	bytes = memory_lesser(bytes, party->spillable_bytes);
+	return memory_lesser(bytes, memory_bytes_above(wanted, this->given_bytes));
 }
 
 /* False: no engine can give any more. */
-static bool take_from_largest(struct memory_case *this)
+static bool memory_take_from_largest(struct memory_case *this)
 {
 	struct memory_user *best_user = NULL;
 	struct memory_party *best = NULL;
@@ -116,7 +119,8 @@ static bool take_from_largest(struct memory_case *this)
 		struct memory_user *user = &this->users[i];
 		for (uint32_t j = user->first; j < user->first + user->count; j++) {
 			struct memory_party *party = &this->parties[j];
-			uint64_t bytes = party->give_bytes == 0 ? surplus(this, user, party) : 0;
+			uint64_t bytes =
+				party->give_bytes == 0 ? memory_surplus(this, user, party) : 0;
 			if (bytes <= most)
 				continue;
 			most = bytes;
@@ -138,9 +142,9 @@ uint64_t memory_divide(struct memory_party *parties, uint32_t count, uint32_t as
 	this = (struct memory_case){.parties = parties, .asker = asker, .bytes = bytes};
 	for (uint32_t i = 0; i < count; i++)
 		parties[i].give_bytes = 0;
-	sum_users(&this, count);
-	divide_among_users(&this);
-	while (take_from_largest(&this))
+	memory_sum_users(&this, count);
+	memory_divide_among_users(&this);
+	while (memory_take_from_largest(&this))
 		;
 	return this.given_bytes;
 }

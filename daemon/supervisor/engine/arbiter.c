@@ -34,7 +34,7 @@ struct memory_case {
 
 typedef bool engine_test(const struct engine *engine, const struct memory_case *of);
 
-static bool has_begun(const struct engine *engine, const struct memory_case *of)
+static bool engine_has_begun_case(const struct engine *engine, const struct memory_case *of)
 {
 	return engine->memory.wanted == of->number;
 }
@@ -48,15 +48,15 @@ static bool arbiter_is_awaited(const struct engine *engine, const struct memory_
 }
 
 /* True if the engine may hold memory of the device and has replied to all requests. */
-static bool can_be_asked(const struct engine *engine, const struct memory_case *of)
+static bool engine_can_be_asked(const struct engine *engine, const struct memory_case *of)
 {
 	return engine->state == ENGINE_READY && engine->control >= 0 &&
 	       engine->memory.wanted != of->number && engine->memory.request == 0 &&
 	       !device_set_is_empty(&engine->devices);
 }
 
-static struct engine *find_engine(struct supervisor *supervisor, engine_test *test,
-				  const struct memory_case *of)
+static struct engine *arbiter_find_engine(struct supervisor *supervisor, engine_test *test,
+					  const struct memory_case *of)
 {
 	struct tenant *tenant;
 	struct engine *engine;
@@ -91,27 +91,28 @@ static bool arbiter_send_request(struct engine *engine, const struct memory_case
 
 static void on_arbiter_timer(uv_timer_t *timer);
 
-static void answer(struct engine *engine, uint64_t bytes)
+static void arbiter_answer(struct engine *engine, uint64_t bytes)
 {
 	engine->memory.wanted = 0;
 	/* An engine that does not read waits until its own bound. */
 	(void)engine_send_memory_answer(engine, engine->memory.ask, bytes);
 }
 
-static void end_case(struct supervisor *supervisor, struct memory_case *ended)
+static void memory_case_end(struct supervisor *supervisor, struct memory_case *ended)
 {
-	struct engine *engine = find_engine(supervisor, has_begun, ended);
+	struct engine *engine = arbiter_find_engine(supervisor, engine_has_begun_case, ended);
 	if (engine) {
 		log_debug("memory", "pid %ld of uid %lu needs %llu bytes: others have freed %llu",
 			  (long)engine->pid, (unsigned long)ended->user,
 			  (unsigned long long)ended->bytes, (unsigned long long)ended->freed_bytes);
-		answer(engine, ended->freed_bytes);
+		arbiter_answer(engine, ended->freed_bytes);
 	}
 	TAILQ_REMOVE(&supervisor->arbiter->cases, ended, link);
 	free(ended);
 }
 
-static void begin_case(struct supervisor *supervisor, struct memory_case *begun, uint64_t now_ns)
+static void memory_case_begin(struct supervisor *supervisor, struct memory_case *begun,
+			      uint64_t now_ns)
 {
 	struct tenant *tenant;
 	struct engine *engine;
@@ -120,13 +121,13 @@ static void begin_case(struct supervisor *supervisor, struct memory_case *begun,
 	supervisor->arbiter->last_user = begun->user;
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
 		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (can_be_asked(engine, begun))
+			if (engine_can_be_asked(engine, begun))
 				(void)arbiter_send_request(engine, begun, 0, ARBITER_FIGURES_NS);
 }
 
 /* Fills in the engine's figures for the decision. False: the engine does not count. */
-static bool fill_party(const struct engine *engine, const struct memory_case *of, uint64_t now_ns,
-		       struct memory_party *party)
+static bool arbiter_fill_party(const struct engine *engine, const struct memory_case *of,
+			       uint64_t now_ns, struct memory_party *party)
 {
 	const struct engine_memory *memory = &engine->memory;
 	bool asks = memory->wanted == of->number;
@@ -147,14 +148,14 @@ static bool fill_party(const struct engine *engine, const struct memory_case *of
 
 /* Returns the time for freeing these bytes. It is bounded, because claims may have any size, and
  * other cases wait meanwhile. */
-static uint64_t time_to_spill(uint64_t bytes)
+static uint64_t memory_spill_time_ns(uint64_t bytes)
 {
 	uint64_t within_ns = ARBITER_SPILL_NS + bytes / COPY_BYTES_PER_NS;
 	return within_ns < ARBITER_SPILL_MOST_NS ? within_ns : ARBITER_SPILL_MOST_NS;
 }
 
 /* Sends the requests to free memory. False: no engine has to free any. */
-static bool decide(struct supervisor *supervisor, struct memory_case *of, uint64_t now_ns)
+static bool arbiter_decide(struct supervisor *supervisor, struct memory_case *of, uint64_t now_ns)
 {
 	static struct memory_party parties[MEMORY_PARTIES_MAX];
 	static struct engine *engines[MEMORY_PARTIES_MAX];
@@ -164,7 +165,7 @@ static bool decide(struct supervisor *supervisor, struct memory_case *of, uint64
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
 		TAILQ_FOREACH (engine, &tenant->engines, link) {
 			if (count == MEMORY_PARTIES_MAX ||
-			    !fill_party(engine, of, now_ns, &parties[count]))
+			    !arbiter_fill_party(engine, of, now_ns, &parties[count]))
 				continue;
 			asker = engine->memory.wanted == of->number ? count : asker;
 			engines[count++] = engine;
@@ -172,7 +173,7 @@ static bool decide(struct supervisor *supervisor, struct memory_case *of, uint64
 	if (asker == MEMORY_PARTIES_MAX)
 		return false;
 	uint64_t bytes = memory_divide(parties, count, asker, of->bytes);
-	uint64_t within_ns = time_to_spill(bytes < of->bytes ? bytes : of->bytes);
+	uint64_t within_ns = memory_spill_time_ns(bytes < of->bytes ? bytes : of->bytes);
 	bool is_requested = false;
 	for (uint32_t i = 0; i < count; i++)
 		if (parties[i].give_bytes > 0)
@@ -184,8 +185,8 @@ static bool decide(struct supervisor *supervisor, struct memory_case *of, uint64
 }
 
 /* Whoever has not replied in time, or not freed anything, is not counted on for a while. */
-static void distrust_silent(struct supervisor *supervisor, const struct memory_case *of,
-			    uint64_t now_ns)
+static void arbiter_distrust_silent_engines(struct supervisor *supervisor,
+					    const struct memory_case *of, uint64_t now_ns)
 {
 	struct tenant *tenant;
 	struct engine *engine;
@@ -197,31 +198,32 @@ static void distrust_silent(struct supervisor *supervisor, const struct memory_c
 
 /* Advances the case if its deadline has passed or its replies have arrived. False: the case has
  * ended. */
-static bool step_case(struct supervisor *supervisor, struct memory_case *of, uint64_t now_ns)
+static bool memory_case_step(struct supervisor *supervisor, struct memory_case *of, uint64_t now_ns)
 {
 	bool is_time = now_ns >= of->deadline_ns;
 	if (!is_time &&
-	    (of->phase == CASE_WAITS || find_engine(supervisor, arbiter_is_awaited, of)))
+	    (of->phase == CASE_WAITS || arbiter_find_engine(supervisor, arbiter_is_awaited, of)))
 		return true;
-	distrust_silent(supervisor, of, now_ns);
-	if (of->phase == CASE_COUNTS && decide(supervisor, of, now_ns))
+	arbiter_distrust_silent_engines(supervisor, of, now_ns);
+	if (of->phase == CASE_COUNTS && arbiter_decide(supervisor, of, now_ns))
 		return true;
-	end_case(supervisor, of);
+	memory_case_end(supervisor, of);
 	return false;
 }
 
-static bool is_same_device(const struct memory_case *one, const struct memory_case *other)
+static bool memory_cases_share_device(const struct memory_case *one,
+				      const struct memory_case *other)
 {
 	return memcmp(one->device, other->device, sizeof(one->device)) == 0;
 }
 
 /* True if another case of this device is open, or a case of another user must come first. */
-static bool must_wait(const struct supervisor *supervisor, const struct memory_case *of)
+static bool memory_case_must_wait(const struct supervisor *supervisor, const struct memory_case *of)
 {
 	const struct memory_case *other;
 	bool is_other_user = of->user != supervisor->arbiter->last_user;
 	TAILQ_FOREACH (other, &supervisor->arbiter->cases, link) {
-		if (other == of || !is_same_device(other, of))
+		if (other == of || !memory_cases_share_device(other, of))
 			continue;
 		if (other->phase != CASE_WAITS ||
 		    (!is_other_user && other->user != supervisor->arbiter->last_user))
@@ -256,9 +258,9 @@ static void arbiter_go_on(struct supervisor *supervisor)
 		has_changed = false;
 		for (of = TAILQ_FIRST(&supervisor->arbiter->cases); of; of = next) {
 			next = TAILQ_NEXT(of, link);
-			if (of->phase == CASE_WAITS && !must_wait(supervisor, of))
-				begin_case(supervisor, of, now_ns);
-			has_changed |= !step_case(supervisor, of, now_ns);
+			if (of->phase == CASE_WAITS && !memory_case_must_wait(supervisor, of))
+				memory_case_begin(supervisor, of, now_ns);
+			has_changed |= !memory_case_step(supervisor, of, now_ns);
 		}
 	}
 	arbiter_set_timer(supervisor, now_ns);
@@ -290,7 +292,7 @@ void arbiter_fini(struct supervisor *supervisor)
 /* --------------------------------------- messages --------------------------------------- */
 
 /* Returns the number of the engine's requests in this second, including this one. */
-static unsigned count_ask(struct engine_memory *memory)
+static unsigned engine_count_ask(struct engine_memory *memory)
 {
 	uint64_t now_ns = clock_now_ns();
 	if (now_ns - memory->window_ns >= NS_PER_SECOND) {
@@ -300,8 +302,8 @@ static unsigned count_ask(struct engine_memory *memory)
 	return ++memory->asks;
 }
 
-static struct memory_case *new_case(const struct engine *engine,
-				    const Sycl__V1__MemoryWanted *wanted)
+static struct memory_case *memory_case_new(const struct engine *engine,
+					   const Sycl__V1__MemoryWanted *wanted)
 {
 	struct arbiter *arbiter = engine->tenant->supervisor->arbiter;
 	struct memory_case *made = calloc(1, sizeof(*made));
@@ -327,7 +329,7 @@ bool arbiter_memory_wanted(struct engine *engine, const Sycl__V1__MemoryWanted *
 	    wanted->bytes > MEMORY_BYTES_MAX || wanted->held_bytes > MEMORY_BYTES_MAX ||
 	    wanted->capacity_bytes > MEMORY_BYTES_MAX)
 		return false;
-	unsigned asks = count_ask(memory);
+	unsigned asks = engine_count_ask(memory);
 	/* The engine has given up its earlier request, whose case continues. On a busy machine that
 	 * is no fault. */
 	if (memory->wanted != 0) {
@@ -339,9 +341,9 @@ bool arbiter_memory_wanted(struct engine *engine, const Sycl__V1__MemoryWanted *
 	 * any. */
 	const bool is_allowed = engine->tenant->supervisor->configuration.spill;
 	struct memory_case *made =
-		!is_allowed || asks > ARBITER_ASKS_MOST ? NULL : new_case(engine, wanted);
+		!is_allowed || asks > ARBITER_ASKS_MOST ? NULL : memory_case_new(engine, wanted);
 	if (!made) {
-		answer(engine, 0);
+		arbiter_answer(engine, 0);
 		return asks <= ARBITER_ASKS_WRONG;
 	}
 	memory->wanted = made->number;
@@ -349,7 +351,7 @@ bool arbiter_memory_wanted(struct engine *engine, const Sycl__V1__MemoryWanted *
 	return true;
 }
 
-static struct memory_case *find_case(const struct supervisor *supervisor, uint64_t number)
+static struct memory_case *memory_case_find(const struct supervisor *supervisor, uint64_t number)
 {
 	struct memory_case *of;
 	TAILQ_FOREACH (of, &supervisor->arbiter->cases, link)
@@ -365,7 +367,7 @@ bool arbiter_memory_state(struct engine *engine, const Sycl__V1__MemoryState *st
 	    state->held_bytes > MEMORY_BYTES_MAX || state->capacity_bytes > MEMORY_BYTES_MAX ||
 	    state->spillable_bytes > state->held_bytes)
 		return false;
-	struct memory_case *of = find_case(engine->tenant->supervisor, memory->asked);
+	struct memory_case *of = memory_case_find(engine->tenant->supervisor, memory->asked);
 	memory->request = 0;
 	/* The reply is too late. */
 	if (!of)

@@ -74,8 +74,8 @@ static bool group_file_read_number(int folder, const char *path, uint64_t *numbe
 	return true;
 }
 
-__attribute__((format(printf, 3, 4))) static void name_format(char *out, size_t size,
-							      const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void group_name_format(char *out, size_t size,
+								    const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -110,7 +110,7 @@ static bool groups_find_own_path(char path_out[2 * PATH_MAX])
 		if (strncmp(line, "0::/", 4) != 0)
 			continue;
 		line[strcspn(line, "\n")] = '\0';
-		name_format(path_out, 2ul * PATH_MAX, "%s%s", mount, line + 3);
+		group_name_format(path_out, 2ul * PATH_MAX, "%s%s", mount, line + 3);
 		return true;
 	}
 	return false;
@@ -195,7 +195,7 @@ void engine_groups_open(struct engine_groups *groups, const struct configuration
 				"no control group was delegated to this service: limits of [isolation] have no effect");
 		return;
 	}
-	name_format(self, sizeof(self), "%ld", (long)getpid());
+	group_name_format(self, sizeof(self), "%ld", (long)getpid());
 	int r = mkdirat(base, SERVICE_GROUP, 0755) < 0 && errno != EEXIST ? -errno : 0;
 	/* A group whose child groups have limits may have no processes itself. */
 	if (r == 0)
@@ -257,8 +257,8 @@ static void group_set_limit(int base, uid_t uid, const char *file, uint64_t valu
 {
 	char path[NAME_BYTES], text[VALUE_BYTES];
 	uint64_t present;
-	name_format(path, sizeof(path), USER_PREFIX "%lu/%s", (unsigned long)uid, file);
-	name_format(text, sizeof(text), "%" PRIu64, value);
+	group_name_format(path, sizeof(path), USER_PREFIX "%lu/%s", (unsigned long)uid, file);
+	group_name_format(text, sizeof(text), "%" PRIu64, value);
 	if (value && group_file_read_number(base, path, &present) && present == value)
 		return;
 	(void)group_file_write(base, path, value ? text : without);
@@ -285,14 +285,14 @@ static void group_set_limits(const struct engine_groups *groups,
 static void group_take_children(int base, const char *group, pid_t pid)
 {
 	char path[NAME_BYTES], number[32];
-	name_format(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)pid, (long)pid);
+	group_name_format(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)pid, (long)pid);
 	CLEANUP(group_file_close) FILE *file = fopen(path, "re");
 	long child;
 	for (int i = 0; file && i < CHILDREN_MAX; i++) {
 		// NOLINTNEXTLINE(cert-err34-c): the kernel's own numbers
 		if (fscanf(file, "%ld", &child) != 1)
 			return;
-		name_format(number, sizeof(number), "%ld", child);
+		group_name_format(number, sizeof(number), "%ld", child);
 		(void)group_file_write(base, group, number);
 	}
 }
@@ -312,7 +312,7 @@ static int group_take_process(int base, const char *group,
 			      const struct engine_groups_process *process)
 {
 	char number[32];
-	name_format(number, sizeof(number), "%ld", (long)process->pid);
+	group_name_format(number, sizeof(number), "%ld", (long)process->pid);
 	if (group_process_has_ended(process))
 		return -ESRCH;
 	int r = group_file_write(base, group, number);
@@ -330,14 +330,14 @@ void engine_groups_take(const struct engine_groups *groups,
 	long pid = (long)process->pid;
 	if (groups->base < 0)
 		return;
-	name_format(path, sizeof(path), USER_PREFIX "%lu", (unsigned long)uid);
+	group_name_format(path, sizeof(path), USER_PREFIX "%lu", (unsigned long)uid);
 	(void)mkdirat(groups->base, path, 0755);
 	group_set_limits(groups, configuration, uid);
-	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld", (unsigned long)uid,
-		    pid);
+	group_name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld",
+			  (unsigned long)uid, pid);
 	(void)mkdirat(groups->base, path, 0755);
-	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.procs",
-		    (unsigned long)uid, pid);
+	group_name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.procs",
+			  (unsigned long)uid, pid);
 	int r = group_take_process(groups->base, path, process);
 	if (r < 0)
 		log_warning("engine", "pid %ld of uid %lu has no control group: %s", pid,
@@ -349,8 +349,8 @@ void engine_groups_take(const struct engine_groups *groups,
 void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid)
 {
 	char path[NAME_BYTES];
-	name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.kill",
-		    (unsigned long)uid, (long)pid);
+	group_name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.kill",
+			  (unsigned long)uid, (long)pid);
 	if (groups->base >= 0)
 		(void)group_file_write(groups->base, path, "1");
 }
@@ -367,9 +367,10 @@ static void groups_tidy_user(int base, const char *user,
 		if (is_engine(context,
 			      (pid_t)strtol(entry->d_name + sizeof(ENGINE_PREFIX) - 1, NULL, 10)))
 			continue;
-		name_format(path, sizeof(path), "%.40s/%.40s/cgroup.kill", user, entry->d_name);
+		group_name_format(path, sizeof(path), "%.40s/%.40s/cgroup.kill", user,
+				  entry->d_name);
 		(void)group_file_write(base, path, "1");
-		name_format(path, sizeof(path), "%.40s/%.40s", user, entry->d_name);
+		group_name_format(path, sizeof(path), "%.40s/%.40s", user, entry->d_name);
 		(void)unlinkat(base, path,
 			       /* Fails while a process in the group has not ended; the next call
 				* then removes it. */
@@ -389,7 +390,7 @@ static bool group_holds_memory(int base, const char *user, bool are_many)
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		char path[NAME_BYTES];
 		uint64_t bytes;
-		name_format(path, sizeof(path), "%.40s/%.40s", user, files[i]);
+		group_name_format(path, sizeof(path), "%.40s/%.40s", user, files[i]);
 		if (group_file_read_number(base, path, &bytes))
 			all += bytes;
 	}

@@ -23,7 +23,7 @@
 
 enum { MESSAGE_BYTES = PATH_MAX + 512 };
 
-static int print_failure(const char *message, int status)
+static int log_start_failure(const char *message, int status)
 {
 	log_error("service", "%s", message);
 	return status;
@@ -43,23 +43,23 @@ static int claim_address(const struct options *options, int passed,
 	char message[MESSAGE_BYTES];
 	if (runtime_directory_open(options->runtime_directory, options->user, directory, message,
 				   sizeof(message)) < 0)
-		return print_failure(message, EXIT_FAILURE);
+		return log_start_failure(message, EXIT_FAILURE);
 	int r = runtime_directory_lock(directory,
 				       options->listen_fd >= 0 ? options->listen_fd + 1 : -1);
 	if (r == -EBUSY) {
 		(void)snprintf(message, sizeof(message), "another service runs in %s",
 			       directory->path);
-		return print_failure(message, EXIT_BUSY);
+		return log_start_failure(message, EXIT_BUSY);
 	}
 	if (r < 0) {
 		(void)snprintf(message, sizeof(message), "the lock of %s: %s", directory->path,
 			       strerror(-r));
-		return print_failure(message, EXIT_FAILURE);
+		return log_start_failure(message, EXIT_FAILURE);
 	}
 	(void)snprintf(path, path_bytes, "%s/" SESSION_SOCKET_NAME, directory->path);
 	r = listener_acquire(passed, options->listen_fd, path, options->user ? 0600 : 0666,
 			     listener, message, sizeof(message));
-	return r < 0 ? print_failure(message, EXIT_FAILURE) : 0;
+	return r < 0 ? log_start_failure(message, EXIT_FAILURE) : 0;
 }
 
 /* Warns here, because engines read these variables too, but could not report an error. */
@@ -91,7 +91,7 @@ struct check {
 	unsigned errors, warnings;
 };
 
-static void print_finding(void *context, bool is_error, const char *text)
+static void print_check_finding(void *context, bool is_error, const char *text)
 {
 	struct check *check = context;
 	check->errors += is_error;
@@ -106,20 +106,20 @@ static int check_configuration(const struct options *options)
 	static struct configuration configuration;
 	struct check check = {0, 0};
 	int r = configuration_check(options->configuration, options->user, &configuration,
-				    print_finding, &check);
+				    print_check_finding, &check);
 	if (r < 0)
 		return EXIT_CONFIGURATION;
 	if (share_names_missing(&configuration.shares, &configuration.people.owners, missing,
 				sizeof(missing)) > 0) {
 		(void)snprintf(text, sizeof(text), "these names are not in the user database: %s",
 			       missing);
-		print_finding(&check, false, text);
+		print_check_finding(&check, false, text);
 	}
 	return options->check_strictly && check.warnings ? EXIT_CONFIGURATION : EXIT_SUCCESS;
 }
 
 /* Used at the start of the service, which ends with the first error. */
-static void log_finding(void *context, bool is_error, const char *text)
+static void log_start_finding(void *context, bool is_error, const char *text)
 {
 	(void)context;
 	if (is_error)
@@ -147,7 +147,8 @@ int main(int argc, char **argv)
 	warn_of_bad_switches();
 	int passed = sd_listen_fds(1);
 	if (passed < 0)
-		return print_failure("the service manager's variables are not valid", EXIT_FAILURE);
+		return log_start_failure("the service manager's variables are not valid",
+					 EXIT_FAILURE);
 	if (options.detach)
 		process_state_close_foreign(passed ? SD_LISTEN_FDS_START : options.listen_fd);
 
@@ -156,8 +157,8 @@ int main(int argc, char **argv)
 	static char absolute[PATH_MAX];
 	if (options.configuration && realpath(options.configuration, absolute))
 		options.configuration = absolute;
-	if (configuration_check(options.configuration, options.user, &configuration, log_finding,
-				NULL) < 0)
+	if (configuration_check(options.configuration, options.user, &configuration,
+				log_start_finding, NULL) < 0)
 		return EXIT_CONFIGURATION;
 
 	struct runtime_directory directory = RUNTIME_DIRECTORY_INIT;
@@ -169,7 +170,7 @@ int main(int argc, char **argv)
 	if (options.detach) {
 		int r = detach_from_starter(&directory);
 		if (r < 0)
-			return print_failure(strerror(-r), EXIT_FAILURE);
+			return log_start_failure(strerror(-r), EXIT_FAILURE);
 	}
 	return supervisor_run(&options, &configuration, &directory, &listener);
 }

@@ -254,7 +254,7 @@ static void on_hand_over(uv_signal_t *handle, int number)
 	supervisor_leave(handle->data);
 }
 
-static void log_finding(void *context, bool is_error, const char *text)
+static void log_reload_finding(void *context, bool is_error, const char *text)
 {
 	(void)context;
 	if (is_error)
@@ -269,7 +269,7 @@ static void on_reload(uv_signal_t *handle, int number)
 	struct supervisor *supervisor = handle->data;
 	notify_reloading();
 	int r = configuration_check(supervisor->options.configuration, supervisor->options.user,
-				    &supervisor->configuration, log_finding, NULL);
+				    &supervisor->configuration, log_reload_finding, NULL);
 	if (r < 0)
 		log_error("configuration", "the previous configuration stays");
 	else

@@ -29,7 +29,7 @@ enum {
  * descriptors that connections of others need. All users together must not take those that engines
  * and operators need.
  */
-static unsigned descriptor_part(unsigned part, unsigned least)
+static unsigned unsettled_descriptor_limit(unsigned part, unsigned least)
 {
 	struct rlimit files;
 	rlim_t room = 0;
@@ -42,8 +42,8 @@ static unsigned descriptor_part(unsigned part, unsigned least)
 
 static unsigned unsettled_tenant_limit(const struct supervisor *supervisor)
 {
-	unsigned most =
-		descriptor_part(supervisor->privileged ? PART_OF_ONE : PART_OF_ALL, LEAST_OF_ONE);
+	unsigned most = unsettled_descriptor_limit(
+		supervisor->privileged ? PART_OF_ONE : PART_OF_ALL, LEAST_OF_ONE);
 	unsigned sessions = supervisor->configuration.sessions_per_tenant;
 	if (most > sessions)
 		most = sessions;
@@ -52,7 +52,7 @@ static unsigned unsettled_tenant_limit(const struct supervisor *supervisor)
 
 /* Returns the time by which the session must be open, counted from the moment at which an engine
  * could open it. The engine's own deadline detects a start that fails. */
-static uint64_t session_due_ns(const struct session *session)
+static uint64_t unsettled_due_ns(const struct session *session)
 {
 	const struct configuration *configuration = &session->tenant->supervisor->configuration;
 	bool has_engine = session->phase != SESSION_WAITING || session->is_silent;
@@ -63,7 +63,7 @@ static uint64_t session_due_ns(const struct session *session)
 /* In the epoll set a session stands for its process, and this bit is added for its socket. */
 #define SOCKET_BIT 1ull
 
-static uint64_t socket_key(const struct session *session)
+static uint64_t unsettled_socket_key(const struct session *session)
 {
 	return (uint64_t)(uintptr_t)session | SOCKET_BIT;
 }
@@ -81,7 +81,7 @@ static void stop_awaiting_client(struct session *session)
 int unsettled_await_client(struct session *session)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP,
-				    .data.u64 = socket_key(session)};
+				    .data.u64 = unsettled_socket_key(session)};
 	if (session->is_silent)
 		return 0;
 	if (epoll_ctl(session->tenant->supervisor->unsettled.processes, EPOLL_CTL_ADD,
@@ -125,7 +125,7 @@ static void on_unsettled_deadline(uv_timer_t *timer)
 	struct session *session, *next;
 	for (session = TAILQ_FIRST(&supervisor->unsettled.sessions); session; session = next) {
 		next = TAILQ_NEXT(session, unsettled);
-		if (session_due_ns(session) <= now_ns)
+		if (unsettled_due_ns(session) <= now_ns)
 			supervisor->observer->session_overdue(
 				session,
 				session->is_silent
@@ -233,7 +233,7 @@ bool unsettled_may_add(struct tenant *tenant, struct refusal *refusal_out)
 	if (tenant->unsettled_count >= unsettled_tenant_limit(tenant->supervisor))
 		text = "too many processes of this user connect at one time";
 	else if (tenant->supervisor->unsettled.count >=
-			 descriptor_part(PART_OF_ALL, LEAST_OF_ALL) &&
+			 unsettled_descriptor_limit(PART_OF_ALL, LEAST_OF_ALL) &&
 		 !unsettled_make_room(tenant))
 		text = "too many processes connect at one time";
 	if (!text)
