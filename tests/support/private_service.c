@@ -12,7 +12,7 @@
 
 enum { OPTIONS_MAX = 24, ENGINES_MAX = 16, STATUS_BYTES_MAX = 1 << 22, STOP_SECONDS = 100 };
 
-static int write_text(const char *path, const char *text)
+static int private_service_write_text(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "we");
 	if (!file)
@@ -21,7 +21,7 @@ static int write_text(const char *path, const char *text)
 	return fclose(file) != 0 || failed ? -EIO : 0;
 }
 
-static bool answers(void *context)
+static bool private_service_answers(void *context)
 {
 	json_t *status = private_service_status(context);
 	json_decref(status);
@@ -98,7 +98,7 @@ static int launch_sycld(struct private_service *service, const char *const *opti
 	r = child_start_logged(argv, NULL, log, &service->sycld);
 	if (r < 0)
 		return r;
-	if (wait_until(answers, service, SECONDS_NS(100)))
+	if (wait_until(private_service_answers, service, SECONDS_NS(100)))
 		return 0;
 	private_service_print_log(service);
 	return -ETIMEDOUT;
@@ -126,7 +126,7 @@ int private_service_start(const char *configuration, const char *const *options,
 	if (configuration) {
 		(void)snprintf(service->configuration, sizeof(service->configuration), "%s/conf",
 			       service->directory);
-		int r = write_text(service->configuration, configuration);
+		int r = private_service_write_text(service->configuration, configuration);
 		if (r < 0)
 			return r;
 	}
@@ -144,7 +144,8 @@ int private_service_restart(struct private_service *service)
 	return launch_sycld(service, service->user ? NULL : system_options);
 }
 
-static int remove_entry(const char *path, const struct stat *facts, int kind, struct FTW *where)
+static int private_service_remove_entry(const char *path, const struct stat *facts, int kind,
+					struct FTW *where)
 {
 	(void)facts;
 	(void)kind;
@@ -175,7 +176,8 @@ struct private_service *private_service_free(struct private_service *service)
 		if (process_exists(engines[i]))
 			(void)kill(engines[i], SIGKILL);
 	if (service->directory[0])
-		(void)nftw(service->directory, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+		(void)nftw(service->directory, private_service_remove_entry, 8,
+			   FTW_DEPTH | FTW_PHYS);
 	free(service);
 	/* A daemon that leaks, or does not end as it should, fails the test even if its clients got
 	 * correct results. */

@@ -51,8 +51,8 @@ int build_path(const char *folder, const char *name, char *path_out, size_t size
 }
 
 /* Only functions that are safe between fork and exec are called here. */
-static void run_program(const char *const *argv, const char *const *environment, int in, int out,
-			pid_t parent)
+static void process_run_program(const char *const *argv, const char *const *environment, int in,
+				int out, pid_t parent)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
@@ -80,7 +80,7 @@ static int start_child(const char *const *argv, const char *const *environment, 
 		return -errno;
 	pid_t pid = fork();
 	if (pid == 0)
-		run_program(argv, environment, in[0], out, parent);
+		process_run_program(argv, environment, in[0], out, parent);
 	int error = errno;
 	(void)close(in[0]);
 	if (pid < 0) {

@@ -35,7 +35,7 @@ struct checker {
 		}                                                                                  \
 	} while (0)
 
-static struct row *row_of(struct checker *checker, const json_t *event)
+static struct row *timeline_check_row_of(struct checker *checker, const json_t *event)
 {
 	json_int_t process = json_integer_value(json_object_get(event, "pid")),
 		   number = json_integer_value(json_object_get(event, "tid"));
@@ -64,7 +64,7 @@ static int check_name(struct checker *checker, const json_t *event)
 	const char *name = json_string_value(json_object_get(arguments, "name"));
 	REQUIRE(name && *name, "%s is empty", what);
 	if (strcmp(what, "thread_name") == 0) {
-		struct row *row = row_of(checker, event);
+		struct row *row = timeline_check_row_of(checker, event);
 		REQUIRE(!row->has_name, "row %s has two names", name);
 		row->has_name = true;
 		return 0;
@@ -125,7 +125,7 @@ static int check_event(struct checker *checker, const json_t *event)
 	REQUIRE(json_is_string(json_object_get(event, "name")), "an event has no name");
 	if (*phase == 'M')
 		return check_name(checker, event);
-	struct row *row = row_of(checker, event);
+	struct row *row = timeline_check_row_of(checker, event);
 	REQUIRE(row->has_name, "an event comes before the name of its row");
 	REQUIRE(json_is_number(json_object_get(event, "ts")), "an event has no time");
 	REQUIRE(json_is_string(json_object_get(event, "cat")), "an event has no category");

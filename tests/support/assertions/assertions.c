@@ -11,7 +11,7 @@
  * comparison. */
 static _Thread_local char values[512];
 
-static bool holds(enum assertion_order order, int sign)
+static bool assertions_holds(enum assertion_order order, int sign)
 {
 	switch (order) {
 	case ASSERTION_EQ:
@@ -34,7 +34,7 @@ static bool holds(enum assertion_order order, int sign)
 
 bool assertion_whole(enum assertion_order order, long long a, long long b)
 {
-	bool held = holds(order, (a > b) - (a < b));
+	bool held = assertions_holds(order, (a > b) - (a < b));
 	if (!held)
 		KEEP("%lld, %lld", a, b);
 	return held;
@@ -42,7 +42,7 @@ bool assertion_whole(enum assertion_order order, long long a, long long b)
 
 bool assertion_natural(enum assertion_order order, unsigned long long a, unsigned long long b)
 {
-	bool held = holds(order, (a > b) - (a < b));
+	bool held = assertions_holds(order, (a > b) - (a < b));
 	if (!held)
 		KEEP("%llu, %llu (0x%llx, 0x%llx)", a, b, a, b);
 	return held;
@@ -51,7 +51,8 @@ bool assertion_natural(enum assertion_order order, unsigned long long a, unsigne
 /* NAN is unequal to everything, and no other value is. */
 bool assertion_real(enum assertion_order order, double a, double b)
 {
-	bool held = a != a || b != b ? order == ASSERTION_NE : holds(order, (a > b) - (a < b));
+	bool held = a != a || b != b ? order == ASSERTION_NE
+				     : assertions_holds(order, (a > b) - (a < b));
 	if (!held)
 		KEEP("%.17g, %.17g", a, b);
 	return held;
@@ -59,7 +60,8 @@ bool assertion_real(enum assertion_order order, double a, double b)
 
 bool assertion_address(enum assertion_order order, const void *a, const void *b)
 {
-	bool held = holds(order, ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b));
+	bool held = assertions_holds(order,
+				     ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b));
 	if (!held)
 		KEEP("%p, %p", a, b);
 	return held;
@@ -68,7 +70,7 @@ bool assertion_address(enum assertion_order order, const void *a, const void *b)
 /* NULL comes before every string. */
 bool assertion_string(enum assertion_order order, const char *a, const char *b)
 {
-	bool held = holds(order, a && b ? strcmp(a, b) : (a != NULL) - (b != NULL));
+	bool held = assertions_holds(order, a && b ? strcmp(a, b) : (a != NULL) - (b != NULL));
 	if (!held)
 		KEEP("\"%.200s\", \"%.200s\"", a ? a : "(null)", b ? b : "(null)");
 	return held;
@@ -84,7 +86,7 @@ bool assertion_memory(enum assertion_order order, struct cr_mem a, struct cr_mem
 	int sign = (a.size > b.size) - (a.size < b.size);
 	if (first < common)
 		sign = ((const uint8_t *)a.data)[first] - ((const uint8_t *)b.data)[first];
-	bool held = holds(order, sign);
+	bool held = assertions_holds(order, sign);
 	if (!held)
 		KEEP("%zu and %zu bytes, which differ from byte %zu on", a.size, b.size, first);
 	return held;

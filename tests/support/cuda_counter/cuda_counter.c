@@ -43,7 +43,7 @@ static void *driver_symbol(const char *name)
 	return driver ? dlsym(driver, name) : NULL;
 }
 
-static bool replace(const void *from, void *to)
+static bool cuda_counter_replace(const void *from, void *to)
 {
 	for (size_t i = 0; i < OBJECTS_MAX; i++)
 		if (objects[i] == from) {
@@ -53,24 +53,24 @@ static bool replace(const void *from, void *to)
 	return false;
 }
 
-static CUresult took(enum cuda_counted kind, void *object, CUresult result)
+static CUresult cuda_counter_note_taken(enum cuda_counted kind, void *object, CUresult result)
 {
 	if (result != CUDA_SUCCESS)
 		return result;
 	(void)pthread_mutex_lock(&lock);
 	counts.taken[kind]++;
-	if (object && !replace(NULL, object))
+	if (object && !cuda_counter_replace(NULL, object))
 		abort(); /* a test that makes so many cannot be counted */
 	(void)pthread_mutex_unlock(&lock);
 	return result;
 }
 
 /* Removes the handle before the driver can give the same one to the next object. */
-static void gives(enum cuda_counted kind, const void *object)
+static void cuda_counter_note_given(enum cuda_counted kind, const void *object)
 {
 	(void)pthread_mutex_lock(&lock);
 	counts.given[kind]++;
-	if (!object || !replace(object, NULL))
+	if (!object || !cuda_counter_replace(object, NULL))
 		counts.foreign++;
 	(void)pthread_mutex_unlock(&lock);
 }
@@ -79,12 +79,13 @@ static CUresult own_stream_create(CUstream *stream_out, unsigned flags, int prio
 {
 	CUresult result = stream_create(stream_out, flags, priority);
 
-	return took(CUDA_STREAMS, result == CUDA_SUCCESS ? (void *)*stream_out : NULL, result);
+	return cuda_counter_note_taken(CUDA_STREAMS,
+				       result == CUDA_SUCCESS ? (void *)*stream_out : NULL, result);
 }
 
 static CUresult own_stream_destroy(CUstream stream)
 {
-	gives(CUDA_STREAMS, stream);
+	cuda_counter_note_given(CUDA_STREAMS, stream);
 	return stream_destroy(stream);
 }
 
@@ -92,18 +93,19 @@ static CUresult own_event_create(CUevent *event_out, unsigned flags)
 {
 	CUresult result = event_create(event_out, flags);
 
-	return took(CUDA_EVENTS, result == CUDA_SUCCESS ? (void *)*event_out : NULL, result);
+	return cuda_counter_note_taken(CUDA_EVENTS,
+				       result == CUDA_SUCCESS ? (void *)*event_out : NULL, result);
 }
 
 static CUresult own_event_destroy(CUevent event)
 {
-	gives(CUDA_EVENTS, event);
+	cuda_counter_note_given(CUDA_EVENTS, event);
 	return event_destroy(event);
 }
 
 static CUresult own_context_retain(CUcontext *context_out, CUdevice device)
 {
-	return took(CUDA_CONTEXTS, NULL, context_retain(context_out, device));
+	return cuda_counter_note_taken(CUDA_CONTEXTS, NULL, context_retain(context_out, device));
 }
 
 static CUresult own_context_release(CUdevice device)

@@ -47,7 +47,7 @@ static char platform_name[] = "Fake platform", vendor[] = "sycld", version[] = "
 	    profile[] = "FULL_PROFILE";
 static char nothing[] = "";
 
-static int refuse(enum fake_entry entry, struct backend_fault *fault_out)
+static int backend_refuse(enum fake_entry entry, struct backend_fault *fault_out)
 {
 	(void)pthread_mutex_lock(&fake_state.lock);
 	bool fails = fake_scripted_locked(entry, FAKE_ANY_DEVICE, fault_out);
@@ -58,7 +58,7 @@ static int refuse(enum fake_entry entry, struct backend_fault *fault_out)
 static int fake_open(const struct backend_settings *settings, struct backend **backend_out,
 		     struct backend_fault *fault_out)
 {
-	int result = refuse(FAKE_OPEN, fault_out);
+	int result = backend_refuse(FAKE_OPEN, fault_out);
 	if (result == 0 && settings->options && settings->options[0]) {
 		fake_fault(fault_out, STATUS_INVALID, "the fake backend has no option \"%.100s\"",
 			   settings->options[0]);
@@ -171,7 +171,7 @@ static void describe_device(struct backend *backend, uint32_t index)
 static int fake_enumerate(struct backend *backend, struct backend_topology *topology_out,
 			  struct backend_fault *fault_out)
 {
-	int result = refuse(FAKE_ENUMERATE, fault_out);
+	int result = backend_refuse(FAKE_ENUMERATE, fault_out);
 	if (result < 0)
 		return result;
 	backend->platform = (struct backend_platform_facts){

@@ -11,7 +11,7 @@
 
 #define EAT_BYTES (1u << 20)
 
-static void eat(void)
+static void build_script_use_up_memory(void)
 {
 	char *piece;
 
@@ -26,14 +26,14 @@ static void eat(void)
 	abort();
 }
 
-static void touch(const char *path)
+static void build_script_touch(const char *path)
 {
 	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		(void)!write(fd, "x", 1);
 }
 
-static void keep(const char *directory, const char *name)
+static void build_script_keep(const char *directory, const char *name)
 {
 	CLEANUP(free_pointer) char *path = NULL;
 
@@ -41,7 +41,7 @@ static void keep(const char *directory, const char *name)
 		path = NULL;
 		return;
 	}
-	touch(path);
+	build_script_touch(path);
 }
 
 /* Blocks until another process opens the other end. */
@@ -51,7 +51,8 @@ static void wait_for_fifo(const char *path)
 	(void)fd;
 }
 
-static void act(const char *word, const char *value, const char *cache_directory, char **log_out)
+static void build_script_run_word(const char *word, const char *value, const char *cache_directory,
+				  char **log_out)
 {
 	if (strcmp(word, "log") == 0) {
 		free(*log_out);
@@ -72,13 +73,13 @@ static void act(const char *word, const char *value, const char *cache_directory
 				(void)pause();
 		close_fd(&fd);
 	} else if (strcmp(word, "eat") == 0) {
-		eat();
+		build_script_use_up_memory();
 	} else if (strcmp(word, "exit") == 0) {
 		_exit((int)strtol(value, NULL, 10));
 	} else if (strcmp(word, "touch") == 0) {
-		touch(value);
+		build_script_touch(value);
 	} else if (strcmp(word, "keep") == 0) {
-		keep(cache_directory, value);
+		build_script_keep(cache_directory, value);
 	} else if (strcmp(word, "wait") == 0) {
 		wait_for_fifo(value);
 	}
@@ -96,6 +97,6 @@ void fake_build_script(const char *source, size_t source_bytes, const char *cach
 			continue;
 		char *value = line + sizeof(prefix) - 1;
 		const char *word = strsep(&value, " ");
-		act(word, value ? value : "", cache_directory, log_out);
+		build_script_run_word(word, value ? value : "", cache_directory, log_out);
 	}
 }

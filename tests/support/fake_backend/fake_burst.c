@@ -13,8 +13,8 @@ static_assert(FAKE_BURST_MAX <= 32, "a bit each");
 
 /* Returns the kernel's only value, or NULL if it has none. `*more_out`: it has further
  * arguments. */
-static const struct backend_argument *value_of(const struct backend_command *command,
-					       bool *more_out)
+static const struct backend_argument *burst_kernel_value(const struct backend_command *command,
+							 bool *more_out)
 {
 	const struct backend_argument *value = NULL;
 	*more_out = false;
@@ -32,7 +32,7 @@ static bool is_fit(const struct backend_lane *lane, const struct backend_command
 {
 	const struct fake_function *function = command->launch.kernel->function;
 	bool more;
-	const struct backend_argument *value = value_of(command, &more);
+	const struct backend_argument *value = burst_kernel_value(command, &more);
 	bool plain = function->special == FAKE_PLAIN || function->special == FAKE_FAIL ||
 		     function->special == FAKE_FAIL_ODD;
 	return lane->device->slot->options.bursts && count <= FAKE_BURST_MAX && plain &&
@@ -49,7 +49,7 @@ int fake_submit_burst(struct backend_lane *lane, const struct backend_command *c
 	bool more;
 	if (!is_fit(lane, command, count))
 		return -EAGAIN;
-	const struct backend_argument *value = value_of(command, &more);
+	const struct backend_argument *value = burst_kernel_value(command, &more);
 	for (uint32_t i = 0; value && i < count; i++)
 		memcpy(&burst.values[i],
 		       (const uint8_t *)value->value.bytes + (size_t)i * value_stride_bytes,
@@ -62,7 +62,7 @@ void fake_burst_run_locked(struct fake_command *command, void (*run)(struct fake
 	bool more;
 	struct backend_fault first = {.status = STATUS_SUCCESS};
 	struct backend_argument *value =
-		(struct backend_argument *)value_of(&command->command, &more);
+		(struct backend_argument *)burst_kernel_value(&command->command, &more);
 	for (uint32_t i = 0; i < command->burst.count; i++) {
 		if (value)
 			value->value.bytes = &command->burst.values[i];

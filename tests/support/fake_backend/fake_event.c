@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct fake_shared_event *find_locked(uint64_t id)
+static struct fake_shared_event *event_find_locked(uint64_t id)
 {
 	for (uint32_t i = 0; i < FAKE_EVENTS_MAX; i++)
 		if (fake_state.events[i].id == id)
@@ -23,10 +23,10 @@ static struct fake_shared_event *find_handle_locked(const uint8_t handle[64])
 {
 	uint64_t id;
 	memcpy(&id, handle, sizeof(id));
-	return id == 0 ? NULL : find_locked(id);
+	return id == 0 ? NULL : event_find_locked(id);
 }
 
-static int make_event(struct backend_device *device, struct fake_shared_event *shared,
+static int event_make(struct backend_device *device, struct fake_shared_event *shared,
 		      struct backend_event **event_out, struct backend_fault *fault_out)
 {
 	if (!shared) {
@@ -54,8 +54,8 @@ int fake_event_create(struct backend_device *device, struct backend_event **even
 	if (!fake_has(device, BACKEND_FEATURE_SHARED_EVENT))
 		return fake_refuse(device, "share events", fault_out);
 	fake_lock();
-	struct fake_shared_event *shared = find_locked(0);
-	int result = make_event(device, shared, event_out, fault_out);
+	struct fake_shared_event *shared = event_find_locked(0);
+	int result = event_make(device, shared, event_out, fault_out);
 	if (result == 0) {
 		shared->id = ++fake_state.last_id;
 		memset(handle_out, 0, 64);
@@ -73,7 +73,7 @@ int fake_event_open(struct backend_device *device, const uint8_t handle[64],
 	if (!fake_has(device, BACKEND_FEATURE_SHARED_EVENT))
 		return fake_refuse(device, "share events", fault_out);
 	fake_lock();
-	int result = make_event(device, find_handle_locked(handle), event_out, fault_out);
+	int result = event_make(device, find_handle_locked(handle), event_out, fault_out);
 	fake_unlock();
 	return result;
 }

@@ -21,7 +21,7 @@ static bool can_start(const struct fake_command *command)
 	return true;
 }
 
-static uint32_t value_of(const struct backend_argument *argument)
+static uint32_t fake_argument_value(const struct backend_argument *argument)
 {
 	uint32_t value = 0;
 	memcpy(&value, argument->value.bytes, sizeof(value));
@@ -33,7 +33,7 @@ bool fake_gate_holds_locked(const struct backend_command *command)
 	if (command->kind != BACKEND_COMMAND_LAUNCH ||
 	    command->launch.kernel->function->special != FAKE_HOLD)
 		return false;
-	uint32_t gate = value_of(&command->launch.arguments[0]);
+	uint32_t gate = fake_argument_value(&command->launch.arguments[0]);
 	return gate >= FAKE_GATES || !fake_state.gates_open[gate];
 }
 
@@ -74,7 +74,7 @@ static bool bind_argument(struct fake_launch *launch, const struct backend_argum
 		return true;
 	}
 	if (argument->kind == BACKEND_ARGUMENT_VALUE) {
-		launch->value = value_of(argument);
+		launch->value = fake_argument_value(argument);
 		return true;
 	}
 	if (argument->global.usm && !argument->global.memory) {
@@ -155,7 +155,7 @@ static void run_launch(struct fake_command *command)
 			   function->name);
 }
 
-static void run_fill(struct fake_command *command)
+static void execute_run_fill(struct fake_command *command)
 {
 	const struct backend_command *c = &command->command;
 	uint8_t *to = c->fill.memory->data + c->fill.offset_bytes;
@@ -227,7 +227,7 @@ void fake_command_run_locked(struct fake_command *command)
 			c->transfer.size_bytes);
 		break;
 	case BACKEND_COMMAND_FILL:
-		run_fill(command);
+		execute_run_fill(command);
 		break;
 	case BACKEND_COMMAND_USM_COPY:
 	case BACKEND_COMMAND_USM_FILL:
@@ -311,7 +311,7 @@ static uint64_t wanted_ns(const struct backend_command *command)
 	const struct backend_part *part = &command->launch.part;
 	if (function->special != FAKE_TAKE && function->special != FAKE_TAKE_FAIL)
 		return 0;
-	uint64_t ns = value_of(&command->launch.arguments[function->argument_count - 1]);
+	uint64_t ns = fake_argument_value(&command->launch.arguments[function->argument_count - 1]);
 	return part->of ? backend_part_at(ns, part->end, part->of) -
 				  backend_part_at(ns, part->first, part->of)
 			: ns;

@@ -3,31 +3,31 @@
 
 #include <string.h>
 
-static void run_fill(struct fake_launch *launch)
+static void functions_run_fill(struct fake_launch *launch)
 {
 	for (uint64_t i = launch->begin; i < launch->end; i++)
 		launch->destination[i] = launch->value;
 }
 
-static void run_increment(struct fake_launch *launch)
+static void functions_run_increment(struct fake_launch *launch)
 {
 	for (uint64_t i = launch->begin; i < launch->end; i++)
 		launch->destination[i]++;
 }
 
-static void run_copy(struct fake_launch *launch)
+static void functions_run_copy(struct fake_launch *launch)
 {
 	for (uint64_t i = launch->begin; i < launch->end; i++)
 		launch->destination[i] = launch->source[i];
 }
 
-static void run_add(struct fake_launch *launch)
+static void functions_run_add(struct fake_launch *launch)
 {
 	for (uint64_t i = launch->begin; i < launch->end; i++)
 		launch->destination[i] += launch->source[i];
 }
 
-static void run_mix(struct fake_launch *launch)
+static void functions_run_mix(struct fake_launch *launch)
 {
 	for (uint64_t i = launch->begin; i < launch->end; i++)
 		launch->destination[i] =
@@ -81,13 +81,28 @@ static void run_sum_list(struct fake_launch *launch)
 #define IMAGE  BACKEND_ARGUMENT_IMAGE
 
 static const struct fake_function functions[] = {
-	{.name = "fill_u32", .argument_count = 2, .kinds = {GLOBAL, VALUE}, .run = run_fill},
+	{.name = "fill_u32",
+	 .argument_count = 2,
+	 .kinds = {GLOBAL, VALUE},
+	 .run = functions_run_fill},
 	{.name = "linear_id_u32", .argument_count = 1, .kinds = {GLOBAL}, .run = run_linear_id},
-	{.name = "increment_u32", .argument_count = 1, .kinds = {GLOBAL}, .run = run_increment},
-	{.name = "add_u32", .argument_count = 2, .kinds = {GLOBAL, GLOBAL}, .run = run_add},
-	{.name = "copy_u32", .argument_count = 2, .kinds = {GLOBAL, GLOBAL}, .run = run_copy},
+	{.name = "increment_u32",
+	 .argument_count = 1,
+	 .kinds = {GLOBAL},
+	 .run = functions_run_increment},
+	{.name = "add_u32",
+	 .argument_count = 2,
+	 .kinds = {GLOBAL, GLOBAL},
+	 .run = functions_run_add},
+	{.name = "copy_u32",
+	 .argument_count = 2,
+	 .kinds = {GLOBAL, GLOBAL},
+	 .run = functions_run_copy},
 	{.name = "append_u32", .argument_count = 2, .kinds = {GLOBAL, VALUE}, .run = run_append},
-	{.name = "mix_u32", .argument_count = 3, .kinds = {GLOBAL, GLOBAL, VALUE}, .run = run_mix},
+	{.name = "mix_u32",
+	 .argument_count = 3,
+	 .kinds = {GLOBAL, GLOBAL, VALUE},
+	 .run = functions_run_mix},
 	{.name = "sum_list_u32",
 	 .argument_count = 2,
 	 .kinds = {GLOBAL, GLOBAL},
@@ -121,13 +136,13 @@ static const struct fake_function functions[] = {
 	 .special = FAKE_TAKE,
 	 .argument_count = 2,
 	 .kinds = {GLOBAL, VALUE},
-	 .run = run_increment},
+	 .run = functions_run_increment},
 	{.name = "take_and_fail", .special = FAKE_TAKE_FAIL, .argument_count = 1, .kinds = {VALUE}},
 	{.name = "fill_even_u32",
 	 .special = FAKE_FAIL_ODD,
 	 .argument_count = 2,
 	 .kinds = {GLOBAL, VALUE},
-	 .run = run_fill},
+	 .run = functions_run_fill},
 	{.name = "fail", .special = FAKE_FAIL, .any_arguments = true},
 	{.name = "refuse", .special = FAKE_REFUSE, .any_arguments = true},
 	{.name = "lose_device", .special = FAKE_LOSE, .any_arguments = true},

@@ -57,7 +57,7 @@ static int no_memory(struct backend_fault *fault_out)
 	return -ENOMEM;
 }
 
-static int invalid(struct backend_fault *fault_out, const char *what)
+static int graph_invalid(struct backend_fault *fault_out, const char *what)
 {
 	fake_fault(fault_out, STATUS_INVALID, "%s", what);
 	return -EINVAL;
@@ -131,12 +131,12 @@ static int call_native(const struct backend_device *device, const struct backend
 	free(memories);
 	if (native->failed)
 		return no_memory(fault_out);
-	return result == 0 ? 0 : invalid(fault_out, "a native command failed");
+	return result == 0 ? 0 : graph_invalid(fault_out, "a native command failed");
 }
 
 /* ---------------------------------------- nodes ----------------------------------------- */
 
-static void node_clear(struct node *node)
+static void graph_node_clear(struct node *node)
 {
 	free(node->command);
 	native_free(node->native);
@@ -149,7 +149,7 @@ static void node_clear(struct node *node)
 void fake_graph_drop(struct backend_graph *graph)
 {
 	for (uint32_t i = 0; i < graph->count; i++)
-		node_clear(&graph->nodes[i]);
+		graph_node_clear(&graph->nodes[i]);
 	free(graph->nodes);
 	free(graph);
 }
@@ -167,7 +167,7 @@ static bool keep_edges(struct node *node, const uint32_t *after, uint32_t count)
 
 static struct backend_graph *graph_copy(const struct backend_graph *graph);
 
-static bool node_copy(const struct node *from, struct node *to)
+static bool graph_node_copy(const struct node *from, struct node *to)
 {
 	*to = (struct node){.kind = from->kind, .place = from->place};
 	if (from->command)
@@ -193,7 +193,7 @@ static struct backend_graph *graph_copy(const struct backend_graph *graph)
 		.device = graph->device, .nodes = nodes, .place = TOP, .is_finished = true};
 	bool whole = true;
 	while (whole && copy->count < graph->count) {
-		whole = node_copy(&graph->nodes[copy->count], &nodes[copy->count]);
+		whole = graph_node_copy(&graph->nodes[copy->count], &nodes[copy->count]);
 		copy->count++;
 	}
 	if (whole)
@@ -231,10 +231,11 @@ static int condition_check(const struct backend_graph *graph, const struct backe
 	if (!fake_has(graph->device, BACKEND_FEATURE_GRAPH_CONDITION))
 		return no_node(fault_out, "conditions cannot be nodes here");
 	if (!good || command->condition.body_nodes == 0)
-		return invalid(fault_out, "a condition's word lies in memory, and it has a body");
+		return graph_invalid(fault_out,
+				     "a condition's word lies in memory, and it has a body");
 	if (graph->place != TOP &&
 	    command->condition.body_nodes >= graph->nodes[graph->place].end - graph->count)
-		return invalid(fault_out, "a body reaches beyond the one that it lies in");
+		return graph_invalid(fault_out, "a body reaches beyond the one that it lies in");
 	return 0;
 }
 
@@ -306,8 +307,9 @@ static int node_make(struct backend_graph *graph, const struct backend_command *
 	if (command->kind == BACKEND_COMMAND_GRAPH) {
 		const struct backend_graph *child = command->graph;
 		if (child == graph || child->device != graph->device || !child->is_finished)
-			return invalid(fault_out,
-				       "a graph in a graph is finished, and of the same device");
+			return graph_invalid(
+				fault_out,
+				"a graph in a graph is finished, and of the same device");
 		if (child->has_conditions)
 			return no_node(fault_out, "a graph with conditions cannot be a node");
 		node->child = graph_copy(child);
@@ -351,10 +353,10 @@ int fake_graph_add(struct backend_graph *graph, const struct backend_command *co
 	if (fake_entry_fails(FAKE_GRAPH_ADD, graph->device, fault_out))
 		return -EIO;
 	if (graph->is_finished)
-		return invalid(fault_out, "a finished graph takes no more nodes");
+		return graph_invalid(fault_out, "a finished graph takes no more nodes");
 	for (uint32_t i = 0; i < after_count; i++)
 		if (after[i] >= graph->count || graph->nodes[after[i]].place != graph->place)
-			return invalid(fault_out, "a node waits for one that does not exist");
+			return graph_invalid(fault_out, "a node waits for one that does not exist");
 	struct node *nodes = reallocarray(graph->nodes, graph->count + 1u, sizeof(*nodes));
 	if (!nodes)
 		return no_memory(fault_out);
@@ -363,7 +365,7 @@ int fake_graph_add(struct backend_graph *graph, const struct backend_command *co
 	if (result == 0 && !keep_edges(&node, after, after_count))
 		result = no_memory(fault_out);
 	if (result < 0) {
-		node_clear(&node);
+		graph_node_clear(&node);
 		return result;
 	}
 	fake_lock();
@@ -386,9 +388,9 @@ int fake_graph_finish(struct backend_graph *graph, bool updatable, struct backen
 	if (fake_entry_fails(FAKE_GRAPH_FINISH, graph->device, fault_out))
 		return -EIO;
 	if (graph->is_finished)
-		return invalid(fault_out, "the graph is finished already");
+		return graph_invalid(fault_out, "the graph is finished already");
 	if (graph->place != TOP || (graph->has_conditions && updatable))
-		return invalid(
+		return graph_invalid(
 			fault_out,
 			"nodes of a body are missing, or a graph with conditions is to be updatable");
 	graph->is_finished = true;
@@ -409,7 +411,7 @@ int fake_graph_update(struct backend_graph *graph, uint32_t index,
 	graph->device->slot->counters.graph_misuses += busy;
 	fake_unlock();
 	if (busy || !graph->is_finished || !graph->is_updatable || index >= graph->count)
-		return invalid(fault_out, "there is no such node that can be changed now");
+		return graph_invalid(fault_out, "there is no such node that can be changed now");
 	struct node *old = &graph->nodes[index];
 	bool skips = command->kind == BACKEND_COMMAND_NOP &&
 		     fake_has(graph->device, BACKEND_FEATURE_GRAPH_SWITCH);
@@ -418,7 +420,7 @@ int fake_graph_update(struct backend_graph *graph, uint32_t index,
 		return no_node(fault_out, "a node keeps its kind and its kernel");
 	int result = node_make(graph, command, &node, fault_out);
 	if (result < 0) {
-		node_clear(&node);
+		graph_node_clear(&node);
 		return result;
 	}
 	free(old->command);
@@ -450,13 +452,13 @@ int fake_graph_check(const struct backend_lane *lane, const struct backend_comma
 	struct backend_graph *graph = command->graph;
 	if (!backend_lane_computes(lane->kind) || !graph || !graph->is_finished ||
 	    graph->device != lane->device)
-		return invalid(fault_out,
-			       "a finished graph of this device runs on a lane for computing");
+		return graph_invalid(
+			fault_out, "a finished graph of this device runs on a lane for computing");
 	fake_lock();
 	bool elsewhere = graph->in_flight > 0 && graph->lane != lane;
 	lane->device->slot->counters.graph_misuses += elsewhere;
 	fake_unlock();
-	return elsewhere ? invalid(fault_out, "the graph is in flight on another lane") : 0;
+	return elsewhere ? graph_invalid(fault_out, "the graph is in flight on another lane") : 0;
 }
 
 void fake_graph_sent_locked(const struct fake_command *command)
@@ -486,7 +488,7 @@ bool fake_graph_is_held_locked(const struct backend_graph *graph)
 }
 
 /* Chooses one of the nodes that are ready. */
-static struct node *next_node(struct backend_graph *graph, uint32_t place)
+static struct node *graph_next_node(struct backend_graph *graph, uint32_t place)
 {
 	for (uint32_t i = graph->count; i > 0; i--) {
 		struct node *node = &graph->nodes[i - 1];
@@ -550,8 +552,8 @@ static void run_place(struct backend_graph *graph, uint32_t place, struct fake_c
 {
 	for (uint32_t i = 0; i < graph->count; i++)
 		graph->nodes[i].has_run &= graph->nodes[i].place != place;
-	for (struct node *node = next_node(graph, place);
-	     node && whole->fault.status == STATUS_SUCCESS; node = next_node(graph, place)) {
+	for (struct node *node = graph_next_node(graph, place);
+	     node && whole->fault.status == STATUS_SUCCESS; node = graph_next_node(graph, place)) {
 		run_node(graph, node, whole);
 		node->has_run = true;
 	}

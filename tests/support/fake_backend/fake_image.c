@@ -25,7 +25,7 @@ static uint32_t largest_of(const struct backend_image *image, uint32_t dimension
 	return image->dimensions == 3 ? IMAGE_SIZE_3D : IMAGE_SIZE;
 }
 
-static int check_image(const struct backend_image *image, uint64_t *bytes_out,
+static int image_check(const struct backend_image *image, uint64_t *bytes_out,
 		       struct backend_fault *fault_out)
 {
 	if (image_bytes(image->format, image->is_layered, image->dimensions, image->size,
@@ -52,7 +52,7 @@ int fake_image_create(struct backend_device *device, const struct backend_image 
 	struct backend_memory *memory = NULL;
 	if (!fake_has(device, BACKEND_FEATURE_IMAGE))
 		return fake_refuse(device, "hold images", fault_out);
-	int result = check_image(image, &bytes, fault_out);
+	int result = image_check(image, &bytes, fault_out);
 	if (result == 0)
 		result = fake_memory_create(device, bytes, NULL, BACKEND_EXPORT_NONE, &memory,
 					    fault_out);

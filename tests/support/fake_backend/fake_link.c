@@ -18,14 +18,14 @@ static const char magic[] = "fake object 1\n";
 static const char needs[] = "extern ";
 #define NEEDS_BYTES (sizeof(needs) - 1)
 
-static int out_of_memory(struct backend_fault *fault_out)
+static int link_out_of_memory(struct backend_fault *fault_out)
 {
 	fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory for the object");
 	return -ENOMEM;
 }
 
 /* Divides the source into two texts: the external names, and the rest. */
-static int split(const char *source, size_t bytes, char **needed_out, char **rest_out)
+static int link_split(const char *source, size_t bytes, char **needed_out, char **rest_out)
 {
 	CLEANUP(free_pointer) char *text = strndup(source, bytes);
 	CLEANUP(free_pointer) char *needed = calloc(1, bytes + 2);
@@ -53,8 +53,8 @@ int fake_compile(struct backend *backend, uint32_t device, enum backend_source_k
 	size_t program_bytes = 0;
 	char *object = NULL;
 
-	if (split(source, source_bytes, &needed, &rest) < 0)
-		return out_of_memory(fault_out);
+	if (link_split(source, source_bytes, &needed, &rest) < 0)
+		return link_out_of_memory(fault_out);
 	int error = fake_build(backend, device, kind, rest, strlen(rest), options, &program,
 			       &program_bytes, log_out, fault_out);
 	if (error < 0)
@@ -66,7 +66,7 @@ int fake_compile(struct backend *backend, uint32_t device, enum backend_source_k
 			      (const char *)program + head, needed);
 	free(program);
 	if (length < 0)
-		return out_of_memory(fault_out);
+		return link_out_of_memory(fault_out);
 	*object_out = object;
 	*object_bytes_out = (size_t)length;
 	return 0;
@@ -89,7 +89,7 @@ static int add_object(const char *object, size_t bytes, char *all, char *needed,
 	char *lines = text;
 
 	if (!text)
-		return out_of_memory(fault_out);
+		return link_out_of_memory(fault_out);
 	for (char *line; (line = strsep(&lines, "\n"));) {
 		bool is_need = strncmp(line, needs, NEEDS_BYTES) == 0;
 		const char *name = is_need ? line + NEEDS_BYTES : line;
@@ -122,7 +122,7 @@ int fake_link(struct backend *backend, uint32_t device, uint32_t count, const vo
 	CLEANUP(free_pointer) char *all = calloc(1, total);
 	CLEANUP(free_pointer) char *needed = calloc(1, total);
 	if (!all || !needed)
-		return out_of_memory(fault_out);
+		return link_out_of_memory(fault_out);
 	for (uint32_t i = 0; i < count; i++) {
 		int error = add_object(objects[i], object_bytes[i], all, needed, fault_out);
 		if (error < 0)

@@ -32,14 +32,14 @@ static void memory_cleanup(struct backend_memory **memory)
 	free(*memory);
 }
 
-static int out_of_memory(uint64_t size_bytes, struct backend_fault *fault_out)
+static int memory_out_of_memory(uint64_t size_bytes, struct backend_fault *fault_out)
 {
 	fake_fault(fault_out, STATUS_MEMORY_ALLOCATION, "no memory of %llu bytes",
 		   (unsigned long long)size_bytes);
 	return -ENOMEM;
 }
 
-static int map(struct backend_memory *memory, uint64_t mapped_bytes)
+static int memory_map(struct backend_memory *memory, uint64_t mapped_bytes)
 {
 	void *data = mmap(NULL, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory->fd, 0);
 	if (data == MAP_FAILED)
@@ -49,7 +49,7 @@ static int map(struct backend_memory *memory, uint64_t mapped_bytes)
 	return 0;
 }
 
-static uint64_t granules(uint64_t size_bytes)
+static uint64_t memory_granules(uint64_t size_bytes)
 {
 	return (size_bytes + FAKE_GRANULE_BYTES - 1) & ~(uint64_t)(FAKE_GRANULE_BYTES - 1);
 }
@@ -67,8 +67,9 @@ static int take_data(struct backend_memory *memory, void *host)
 		return -ENOMEM;
 	if (memory->export_kind != BACKEND_EXPORT_NONE) {
 		memory->fd = memfd_create("fake-memory", MFD_CLOEXEC);
-		if (memory->fd < 0 || ftruncate(memory->fd, (off_t)granules(size_bytes)) < 0 ||
-		    map(memory, granules(size_bytes)) < 0)
+		if (memory->fd < 0 ||
+		    ftruncate(memory->fd, (off_t)memory_granules(size_bytes)) < 0 ||
+		    memory_map(memory, memory_granules(size_bytes)) < 0)
 			return -ENOMEM;
 	} else {
 		memory->data = malloc(size_bytes);
@@ -102,7 +103,7 @@ static void count_memory(const struct backend_memory *memory, int difference)
 	fake_unlock();
 }
 
-static bool has_room(const struct backend_device *device, uint64_t size_bytes)
+static bool memory_has_room(const struct backend_device *device, uint64_t size_bytes)
 {
 	const struct fake_slot *slot = device->slot;
 	fake_lock();
@@ -128,15 +129,15 @@ int fake_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 		return fake_refuse(device, "export memory in this form", fault_out);
 	CLEANUP(memory_cleanup) struct backend_memory *memory = new_memory(device, size_bytes);
 	if (!memory)
-		return out_of_memory(size_bytes, fault_out);
+		return memory_out_of_memory(size_bytes, fault_out);
 	memory->export_kind = export_kind;
 	bool in_place = host && device->slot->options.unified;
-	if (!in_place && !has_room(device, size_bytes)) {
+	if (!in_place && !memory_has_room(device, size_bytes)) {
 		int result = fake_check_kept(device, fault_out);
-		return result < 0 ? result : out_of_memory(size_bytes, fault_out);
+		return result < 0 ? result : memory_out_of_memory(size_bytes, fault_out);
 	}
 	if (take_data(memory, host) < 0)
-		return out_of_memory(size_bytes, fault_out);
+		return memory_out_of_memory(size_bytes, fault_out);
 	count_memory(memory, 1);
 	*memory_out = TAKE(memory);
 	return 0;
@@ -151,7 +152,7 @@ static void forget_export(const struct backend_memory *memory)
 	fake_unlock();
 }
 
-static void release_memory(struct backend_memory *memory)
+static void memory_release(struct backend_memory *memory)
 {
 	count_memory(memory, -1);
 	release_data(memory);
@@ -168,7 +169,7 @@ void fake_memory_free(struct backend_memory *memory)
 	bool is_kept = device->slot->options.frees_when_quiet && fake_in_flight_locked(device);
 	fake_unlock();
 	if (!is_kept) {
-		release_memory(memory);
+		memory_release(memory);
 		return;
 	}
 	memory->next_kept = device->kept;
@@ -180,7 +181,7 @@ void fake_release_kept(struct backend_device *device)
 	while (device->kept) {
 		struct backend_memory *memory = device->kept;
 		device->kept = memory->next_kept;
-		release_memory(memory);
+		memory_release(memory);
 	}
 	device->needs_room = false;
 }
@@ -279,11 +280,11 @@ int fake_memory_import(struct backend_device *device, const struct backend_share
 		return fake_refuse(device, "import memory in this form", fault_out);
 	CLEANUP(memory_cleanup) struct backend_memory *memory = new_memory(device, size_bytes);
 	if (!memory)
-		return out_of_memory(size_bytes, fault_out);
+		return memory_out_of_memory(size_bytes, fault_out);
 	uint64_t mapped_bytes = 0;
 	memory->fd = open_shared(shared, &mapped_bytes);
 	if (memory->fd < 0 || size_bytes > shared->size_bytes ||
-	    shared->size_bytes > mapped_bytes || map(memory, mapped_bytes) < 0) {
+	    shared->size_bytes > mapped_bytes || memory_map(memory, mapped_bytes) < 0) {
 		fake_fault(fault_out, STATUS_INVALID,
 			   "no memory of this size is exported under this handle");
 		return -EINVAL;
@@ -306,7 +307,7 @@ int fake_host_register(struct backend_device *device, void *host, uint64_t size_
 	}
 	struct backend_host *registered = calloc(1, sizeof(*registered));
 	if (!registered)
-		return out_of_memory(sizeof(*registered), fault_out);
+		return memory_out_of_memory(sizeof(*registered), fault_out);
 	*registered =
 		(struct backend_host){.device = device, .host = host, .size_bytes = size_bytes};
 	fake_lock();

@@ -29,7 +29,7 @@ static uint64_t rest_of(const struct backend_memory *memory, uint64_t offset)
 	return memory && offset <= memory->size_bytes ? memory->size_bytes - offset : 0;
 }
 
-static bool good(const struct backend_command *c, struct copy_box *box_out)
+static bool rect_good(const struct backend_command *c, struct copy_box *box_out)
 {
 	uint64_t bytes = 0;
 	if (c->kind == BACKEND_COMMAND_COPY)
@@ -51,13 +51,13 @@ static bool good(const struct backend_command *c, struct copy_box *box_out)
 bool fake_rect_good(const struct backend_command *c)
 {
 	struct copy_box box;
-	return good(c, &box);
+	return rect_good(c, &box);
 }
 
 void fake_rect_run(const struct backend_command *c)
 {
 	struct copy_box box;
-	if (!good(c, &box))
+	if (!rect_good(c, &box))
 		return;
 	if (c->kind == BACKEND_COMMAND_COPY)
 		copy_box_move(&box, c->copy.destination->data + c->copy.destination_offset_bytes,

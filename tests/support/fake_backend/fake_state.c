@@ -394,7 +394,7 @@ uint32_t fake_log_read(struct fake_log_entry *entries, uint32_t capacity)
 
 enum what { STARTED, ENDED, LOADING };
 
-static uint64_t count_locked(uint32_t device, enum what what)
+static uint64_t state_count_locked(uint32_t device, enum what what)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < FAKE_DEVICES_MAX; i++) {
@@ -407,7 +407,7 @@ static uint64_t count_locked(uint32_t device, enum what what)
 	return sum;
 }
 
-static bool wait_for(uint32_t device, enum what what, uint64_t count, uint64_t timeout_ns)
+static bool state_wait_for(uint32_t device, enum what what, uint64_t count, uint64_t timeout_ns)
 {
 	struct timespec deadline;
 	(void)clock_gettime(CLOCK_REALTIME, &deadline);
@@ -419,24 +419,24 @@ static bool wait_for(uint32_t device, enum what what, uint64_t count, uint64_t t
 	}
 	fake_lock();
 	int result = 0;
-	while (count_locked(device, what) < count && result == 0)
+	while (state_count_locked(device, what) < count && result == 0)
 		result = pthread_cond_timedwait(&fake_state.changed, &fake_state.lock, &deadline);
-	bool reached = count_locked(device, what) >= count;
+	bool reached = state_count_locked(device, what) >= count;
 	fake_unlock();
 	return reached;
 }
 
 bool fake_wait_started(uint32_t device, uint64_t count, uint64_t timeout_ns)
 {
-	return wait_for(device, STARTED, count, timeout_ns);
+	return state_wait_for(device, STARTED, count, timeout_ns);
 }
 
 bool fake_wait_ended(uint32_t device, uint64_t count, uint64_t timeout_ns)
 {
-	return wait_for(device, ENDED, count, timeout_ns);
+	return state_wait_for(device, ENDED, count, timeout_ns);
 }
 
 bool fake_wait_loading(uint32_t device, uint64_t count, uint64_t timeout_ns)
 {
-	return wait_for(device, LOADING, count, timeout_ns);
+	return state_wait_for(device, LOADING, count, timeout_ns);
 }

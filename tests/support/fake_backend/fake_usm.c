@@ -15,8 +15,8 @@
 #define ALIGNMENT_LEAST 64u
 #define ALIGNMENT_MAX   4096u
 
-static bool holds(const uint8_t *first, uint64_t first_bytes, const void *pointer,
-		  uint64_t size_bytes)
+static bool usm_contains(const uint8_t *first, uint64_t first_bytes, const void *pointer,
+			 uint64_t size_bytes)
 {
 	uintptr_t begin = (uintptr_t)first, at = (uintptr_t)pointer;
 	return at >= begin && at - begin <= first_bytes && size_bytes <= first_bytes - (at - begin);
@@ -26,13 +26,13 @@ static const struct fake_usm *find_on(const struct backend_device *device, const
 				      uint64_t size_bytes)
 {
 	const struct fake_usm *usm = device->usm;
-	while (usm && !holds(usm->data, usm->size_bytes, pointer, size_bytes))
+	while (usm && !usm_contains(usm->data, usm->size_bytes, pointer, size_bytes))
 		usm = usm->next;
 	return usm;
 }
 
-static const struct fake_usm *find_locked(const struct backend_device *device, const void *pointer,
-					  uint64_t size_bytes)
+static const struct fake_usm *usm_find_locked(const struct backend_device *device,
+					      const void *pointer, uint64_t size_bytes)
 {
 	const struct fake_usm *usm = find_on(device, pointer, size_bytes);
 	for (uint32_t i = 0; !usm && i < FAKE_DEVICES_MAX; i++)
@@ -44,18 +44,19 @@ static const struct fake_usm *find_locked(const struct backend_device *device, c
 bool fake_usm_reaches_locked(const struct backend_device *device, const void *pointer,
 			     uint64_t size_bytes)
 {
-	const struct fake_usm *usm = find_locked(device, pointer, size_bytes);
+	const struct fake_usm *usm = usm_find_locked(device, pointer, size_bytes);
 	if (usm)
 		return usm->kind != BACKEND_USM_DEVICE || find_on(device, pointer, size_bytes);
 	if (!(device->slot->options.features & BACKEND_FEATURE_HOST_REGISTER))
 		return true;
 	for (const struct backend_host *host = device->hosts; host; host = host->next)
-		if (holds(host->host, host->size_bytes, pointer, size_bytes))
+		if (usm_contains(host->host, host->size_bytes, pointer, size_bytes))
 			return true;
 	return false;
 }
 
-static void count_locked(struct backend_device *device, const struct fake_usm *usm, int difference)
+static void usm_count_locked(struct backend_device *device, const struct fake_usm *usm,
+			     int difference)
 {
 	struct fake_counters *counters = &device->slot->counters;
 	counters->usms += (uint32_t)difference;
@@ -92,7 +93,7 @@ int fake_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, ui
 	*usm = (struct fake_usm){
 		.next = device->usm, .kind = kind, .data = data, .size_bytes = size_bytes};
 	device->usm = usm;
-	count_locked(device, usm, 1);
+	usm_count_locked(device, usm, 1);
 	fake_unlock();
 	*pointer_out = data;
 	return 0;
@@ -110,7 +111,7 @@ void fake_usm_free(struct backend_device *device, enum backend_usm_kind kind, vo
 	struct fake_usm *usm = *at;
 	if (usm) {
 		*at = usm->next;
-		count_locked(device, usm, -1);
+		usm_count_locked(device, usm, -1);
 	}
 	fake_unlock();
 	if (!usm)
@@ -128,12 +129,12 @@ void fake_usm_free(struct backend_device *device, enum backend_usm_kind kind, vo
 
 static bool is_good_locked(const struct backend_device *device, const struct backend_command *c)
 {
-	const struct fake_usm *to = find_locked(device, c->usm.destination, c->usm.size_bytes);
+	const struct fake_usm *to = usm_find_locked(device, c->usm.destination, c->usm.size_bytes);
 	switch (c->kind) {
 	case BACKEND_COMMAND_USM_COPY:
 		return (to || c->usm.host_destination ||
 			fake_usm_reaches_locked(device, c->usm.destination, c->usm.size_bytes)) &&
-		       (find_locked(device, c->usm.source, c->usm.size_bytes) ||
+		       (usm_find_locked(device, c->usm.source, c->usm.size_bytes) ||
 			c->usm.host_source ||
 			fake_usm_reaches_locked(device, c->usm.source, c->usm.size_bytes));
 	case BACKEND_COMMAND_USM_FILL:

@@ -54,17 +54,17 @@ uint64_t fake_extend(uint64_t value, struct fake_type type)
 	return value;
 }
 
-static unsigned width(const struct fake_instruction *instruction)
+static unsigned arithmetic_width(const struct fake_instruction *instruction)
 {
 	return instruction->type.bytes * 8u;
 }
 
-static uint64_t plain(uint64_t value, unsigned bits)
+static uint64_t arithmetic_mask(uint64_t value, unsigned bits)
 {
 	return bits >= 64 ? value : value & ((UINT64_C(1) << bits) - 1);
 }
 
-static uint64_t multiply(const struct fake_instruction *i, uint64_t a, uint64_t b)
+static uint64_t arithmetic_multiply(const struct fake_instruction *i, uint64_t a, uint64_t b)
 {
 	bool is_signed = i->type.kind == 's';
 
@@ -72,16 +72,18 @@ static uint64_t multiply(const struct fake_instruction *i, uint64_t a, uint64_t 
 		return a * b; /* the operands were extended before */
 	if (!i->hi)
 		return a * b;
-	if (width(i) < 64)
-		return (is_signed ? (uint64_t)((int64_t)(a * b) >> width(i)) : (a * b) >> width(i));
+	if (arithmetic_width(i) < 64)
+		return (is_signed ? (uint64_t)((int64_t)(a * b) >> arithmetic_width(i))
+				  : (a * b) >> arithmetic_width(i));
 	if (is_signed)
 		return (uint64_t)(((__int128)(int64_t)a * (int64_t)b) >> 64);
 	return (uint64_t)(((unsigned __int128)a * b) >> 64);
 }
 
-static uint64_t divide(const struct fake_instruction *i, uint64_t a, uint64_t b, bool remainder)
+static uint64_t arithmetic_divide(const struct fake_instruction *i, uint64_t a, uint64_t b,
+				  bool remainder)
 {
-	if (plain(b, width(i)) == 0)
+	if (arithmetic_mask(b, arithmetic_width(i)) == 0)
 		return remainder ? a : ~UINT64_C(0); /* the result of a real GPU */
 	if (i->type.kind != 's')
 		return remainder ? a % b : a / b;
@@ -90,7 +92,7 @@ static uint64_t divide(const struct fake_instruction *i, uint64_t a, uint64_t b,
 	return (uint64_t)(remainder ? (int64_t)a % (int64_t)b : (int64_t)a / (int64_t)b);
 }
 
-static bool less(const struct fake_instruction *i, uint64_t a, uint64_t b)
+static bool arithmetic_less(const struct fake_instruction *i, uint64_t a, uint64_t b)
 {
 	return i->type.kind == 's' ? (int64_t)a < (int64_t)b : a < b;
 }
@@ -98,8 +100,9 @@ static bool less(const struct fake_instruction *i, uint64_t a, uint64_t b)
 static uint64_t add_carry(const struct fake_instruction *i, uint64_t a, uint64_t b, bool in,
 			  bool *carry)
 {
-	unsigned bits = width(i);
-	uint64_t left = plain(a, bits), right = plain(b, bits), sum = left + right + in;
+	unsigned bits = arithmetic_width(i);
+	uint64_t left = arithmetic_mask(a, bits), right = arithmetic_mask(b, bits),
+		 sum = left + right + in;
 
 	if (i->carry_out)
 		*carry = bits < 64 ? sum >> bits & 1 : sum < left || (in && sum == left);
@@ -109,15 +112,15 @@ static uint64_t add_carry(const struct fake_instruction *i, uint64_t a, uint64_t
 static uint64_t sub_borrow(const struct fake_instruction *i, uint64_t a, uint64_t b, bool in,
 			   bool *carry)
 {
-	unsigned bits = width(i);
-	uint64_t left = plain(a, bits), right = plain(b, bits);
+	unsigned bits = arithmetic_width(i);
+	uint64_t left = arithmetic_mask(a, bits), right = arithmetic_mask(b, bits);
 
 	if (i->carry_out)
 		*carry = left < right || (in && left == right);
 	return left - right - in;
 }
 
-static uint64_t saturate(const struct fake_instruction *i, uint64_t value)
+static uint64_t arithmetic_saturate(const struct fake_instruction *i, uint64_t value)
 {
 	int64_t number = (int64_t)value;
 
@@ -126,37 +129,38 @@ static uint64_t saturate(const struct fake_instruction *i, uint64_t value)
 	return (uint64_t)(number > INT32_MAX ? INT32_MAX : number < INT32_MIN ? INT32_MIN : number);
 }
 
-static bool integer(const struct fake_instruction *i, const uint64_t in[4], bool *carry,
-		    uint64_t *out)
+static bool arithmetic_integer(const struct fake_instruction *i, const uint64_t in[4], bool *carry,
+			       uint64_t *out)
 {
 	switch (i->opcode) {
 	case OP_ADD:
 		*out = i->carry_out ? add_carry(i, in[0], in[1], false, carry)
-				    : saturate(i, in[0] + in[1]);
+				    : arithmetic_saturate(i, in[0] + in[1]);
 		return true;
 	case OP_ADDC:
 		*out = add_carry(i, in[0], in[1], *carry, carry);
 		return true;
 	case OP_SUB:
 		*out = i->carry_out ? sub_borrow(i, in[0], in[1], false, carry)
-				    : saturate(i, in[0] - in[1]);
+				    : arithmetic_saturate(i, in[0] - in[1]);
 		return true;
 	case OP_SUBC:
 		*out = sub_borrow(i, in[0], in[1], *carry, carry);
 		return true;
 	case OP_MUL:
-		*out = multiply(i, in[0], in[1]);
+		*out = arithmetic_multiply(i, in[0], in[1]);
 		return true;
 	case OP_MAD:
-		*out = i->carry_out ? add_carry(i, multiply(i, in[0], in[1]), in[2], false, carry)
-				    : multiply(i, in[0], in[1]) + in[2];
+		*out = i->carry_out ? add_carry(i, arithmetic_multiply(i, in[0], in[1]), in[2],
+						false, carry)
+				    : arithmetic_multiply(i, in[0], in[1]) + in[2];
 		return true;
 	case OP_MADC:
-		*out = add_carry(i, multiply(i, in[0], in[1]), in[2], *carry, carry);
+		*out = add_carry(i, arithmetic_multiply(i, in[0], in[1]), in[2], *carry, carry);
 		return true;
 	case OP_DIV:
 	case OP_REM:
-		*out = divide(i, in[0], in[1], i->opcode == OP_REM);
+		*out = arithmetic_divide(i, in[0], in[1], i->opcode == OP_REM);
 		return true;
 	case OP_ABS:
 		*out = (int64_t)in[0] < 0 ? (uint64_t)0 - in[0] : in[0];
@@ -165,22 +169,22 @@ static bool integer(const struct fake_instruction *i, const uint64_t in[4], bool
 		*out = (uint64_t)0 - in[0];
 		return true;
 	case OP_MIN:
-		*out = less(i, in[1], in[0]) ? in[1] : in[0];
+		*out = arithmetic_less(i, in[1], in[0]) ? in[1] : in[0];
 		return true;
 	case OP_MAX:
-		*out = less(i, in[0], in[1]) ? in[1] : in[0];
+		*out = arithmetic_less(i, in[0], in[1]) ? in[1] : in[0];
 		return true;
 	case OP_SAD:
-		*out = in[2] + (less(i, in[0], in[1]) ? in[1] - in[0] : in[0] - in[1]);
+		*out = in[2] + (arithmetic_less(i, in[0], in[1]) ? in[1] - in[0] : in[0] - in[1]);
 		return true;
 	default:
 		return false;
 	}
 }
 
-static uint64_t shift(const struct fake_instruction *i, uint64_t a, uint64_t by)
+static uint64_t arithmetic_shift(const struct fake_instruction *i, uint64_t a, uint64_t by)
 {
-	unsigned bits = width(i);
+	unsigned bits = arithmetic_width(i);
 
 	by = (uint32_t)by;
 	if (i->opcode == OP_SHL)
@@ -190,7 +194,7 @@ static uint64_t shift(const struct fake_instruction *i, uint64_t a, uint64_t by)
 	return by >= bits ? 0 : a >> by;
 }
 
-static uint64_t reverse(uint64_t value, unsigned bits)
+static uint64_t arithmetic_reverse(uint64_t value, unsigned bits)
 {
 	uint64_t out = 0;
 
@@ -202,7 +206,7 @@ static uint64_t reverse(uint64_t value, unsigned bits)
 static uint64_t field_extract(const struct fake_instruction *i, uint64_t a, unsigned at,
 			      unsigned length)
 {
-	unsigned bits = width(i);
+	unsigned bits = arithmetic_width(i);
 	bool negative = i->type.kind == 's' && length &&
 			(a >> ((at + length < bits ? at + length : bits) - 1) & 1);
 	uint64_t out = negative ? ~UINT64_C(0) : 0;
@@ -229,11 +233,11 @@ static uint64_t find_bit(const struct fake_instruction *i, uint64_t a)
 {
 	uint64_t value = i->type.kind == 's' && (int64_t)a < 0 ? ~a : a;
 
-	value = plain(value, width(i));
+	value = arithmetic_mask(value, arithmetic_width(i));
 	return value ? 63u - (unsigned)__builtin_clzll(value) : UINT32_MAX;
 }
 
-static uint64_t permute(uint64_t a, uint64_t b, uint64_t selector)
+static uint64_t arithmetic_permute(uint64_t a, uint64_t b, uint64_t selector)
 {
 	uint64_t bytes = (a & UINT32_MAX) | b << 32, out = 0;
 
@@ -245,7 +249,7 @@ static uint64_t permute(uint64_t a, uint64_t b, uint64_t selector)
 	return out;
 }
 
-static uint64_t logic3(uint64_t a, uint64_t b, uint64_t c, uint64_t table)
+static uint64_t arithmetic_logic3(uint64_t a, uint64_t b, uint64_t c, uint64_t table)
 {
 	uint64_t out = 0;
 
@@ -255,7 +259,8 @@ static uint64_t logic3(uint64_t a, uint64_t b, uint64_t c, uint64_t table)
 	return out;
 }
 
-static uint64_t funnel(const struct fake_instruction *i, uint64_t low, uint64_t high, uint64_t by)
+static uint64_t arithmetic_funnel(const struct fake_instruction *i, uint64_t low, uint64_t high,
+				  uint64_t by)
 {
 	uint64_t both = (low & UINT32_MAX) | high << 32;
 	uint64_t count = i->wrap ? by & 31 : by > 32 ? 32 : by;
@@ -263,7 +268,7 @@ static uint64_t funnel(const struct fake_instruction *i, uint64_t low, uint64_t 
 	return i->left ? both << count >> 32 : both >> count;
 }
 
-static bool bits(const struct fake_instruction *i, const uint64_t in[4], uint64_t *out)
+static bool arithmetic_bits(const struct fake_instruction *i, const uint64_t in[4], uint64_t *out)
 {
 	switch (i->opcode) {
 	case OP_AND:
@@ -279,25 +284,27 @@ static bool bits(const struct fake_instruction *i, const uint64_t in[4], uint64_
 		*out = ~in[0];
 		return true;
 	case OP_CNOT:
-		*out = plain(in[0], width(i)) == 0;
+		*out = arithmetic_mask(in[0], arithmetic_width(i)) == 0;
 		return true;
 	case OP_SHL:
 	case OP_SHR:
-		*out = shift(i, in[0], in[1]);
+		*out = arithmetic_shift(i, in[0], in[1]);
 		return true;
 	case OP_SHF:
-		*out = funnel(i, in[0], in[1], plain(in[2], 32));
+		*out = arithmetic_funnel(i, in[0], in[1], arithmetic_mask(in[2], 32));
 		return true;
 	case OP_BREV:
-		*out = reverse(in[0], width(i));
+		*out = arithmetic_reverse(in[0], arithmetic_width(i));
 		return true;
 	case OP_POPC:
-		*out = (uint64_t)__builtin_popcountll(plain(in[0], width(i)));
+		*out = (uint64_t)__builtin_popcountll(arithmetic_mask(in[0], arithmetic_width(i)));
 		return true;
 	case OP_CLZ:
-		*out = plain(in[0], width(i))
-			       ? (unsigned)__builtin_clzll(plain(in[0], width(i))) - (64 - width(i))
-			       : width(i);
+		*out = arithmetic_mask(in[0], arithmetic_width(i))
+			       ? (unsigned)__builtin_clzll(
+					 arithmetic_mask(in[0], arithmetic_width(i))) -
+					 (64 - arithmetic_width(i))
+			       : arithmetic_width(i);
 		return true;
 	case OP_BFIND:
 		*out = find_bit(i, in[0]);
@@ -306,13 +313,14 @@ static bool bits(const struct fake_instruction *i, const uint64_t in[4], uint64_
 		*out = field_extract(i, in[0], (unsigned)in[1] & 255, (unsigned)in[2] & 255);
 		return true;
 	case OP_BFI:
-		*out = field_insert(width(i), in[0], in[1], (unsigned)in[2], (unsigned)in[3]);
+		*out = field_insert(arithmetic_width(i), in[0], in[1], (unsigned)in[2],
+				    (unsigned)in[3]);
 		return true;
 	case OP_PRMT:
-		*out = permute(in[0], in[1], in[2]);
+		*out = arithmetic_permute(in[0], in[1], in[2]);
 		return true;
 	case OP_LOP3:
-		*out = logic3(in[0], in[1], in[2], in[3]);
+		*out = arithmetic_logic3(in[0], in[1], in[2], in[3]);
 		return true;
 	default:
 		return false;
@@ -332,7 +340,7 @@ static uint64_t real_bits(const struct fake_instruction *i, double value)
 }
 
 /* Sums and products in the operation's own precision, with its rounding. */
-static uint64_t exact(const struct fake_instruction *i, const uint64_t in[4])
+static uint64_t arithmetic_rounded(const struct fake_instruction *i, const uint64_t in[4])
 {
 	float a = fake_float(in[0]), b = fake_float(in[1]), c = fake_float(in[2]);
 	double x = fake_double(in[0]), y = fake_double(in[1]), z = fake_double(in[2]);
@@ -354,11 +362,12 @@ static uint64_t exact(const struct fake_instruction *i, const uint64_t in[4])
 	}
 }
 
-static bool real(const struct fake_instruction *i, const uint64_t in[4], uint64_t *out)
+static bool arithmetic_real_operation(const struct fake_instruction *i, const uint64_t in[4],
+				      uint64_t *out)
 {
 	static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
 	double a = real_of(i, in[0]), b = real_of(i, in[1]);
-	uint64_t sign = UINT64_C(1) << (width(i) - 1);
+	uint64_t sign = UINT64_C(1) << (arithmetic_width(i) - 1);
 
 	switch (i->opcode) {
 	case OP_ADD:
@@ -369,7 +378,7 @@ static bool real(const struct fake_instruction *i, const uint64_t in[4], uint64_
 	case OP_FMA:
 	case OP_MAD:
 		(void)fesetround(modes[i->rounding]);
-		*out = exact(i, in);
+		*out = arithmetic_rounded(i, in);
 		(void)fesetround(FE_TONEAREST);
 		return true;
 	case OP_ABS:
@@ -424,7 +433,7 @@ static bool half_real(const struct fake_instruction *i, const uint64_t in[4], ui
 	wide.rounding = ROUND_NEAREST;
 	for (unsigned n = 0; n < 4; n++)
 		values[n] = fake_double_bits((double)fake_half(in[n]));
-	if (!real(&wide, values, &value))
+	if (!arithmetic_real_operation(&wide, values, &value))
 		return false;
 	*out = fake_half_bits(fake_double(value));
 	return true;
@@ -436,13 +445,13 @@ bool fake_compute(const struct fake_instruction *i, const uint64_t in[4], bool *
 	if (i->type.kind == 'f' && i->type.bytes == 2)
 		return half_real(i, in, out);
 	if (i->type.kind == 'f')
-		return real(i, in, out);
-	return bits(i, in, out) || integer(i, in, carry, out);
+		return arithmetic_real_operation(i, in, out);
+	return arithmetic_bits(i, in, out) || arithmetic_integer(i, in, carry, out);
 }
 
 bool fake_compare_values(const struct fake_instruction *i, uint64_t a, uint64_t b)
 {
-	int order = less(i, a, b) ? -1 : a == b ? 0 : 1;
+	int order = arithmetic_less(i, a, b) ? -1 : a == b ? 0 : 1;
 
 	if (i->type.kind == 'f') {
 		double x = real_of(i, a), y = real_of(i, b);

@@ -23,7 +23,7 @@ static size_t channel_bytes(CUarray_format format)
 	}
 }
 
-static size_t smaller(int a, int b)
+static size_t array_smaller_size(int a, int b)
 {
 	return (size_t)(a < b ? a : b);
 }
@@ -31,7 +31,7 @@ static size_t smaller(int a, int b)
 static size_t layered_limit(const int *a, bool surface, CUdevice_attribute texture_limit,
 			    CUdevice_attribute surface_limit)
 {
-	return smaller(a[texture_limit], surface ? a[surface_limit] : INT32_MAX);
+	return array_smaller_size(a[texture_limit], surface ? a[surface_limit] : INT32_MAX);
 }
 
 static bool layers_fit(const int *a, const CUDA_ARRAY3D_DESCRIPTOR *d, bool surface)
@@ -57,7 +57,7 @@ static bool layers_fit(const int *a, const CUDA_ARRAY3D_DESCRIPTOR *d, bool surf
 }
 
 /* An array with surfaces has the smaller of two limits. */
-static bool fits(const struct fake_device *device, const CUDA_ARRAY3D_DESCRIPTOR *d)
+static bool array_fits(const struct fake_device *device, const CUDA_ARRAY3D_DESCRIPTOR *d)
 {
 	const int *a = device->attributes;
 	bool surface = d->Flags & CUDA_ARRAY3D_SURFACE_LDST;
@@ -66,26 +66,32 @@ static bool fits(const struct fake_device *device, const CUDA_ARRAY3D_DESCRIPTOR
 	if (d->Flags & CUDA_ARRAY3D_LAYERED)
 		return layers_fit(a, d, surface);
 	if (d->Depth)
-		return d->Width <= smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH],
+		return d->Width <= array_smaller_size(
+					   a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH],
 					   surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_WIDTH]
 						   : none) &&
 		       d->Height <=
-			       smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT],
+			       array_smaller_size(
+				       a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT],
 				       surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_HEIGHT]
 					       : none) &&
-		       d->Depth <= smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH],
+		       d->Depth <= array_smaller_size(
+					   a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH],
 					   surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE3D_DEPTH]
 						   : none);
 	if (d->Height)
-		return d->Width <= smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH],
+		return d->Width <= array_smaller_size(
+					   a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH],
 					   surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_WIDTH]
 						   : none) &&
 		       d->Height <=
-			       smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT],
+			       array_smaller_size(
+				       a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT],
 				       surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE2D_HEIGHT]
 					       : none);
-	return d->Width <= smaller(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH],
-				   surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH] : none);
+	return d->Width <=
+	       array_smaller_size(a[CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH],
+				  surface ? a[CU_DEVICE_ATTRIBUTE_MAXIMUM_SURFACE1D_WIDTH] : none);
 }
 
 CUresult cuArray3DCreate(CUarray *array_out, const CUDA_ARRAY3D_DESCRIPTOR *descriptor)
@@ -100,7 +106,7 @@ CUresult cuArray3DCreate(CUarray *array_out, const CUDA_ARRAY3D_DESCRIPTOR *desc
 	if (!channel || (channels != 1 && channels != 2 && channels != 4) || !descriptor->Width ||
 	    (layered ? !descriptor->Depth : descriptor->Depth && !descriptor->Height) ||
 	    (descriptor->Flags & ~(unsigned)(CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_LAYERED)) ||
-	    !fits(device, descriptor))
+	    !array_fits(device, descriptor))
 		return CUDA_ERROR_INVALID_VALUE;
 	struct CUarray_st made = {.descriptor = *descriptor,
 				  .device = device->ordinal,

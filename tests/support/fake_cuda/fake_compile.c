@@ -44,7 +44,7 @@ struct compiler {
 	bool failed;
 };
 
-static bool same(const char *a, size_t a_length, const char *b, size_t b_length)
+static bool compile_texts_are_equal(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	return a_length == b_length && memcmp(a, b, a_length) == 0;
 }
@@ -53,7 +53,8 @@ static int find_register(const struct compiler *c, const struct fake_token *toke
 {
 	for (unsigned i = c->name_count; i > 0; i--) {
 		const struct name *name = &c->names[i - 1];
-		if (!name->numbered && same(name->text, name->length, token->text, token->length))
+		if (!name->numbered &&
+		    compile_texts_are_equal(name->text, name->length, token->text, token->length))
 			return name->first;
 		if (name->numbered && token->length > name->length &&
 		    memcmp(token->text, name->text, name->length) == 0) {
@@ -70,14 +71,15 @@ static const struct fake_variable *find_place(const struct compiler *c,
 					      const struct fake_token *token)
 {
 	for (unsigned i = c->place_count; i > 0; i--)
-		if (same(c->places[i - 1].variable.name, c->places[i - 1].variable.length,
-			 token->text, token->length))
+		if (compile_texts_are_equal(c->places[i - 1].variable.name,
+					    c->places[i - 1].variable.length, token->text,
+					    token->length))
 			return &c->places[i - 1].variable;
 	return fake_program_variable(c->program, token->text, token->length);
 }
 
 /* ".reg .b32 %r<9>, %x;" */
-static void registers(struct compiler *c)
+static void compile_registers(struct compiler *c)
 {
 	c->at++;
 	while (c->at->kind == FAKE_TOKEN_WORD && c->at->text[0] == '.')
@@ -111,7 +113,7 @@ static size_t align_up(size_t value, size_t alignment)
 }
 
 /* ".shared .align 4 .b8 NAME[256];", also local, param, const, global. */
-static void variable(struct compiler *c, enum fake_space space)
+static void compile_variable(struct compiler *c, enum fake_space space)
 {
 	struct fake_variable found = {.space = space, .size = 1};
 	size_t element = 1, alignment = 1;
@@ -286,7 +288,7 @@ static void list_operand(struct compiler *c, struct fake_operand *operand)
 	c->at++;
 }
 
-static void operands(struct compiler *c, struct fake_instruction *instruction)
+static void compile_operands(struct compiler *c, struct fake_instruction *instruction)
 {
 	while (!fake_token_is(c->at, ";") && c->at->kind != FAKE_TOKEN_END) {
 		struct fake_operand spare = {0};
@@ -313,7 +315,7 @@ static void operands(struct compiler *c, struct fake_instruction *instruction)
 	c->at++;
 }
 
-static void instruction(struct compiler *c)
+static void compile_instruction(struct compiler *c)
 {
 	struct fake_code *code = c->code;
 	struct fake_instruction found = {.guard = -1, .line = c->at->line};
@@ -339,7 +341,7 @@ static void instruction(struct compiler *c)
 	fake_opcode_read(word, &found);
 	found.text = word->text;
 	found.text_length = (unsigned)word->length;
-	operands(c, &found);
+	compile_operands(c, &found);
 	for (unsigned i = 0; i < found.operand_count; i++)
 		if (found.operands[i].decimal && found.type.bytes == 4)
 			found.operands[i].value =
@@ -389,13 +391,13 @@ static void one_statement(struct compiler *c)
 	} else if (fake_token_is(c->at + 1, ":")) {
 		add_label(c);
 	} else if (fake_token_is(c->at, ".reg")) {
-		registers(c);
+		compile_registers(c);
 	} else if (fake_token_is(c->at, ".shared")) {
-		variable(c, SPACE_SHARED);
+		compile_variable(c, SPACE_SHARED);
 	} else if (fake_token_is(c->at, ".local")) {
-		variable(c, SPACE_LOCAL);
+		compile_variable(c, SPACE_LOCAL);
 	} else if (fake_token_is(c->at, ".param")) {
-		variable(c, SPACE_PARAM);
+		compile_variable(c, SPACE_PARAM);
 	} else if (fake_token_is(c->at, ".loc")) {
 		skip_line(c);
 	} else if (c->at->kind == FAKE_TOKEN_WORD && c->at->text[0] == '.') {
@@ -403,7 +405,7 @@ static void one_statement(struct compiler *c)
 			c->at++;
 		c->at++;
 	} else {
-		instruction(c);
+		compile_instruction(c);
 	}
 }
 
@@ -418,8 +420,8 @@ static void link_labels(struct compiler *c)
 			continue;
 		one->target = UINT32_MAX;
 		for (unsigned n = 0; n < c->label_count; n++)
-			if (same(c->labels[n].text, c->labels[n].length, to->label,
-				 to->label_length))
+			if (compile_texts_are_equal(c->labels[n].text, c->labels[n].length,
+						    to->label, to->label_length))
 				one->target = c->labels[n].pc;
 		if (one->target == UINT32_MAX)
 			one->opcode = OP_UNKNOWN;

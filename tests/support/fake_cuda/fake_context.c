@@ -54,7 +54,8 @@ const char *fake_environment(const char *name)
 	return NULL;
 }
 
-static void set(struct fake_device *device, CUdevice_attribute attribute, int value)
+static void device_set_attribute(struct fake_device *device, CUdevice_attribute attribute,
+				 int value)
 {
 	device->attributes[attribute] = value;
 }
@@ -147,7 +148,7 @@ static const struct {
 static void attributes_of_h200(struct fake_device *device)
 {
 	for (size_t i = 0; i < sizeof(h200) / sizeof(h200[0]); i++)
-		set(device, h200[i].attribute, h200[i].value);
+		device_set_attribute(device, h200[i].attribute, h200[i].value);
 }
 
 void fake_devices_default(void)
@@ -158,7 +159,7 @@ void fake_devices_default(void)
 		device->total_bytes = (size_t)4 << 30;
 		device->clock_start_ns = 1;
 		attributes_of_h200(device);
-		set(device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0x1b + i);
+		device_set_attribute(device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, 0x1b + i);
 		(void)snprintf(device->name, sizeof(device->name), "Fake H200 (test double)");
 		(void)snprintf(device->bus_id, sizeof(device->bus_id), "0000:%02X:00.0", 0x1b + i);
 		memcpy(device->uuid.bytes, "fake-cuda-uuid-", 15);
@@ -188,10 +189,12 @@ int fake_device_command(const char *verb, const char *rest)
 		fake.device_count = (int)value;
 	} else if (strcmp(verb, "compute") == 0) { /* major minor */
 		for (int i = 0; i < FAKE_DEVICES_MAX && words >= 2; i++) {
-			set(&fake.devices[i], CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
-			    (int)value);
-			set(&fake.devices[i], CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
-			    (int)second);
+			device_set_attribute(&fake.devices[i],
+					     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+					     (int)value);
+			device_set_attribute(&fake.devices[i],
+					     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+					     (int)second);
 		}
 	} else if (strcmp(verb, "attribute") == 0) {
 		if (words < 2 || value < 0 || value >= FAKE_ATTRIBUTES)

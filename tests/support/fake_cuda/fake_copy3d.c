@@ -20,7 +20,7 @@ struct box_op {
 				  source's pitches */
 };
 
-static size_t span(const struct box_op *op, const struct side *side)
+static size_t box_span_bytes(const struct box_op *op, const struct side *side)
 {
 	return (op->depth - 1) * side->slice + (op->height - 1) * side->pitch + op->width;
 }
@@ -31,11 +31,11 @@ static void box_move(struct box_op *op)
 
 	fake_copy_pause(op->width * op->height * op->depth);
 	fake_lock();
-	unsigned char *to = fake_copy_pin(op->to.address, span(op, &op->to),
+	unsigned char *to = fake_copy_pin(op->to.address, box_span_bytes(op, &op->to),
 					  op->to.host || op->to.array, &to_range);
 	const unsigned char *from =
 		op->staged ? op->staged
-			   : fake_copy_pin(op->from.address, span(op, &op->from),
+			   : fake_copy_pin(op->from.address, box_span_bytes(op, &op->from),
 					   op->from.host || op->from.array, &from_range);
 	fake_unlock();
 	for (size_t z = 0; to && from && z < op->depth; z++)
@@ -113,8 +113,8 @@ static CUresult check_side(const struct box_op *op, struct side *side, bool must
 {
 	if (side->array)
 		return CUDA_SUCCESS;
-	return fake_copy_check_end(side->address, span(op, side), must_be_device, fake_current(),
-				   &side->host);
+	return fake_copy_check_end(side->address, box_span_bytes(op, side), must_be_device,
+				   fake_current(), &side->host);
 }
 
 static CUresult check_sides(struct box_op *op, const CUDA_MEMCPY3D *copy)
@@ -205,12 +205,12 @@ static CUresult box_add(const CUDA_MEMCPY3D *copy, CUstream handle)
 								  : "copy";
 	if (op->from.host) {
 		fake_number_add("pageable_copies", 1);
-		op->staged = malloc(span(op, &op->from));
+		op->staged = malloc(box_span_bytes(op, &op->from));
 		if (!op->staged) {
 			free(op);
 			return CUDA_ERROR_OUT_OF_MEMORY;
 		}
-		memcpy(op->staged, (const void *)op->from.address, span(op, &op->from));
+		memcpy(op->staged, (const void *)op->from.address, box_span_bytes(op, &op->from));
 	}
 	fake_number_add("copies", 1);
 	fake_number_add("box_copies", 1);

@@ -133,7 +133,7 @@ struct fatbin_entry {
 };
 
 /* PTX is packed by zstd. Its library is opened only here; every Debian has it. */
-static char *unpack(const unsigned char *bytes, size_t packed, size_t *bytes_out)
+static char *cubin_unpack(const unsigned char *bytes, size_t packed, size_t *bytes_out)
 {
 	void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
 	size_t (*decompress)(void *, size_t, const void *, size_t) =
@@ -161,7 +161,7 @@ static CUresult read_text(const struct fatbin_entry *entry, const unsigned char 
 			  int compute, struct CUmod_st *module, char *log, size_t log_bytes)
 {
 	size_t bytes = (size_t)entry->bytes;
-	char *text = entry->packed_bytes ? unpack(payload, entry->packed_bytes, &bytes)
+	char *text = entry->packed_bytes ? cubin_unpack(payload, entry->packed_bytes, &bytes)
 					 : strndup((const char *)payload, bytes);
 	CUresult result = text ? fake_ptx_read(text, compute, module, log, log_bytes)
 			       : CUDA_ERROR_INVALID_IMAGE;
@@ -171,8 +171,8 @@ static CUresult read_text(const struct fatbin_entry *entry, const unsigned char 
 }
 
 /* Chooses the best entry of a kind: the newest that runs on this device. */
-static const unsigned char *choose(const unsigned char *image, const struct fatbin_head *head,
-				   int compute, int kind, struct fatbin_entry *entry_out)
+static const unsigned char *cubin_choose(const unsigned char *image, const struct fatbin_head *head,
+					 int compute, int kind, struct fatbin_entry *entry_out)
 {
 	const unsigned char *best = NULL;
 	size_t at = head->header_bytes, end = head->header_bytes + (size_t)head->bytes;
@@ -200,10 +200,10 @@ CUresult fake_fatbin_read(const void *image, int compute, struct CUmod_st *modul
 	const unsigned char *payload;
 
 	memcpy(&head, image, sizeof(head));
-	payload = choose(image, &head, compute, 1, &entry);
+	payload = cubin_choose(image, &head, compute, 1, &entry);
 	if (payload)
 		return read_text(&entry, payload, compute, module, log, log_bytes);
-	payload = choose(image, &head, compute, 2, &entry);
+	payload = cubin_choose(image, &head, compute, 2, &entry);
 	if (payload)
 		return fake_cubin_read(payload, compute, module, log, log_bytes);
 	(void)snprintf(log, log_bytes, "no image of this fatbin runs on this device\n");

@@ -133,7 +133,7 @@ CUresult fake_enter(struct fake_site *site, const char *name, unsigned needs)
 }
 
 /* "call NAME", a number of fake_state.c, or one of fake_record.c. */
-static uint64_t count_locked(const char *what)
+static uint64_t entry_count_locked(const char *what)
 {
 	uint64_t calls = 0, number = 0;
 
@@ -150,7 +150,7 @@ static uint64_t count_locked(const char *what)
 static uint64_t control_count(const char *what)
 {
 	LOCKED();
-	return count_locked(what);
+	return entry_count_locked(what);
 }
 
 static bool control_wait_count(const char *what, uint64_t at_least, uint64_t timeout_ns)
@@ -166,9 +166,9 @@ static bool control_wait_count(const char *what, uint64_t at_least, uint64_t tim
 		until.tv_sec++;
 	}
 	LOCKED();
-	while (count_locked(what) < at_least && error == 0)
+	while (entry_count_locked(what) < at_least && error == 0)
 		error = pthread_cond_timedwait(&fake.changed, &fake.lock, &until);
-	return count_locked(what) >= at_least;
+	return entry_count_locked(what) >= at_least;
 }
 
 static size_t control_records(struct fake_cuda_record *records, size_t capacity)

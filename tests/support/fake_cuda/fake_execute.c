@@ -6,13 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-static struct fake_frame *top(const struct fake_thread *thread)
+static struct fake_frame *thread_top_frame(const struct fake_thread *thread)
 {
 	return &thread->frames[thread->depth - 1];
 }
 
-static uint64_t special(const struct fake_grid *grid, const struct fake_block *block,
-			const struct fake_thread *thread, int which)
+static uint64_t execute_special(const struct fake_grid *grid, const struct fake_block *block,
+				const struct fake_thread *thread, int which)
 {
 	unsigned lane = thread->index % 32;
 	struct timespec now;
@@ -76,12 +76,12 @@ uint64_t fake_read(struct fake_grid *grid, const struct fake_block *block,
 
 	switch (operand->kind) {
 	case OPERAND_REGISTER:
-		value = top(thread)->registers[operand->number];
+		value = thread_top_frame(thread)->registers[operand->number];
 		break;
 	case OPERAND_SPECIAL:
 		value = operand->number == SPECIAL_LOCAL
-				? top(thread)->local_at + operand->value
-				: special(grid, block, thread, operand->number);
+				? thread_top_frame(thread)->local_at + operand->value
+				: execute_special(grid, block, thread, operand->number);
 		break;
 	case OPERAND_VECTOR: /* packed, the first one in the lowest bits */
 		value = 0;
@@ -105,7 +105,7 @@ void fake_write(struct fake_thread *thread, const struct fake_operand *operand,
 {
 	value = fake_extend(value, type);
 	if (operand->kind == OPERAND_REGISTER)
-		top(thread)->registers[operand->number] = value;
+		thread_top_frame(thread)->registers[operand->number] = value;
 	for (unsigned i = 0; operand->kind == OPERAND_VECTOR && i < operand->count; i++) {
 		const struct fake_type part = {'b', (unsigned char)(type.bytes / operand->count)};
 		fake_write(thread, &operand->elements[i], part, value >> (8 * part.bytes * i));
@@ -117,20 +117,21 @@ static void *operand_memory(struct fake_grid *grid, struct fake_block *block,
 			    const struct fake_operand *operand, size_t bytes)
 {
 	if (operand->kind == OPERAND_PARAMETER || i->space == SPACE_PARAM) {
-		size_t limit = top(thread)->code->frame_bytes;
+		size_t limit = thread_top_frame(thread)->code->frame_bytes;
 		uint64_t place = operand->value;
 		/* The address of a parameter, from `mov`, and the offset that was added to it. */
 		if (operand->kind == OPERAND_REGISTER)
-			place += top(thread)->registers[operand->number];
+			place += thread_top_frame(thread)->registers[operand->number];
 		if ((operand->kind != OPERAND_PARAMETER && operand->kind != OPERAND_REGISTER) ||
 		    place > limit || bytes > limit - place)
 			fake_grid_fault(grid, CUDA_ERROR_INVALID_ADDRESS_SPACE);
-		return top(thread)->bytes + place;
+		return thread_top_frame(thread)->bytes + place;
 	}
-	uint64_t base =
-		operand->kind == OPERAND_REGISTER ? top(thread)->registers[operand->number] : 0;
+	uint64_t base = operand->kind == OPERAND_REGISTER
+				? thread_top_frame(thread)->registers[operand->number]
+				: 0;
 	if (operand->kind == OPERAND_SPECIAL && operand->number == SPECIAL_LOCAL)
-		base = top(thread)->local_at;
+		base = thread_top_frame(thread)->local_at;
 	if (i->space == SPACE_SHARED || i->space == SPACE_LOCAL)
 		base = (uint32_t)base;
 	return fake_grid_memory(grid, block, thread, i->space, base + operand->value, bytes);
@@ -151,7 +152,7 @@ static uint64_t load_word(const void *from, size_t bytes)
 	}
 }
 
-static void store(void *to, size_t bytes, uint64_t value)
+static void execute_store(void *to, size_t bytes, uint64_t value)
 {
 	switch (bytes) {
 	case 1:
@@ -195,7 +196,8 @@ static void load_store(struct fake_grid *grid, struct fake_block *block, struct 
 			uint64_t value = fake_read(grid, block, thread, one, i->type);
 			memcpy(place, &value, i->type.bytes);
 		} else if (is_store) {
-			store(place, i->type.bytes, fake_read(grid, block, thread, one, i->type));
+			execute_store(place, i->type.bytes,
+				      fake_read(grid, block, thread, one, i->type));
 		} else {
 			fake_write(thread, one, i->type,
 				   frame ? load_any(place, i->type.bytes)
@@ -226,7 +228,7 @@ static uint64_t atomic_result(const struct fake_instruction *i, uint64_t old, ui
 	return out;
 }
 
-static bool swap(void *at, size_t bytes, uint64_t *old, uint64_t value)
+static bool execute_swap(void *at, size_t bytes, uint64_t *old, uint64_t value)
 {
 	if (bytes == 2) {
 		uint16_t expected = (uint16_t)*old;
@@ -246,8 +248,8 @@ static bool swap(void *at, size_t bytes, uint64_t *old, uint64_t value)
 					   __ATOMIC_SEQ_CST);
 }
 
-static void atomic(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
-		   const struct fake_instruction *i)
+static void execute_atomic(struct fake_grid *grid, struct fake_block *block,
+			   struct fake_thread *thread, const struct fake_instruction *i)
 {
 	unsigned first = i->opcode == OP_ATOM ? 1 : 0;
 	void *at = operand_memory(grid, block, thread, i, &i->operands[first], i->type.bytes);
@@ -255,7 +257,8 @@ static void atomic(struct fake_grid *grid, struct fake_block *block, struct fake
 	uint64_t c = i->cas ? fake_read(grid, block, thread, &i->operands[first + 2], i->type) : 0;
 	uint64_t old = load_word(at, i->type.bytes);
 
-	while (!swap(at, i->type.bytes, &old, atomic_result(i, fake_extend(old, i->type), b, c)))
+	while (!execute_swap(at, i->type.bytes, &old,
+			     atomic_result(i, fake_extend(old, i->type), b, c)))
 		;
 	if (i->opcode == OP_ATOM)
 		fake_write(thread, &i->operands[0], i->type, old);
@@ -273,8 +276,10 @@ static bool call_of_the_driver(struct fake_grid *grid, struct fake_thread *threa
 	    list->count == 2) {
 		uint64_t handle;
 		uint32_t value;
-		memcpy(&handle, top(thread)->bytes + list->elements[0].value, sizeof(handle));
-		memcpy(&value, top(thread)->bytes + list->elements[1].value, sizeof(value));
+		memcpy(&handle, thread_top_frame(thread)->bytes + list->elements[0].value,
+		       sizeof(handle));
+		memcpy(&value, thread_top_frame(thread)->bytes + list->elements[1].value,
+		       sizeof(value));
 		fake_lock();
 		fake_condition_set(handle, value);
 		fake_unlock();
@@ -284,7 +289,7 @@ static bool call_of_the_driver(struct fake_grid *grid, struct fake_thread *threa
 		fake_grid_fault(grid, CUDA_ERROR_ASSERT);
 	if (name->label_length == 7 && memcmp(name->label, "vprintf", 7) == 0) {
 		if (results && results->count && results->elements[0].kind == OPERAND_PARAMETER)
-			memset(top(thread)->bytes + results->elements[0].value, 0, 4);
+			memset(thread_top_frame(thread)->bytes + results->elements[0].value, 0, 4);
 		fake_lock();
 		fake_number_add("device_printfs", 1);
 		fake_unlock();
@@ -293,8 +298,8 @@ static bool call_of_the_driver(struct fake_grid *grid, struct fake_thread *threa
 	return false;
 }
 
-static void call(struct fake_grid *grid, struct fake_thread *thread,
-		 const struct fake_instruction *i)
+static void execute_call(struct fake_grid *grid, struct fake_thread *thread,
+			 const struct fake_instruction *i)
 {
 	bool has_results = i->operands[0].kind == OPERAND_VECTOR;
 	const struct fake_operand *name = &i->operands[has_results ? 1 : 0];
@@ -310,17 +315,17 @@ static void call(struct fake_grid *grid, struct fake_thread *thread,
 	code = fake_program_code(grid->function->module->program, name->label, name->label_length);
 	if (!code)
 		fake_grid_fault(grid, CUDA_ERROR_INVALID_PC);
-	const unsigned char *from = top(thread)->bytes;
+	const unsigned char *from = thread_top_frame(thread)->bytes;
 	fake_frame_push(grid, thread, code);
 	for (unsigned n = 0; list && n < list->count && n < code->input_count; n++)
-		memcpy(top(thread)->bytes + code->inputs[n].offset, from + list->elements[n].value,
-		       code->inputs[n].size);
+		memcpy(thread_top_frame(thread)->bytes + code->inputs[n].offset,
+		       from + list->elements[n].value, code->inputs[n].size);
 }
 
 /* Stores the results in the operands of the caller's instruction. */
-static void come_back(struct fake_thread *thread)
+static void execute_return(struct fake_thread *thread)
 {
-	const struct fake_frame *callee = top(thread);
+	const struct fake_frame *callee = thread_top_frame(thread);
 
 	if (thread->depth == 1) {
 		thread->state = THREAD_DONE;
@@ -357,7 +362,7 @@ static void set_predicate(struct fake_grid *grid, struct fake_block *block,
 	}
 	fake_write(thread, &i->operands[0], predicate, value);
 	if (i->operands[0].second >= 0)
-		top(thread)->registers[i->operands[0].second] = other;
+		thread_top_frame(thread)->registers[i->operands[0].second] = other;
 }
 
 /* Converts between an address in one space and a generic address. */
@@ -381,8 +386,8 @@ static bool in_space(const struct fake_instruction *i, uint64_t address)
 }
 
 /* Some operands and results have another size than the instruction's type. */
-static void compute(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
-		    const struct fake_instruction *i)
+static void execute_compute(struct fake_grid *grid, struct fake_block *block,
+			    struct fake_thread *thread, const struct fake_instruction *i)
 {
 	struct fake_type out_type = i->type, type = i->type;
 	uint64_t in[4] = {0}, out = 0;
@@ -407,7 +412,7 @@ static void compute(struct fake_grid *grid, struct fake_block *block, struct fak
 	fake_write(thread, &i->operands[0], out_type, out);
 }
 
-static void unknown(struct fake_grid *grid, const struct fake_instruction *i)
+static void execute_refuse_unknown(struct fake_grid *grid, const struct fake_instruction *i)
 {
 	(void)fprintf(stderr, "fake_cuda: %s, line %u: no such instruction here: %.*s\n",
 		      grid->launch->name, i->line, (int)i->text_length, i->text);
@@ -418,8 +423,8 @@ static void unknown(struct fake_grid *grid, const struct fake_instruction *i)
 	fake_grid_fault(grid, CUDA_ERROR_ILLEGAL_INSTRUCTION);
 }
 
-static void barrier(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
-		    const struct fake_instruction *i)
+static void execute_barrier(struct fake_grid *grid, struct fake_block *block,
+			    struct fake_thread *thread, const struct fake_instruction *i)
 {
 	static const struct fake_type word = {'u', 4}, predicate = {'p', 1};
 	unsigned at = i->mode == 'r' ? 1 : 0;
@@ -437,18 +442,18 @@ static void barrier(struct fake_grid *grid, struct fake_block *block, struct fak
 	thread->state = THREAD_AT_BARRIER;
 }
 
-static void move(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
-		 const struct fake_instruction *i)
+static void execute_move(struct fake_grid *grid, struct fake_block *block,
+			 struct fake_thread *thread, const struct fake_instruction *i)
 {
 	const struct fake_operand *from = &i->operands[1];
 
 	if (from->kind == OPERAND_LABEL) /* a function's address */
-		unknown(grid, i);
+		execute_refuse_unknown(grid, i);
 	fake_write(thread, &i->operands[0], i->type, fake_read(grid, block, thread, from, i->type));
 }
 
-static void other(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
-		  const struct fake_instruction *i)
+static void execute_other_instruction(struct fake_grid *grid, struct fake_block *block,
+				      struct fake_thread *thread, const struct fake_instruction *i)
 {
 	static const struct fake_type predicate = {'p', 1}, word = {'u', 4};
 
@@ -482,28 +487,28 @@ static void other(struct fake_grid *grid, struct fake_block *block, struct fake_
 		break;
 	}
 	case OP_UNKNOWN:
-		unknown(grid, i);
+		execute_refuse_unknown(grid, i);
 		break;
 	default:
-		compute(grid, block, thread, i);
+		execute_compute(grid, block, thread, i);
 	}
 }
 
 /* ThreadSanitizer does not support plain fences. So a fence is a read and write of one variable
  * that all fences access. */
-static void fence(void)
+static void execute_fence(void)
 {
 	static _Atomic unsigned fences;
 
 	(void)atomic_fetch_add(&fences, 1);
 }
 
-static void execute(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread,
-		    const struct fake_instruction *i)
+static void execute_instruction(struct fake_grid *grid, struct fake_block *block,
+				struct fake_thread *thread, const struct fake_instruction *i)
 {
 	switch (i->opcode) {
 	case OP_MOV:
-		move(grid, block, thread, i);
+		execute_move(grid, block, thread, i);
 		break;
 	case OP_LD:
 	case OP_ST:
@@ -511,19 +516,19 @@ static void execute(struct fake_grid *grid, struct fake_block *block, struct fak
 		break;
 	case OP_ATOM:
 	case OP_RED:
-		atomic(grid, block, thread, i);
+		execute_atomic(grid, block, thread, i);
 		break;
 	case OP_SETP:
 		set_predicate(grid, block, thread, i);
 		break;
 	case OP_BRA:
-		top(thread)->pc = i->target;
+		thread_top_frame(thread)->pc = i->target;
 		break;
 	case OP_CALL:
-		call(grid, thread, i);
+		execute_call(grid, thread, i);
 		break;
 	case OP_RET:
-		come_back(thread);
+		execute_return(thread);
 		break;
 	case OP_EXIT:
 		thread->state = THREAD_DONE;
@@ -531,7 +536,7 @@ static void execute(struct fake_grid *grid, struct fake_block *block, struct fak
 	case OP_TRAP:
 		fake_grid_fault(grid, CUDA_ERROR_LAUNCH_FAILED);
 	case OP_FENCE:
-		fence();
+		execute_fence();
 		break;
 	case OP_NOP:
 		break;
@@ -539,9 +544,9 @@ static void execute(struct fake_grid *grid, struct fake_block *block, struct fak
 		if (i->mode == 'w')
 			fake_warp_post(grid, block, thread, i);
 		else if (i->mode != 'a')
-			barrier(grid, block, thread, i);
+			execute_barrier(grid, block, thread, i);
 		else
-			unknown(grid, i);
+			execute_refuse_unknown(grid, i);
 		break;
 	case OP_TEX:
 	case OP_SULD:
@@ -554,20 +559,20 @@ static void execute(struct fake_grid *grid, struct fake_block *block, struct fak
 		fake_warp_post(grid, block, thread, i);
 		break;
 	default:
-		other(grid, block, thread, i);
+		execute_other_instruction(grid, block, thread, i);
 	}
 }
 
 void fake_step(struct fake_grid *grid, struct fake_block *block, struct fake_thread *thread)
 {
-	struct fake_frame *frame = top(thread);
+	struct fake_frame *frame = thread_top_frame(thread);
 
 	if (frame->pc >= frame->code->count) { /* the end of a body */
-		come_back(thread);
+		execute_return(thread);
 		return;
 	}
 	const struct fake_instruction *i = &frame->code->instructions[frame->pc++];
 	if (i->guard >= 0 && (frame->registers[i->guard] & 1) == i->guard_negated)
 		return;
-	execute(grid, block, thread, i);
+	execute_instruction(grid, block, thread, i);
 }

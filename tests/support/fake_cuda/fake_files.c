@@ -70,7 +70,7 @@ void fake_file_remove(const char *name)
 	}
 }
 
-static void sweep(const char *name)
+static void files_sweep(const char *name)
 {
 	DIR *folder = opendir(name);
 	const struct dirent *entry;
@@ -88,5 +88,5 @@ static void sweep(const char *name)
 void fake_files_sweep(void)
 {
 	for (size_t i = 0; i < FOLDERS; i++)
-		sweep(folders[i]);
+		files_sweep(folders[i]);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void node_clear(struct CUgraphNode_st *node)
+static void cuda_graph_node_clear(struct CUgraphNode_st *node)
 {
 	if (node->kind == NODE_KERNEL)
 		fake_launch_free(&node->launch);
@@ -18,7 +18,7 @@ static void node_clear(struct CUgraphNode_st *node)
 void fake_instance_free(struct fake_instance *instance)
 {
 	for (unsigned i = 0; i < instance->count; i++)
-		node_clear(&instance->nodes[i]);
+		cuda_graph_node_clear(&instance->nodes[i]);
 	free(instance->nodes);
 	*instance = (struct fake_instance){0};
 }
@@ -61,7 +61,7 @@ static CUresult launch_duplicate(const struct fake_launch *from, struct fake_lau
 	return CUDA_SUCCESS;
 }
 
-static CUresult node_copy(const struct CUgraphNode_st *from, struct CUgraphNode_st *to)
+static CUresult cuda_graph_node_copy(const struct CUgraphNode_st *from, struct CUgraphNode_st *to)
 {
 	CUresult result = CUDA_SUCCESS;
 
@@ -94,7 +94,8 @@ CUresult fake_instance_copy(const struct fake_instance *from, struct fake_instan
 	if (!copy.nodes)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	while (copy.count < from->count) {
-		CUresult result = node_copy(&from->nodes[copy.count], &copy.nodes[copy.count]);
+		CUresult result =
+			cuda_graph_node_copy(&from->nodes[copy.count], &copy.nodes[copy.count]);
 		copy.count++;
 		if (result != CUDA_SUCCESS) {
 			fake_instance_free(&copy);
@@ -151,7 +152,7 @@ void fake_graph_end(struct CUgraph_st *graph)
 		if (graph->nodes[i]->body)
 			fake_graph_end(graph->nodes[i]->body);
 		fake_node_each_kernel(graph->nodes[i], fake_node_unname);
-		node_clear(graph->nodes[i]);
+		cuda_graph_node_clear(graph->nodes[i]);
 		fake_handle_retire(FAKE_GRAPH_NODE, graph->nodes[i]);
 	}
 	free(graph->nodes);

@@ -230,7 +230,7 @@ static bool may_run(const struct fake_instance *instance, const struct CUgraphNo
 	return !node->has_run;
 }
 
-static struct CUgraphNode_st *next_node(struct fake_instance *instance)
+static struct CUgraphNode_st *graph_launch_next_node(struct fake_instance *instance)
 {
 	for (unsigned i = instance->count; i > 0; i--)
 		if (may_run(instance, &instance->nodes[i - 1]))
@@ -242,8 +242,8 @@ void fake_instance_run(struct fake_instance *instance, struct CUstream_st *strea
 {
 	for (unsigned i = 0; i < instance->count; i++)
 		instance->nodes[i].has_run = false;
-	for (struct CUgraphNode_st *node = next_node(instance); node && !fake.sticky;
-	     node = next_node(instance)) {
+	for (struct CUgraphNode_st *node = graph_launch_next_node(instance); node && !fake.sticky;
+	     node = graph_launch_next_node(instance)) {
 		fake_lock();
 		fake_dawdle(stream);
 		fake_unlock();
@@ -307,7 +307,7 @@ static bool runs_at_once(const struct fake_instance *instance)
  * With `set instant` kernels are not run, so nothing needs a copy. Returns false if the graph has
  * nodes of other kinds, or edges against the order in which nodes were added.
  */
-static bool run_at_once(struct CUgraphExec_st *exec, struct CUstream_st *stream)
+static bool graph_launch_run_at_once(struct CUgraphExec_st *exec, struct CUstream_st *stream)
 {
 	struct fake_instance *instance = &exec->instance;
 
@@ -340,7 +340,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream handle)
 	struct CUstream_st *stream = fake_stream_use(handle);
 	if (!stream || !fake_handle_alive(FAKE_GRAPH_EXEC, exec))
 		return CUDA_ERROR_INVALID_HANDLE;
-	if (run_at_once(exec, stream))
+	if (graph_launch_run_at_once(exec, stream))
 		return CUDA_SUCCESS;
 	struct graph_op *op = calloc(1, sizeof(*op));
 	if (!op)

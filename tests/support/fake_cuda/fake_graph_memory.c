@@ -11,7 +11,7 @@ static struct {
 	unsigned pending; /* launches that have memory and are not complete */
 } kept[FAKE_DEVICES_MAX];
 
-static void reserve(int device, size_t bytes)
+static void graph_memory_reserve(int device, size_t bytes)
 {
 	fake.devices[device].used_bytes =
 		fake.devices[device].used_bytes - kept[device].reserved + bytes;
@@ -20,7 +20,7 @@ static void reserve(int device, size_t bytes)
 		kept[device].reserved_high = bytes;
 }
 
-static size_t bytes_of(const struct fake_instance *instance)
+static size_t graph_memory_bytes_of(const struct fake_instance *instance)
 {
 	size_t bytes = 0;
 
@@ -30,19 +30,19 @@ static size_t bytes_of(const struct fake_instance *instance)
 	return (bytes + FAKE_GRANULE - 1) & ~(FAKE_GRANULE - 1);
 }
 
-static CUresult grow(int device, size_t bytes)
+static CUresult graph_memory_grow(int device, size_t bytes)
 {
 	if (bytes <= kept[device].reserved)
 		return CUDA_SUCCESS;
 	if (bytes - kept[device].reserved > fake_device_free_bytes(device))
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	reserve(device, bytes);
+	graph_memory_reserve(device, bytes);
 	return CUDA_SUCCESS;
 }
 
 CUresult fake_graph_memory_reserve(const struct fake_instance *instance, int device)
 {
-	return grow(device, bytes_of(instance));
+	return graph_memory_grow(device, graph_memory_bytes_of(instance));
 }
 
 CUresult fake_graph_memory_launch(struct fake_instance *instance, int device, bool *unfreed)
@@ -59,7 +59,7 @@ CUresult fake_graph_memory_launch(struct fake_instance *instance, int device, bo
 		fake_misuse("a graph is launched whose memory was not freed since the last time");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
-	CUresult result = grow(device, bytes_of(instance));
+	CUresult result = graph_memory_grow(device, graph_memory_bytes_of(instance));
 	if (result != CUDA_SUCCESS)
 		return result;
 	*unfreed = allocations > frees;
@@ -74,16 +74,16 @@ CUresult fake_graph_memory_launch(struct fake_instance *instance, int device, bo
 
 void fake_graph_memory_begin(const struct fake_instance *instance, int device)
 {
-	kept[device].running += bytes_of(instance);
+	kept[device].running += graph_memory_bytes_of(instance);
 	if (kept[device].running > kept[device].running_high)
 		kept[device].running_high = kept[device].running;
 	if (kept[device].running > kept[device].reserved)
-		reserve(device, kept[device].running);
+		graph_memory_reserve(device, kept[device].running);
 }
 
 void fake_graph_memory_end(const struct fake_instance *instance, int device)
 {
-	kept[device].running -= bytes_of(instance);
+	kept[device].running -= graph_memory_bytes_of(instance);
 }
 
 void fake_graph_memory_drop(const struct fake_instance *instance, int device)
@@ -190,7 +190,7 @@ CUresult cuDeviceGraphMemTrim(CUdevice device)
 		return CUDA_ERROR_INVALID_DEVICE;
 	fake_number_add("graph_trims", 1);
 	if (kept[device].pending == 0)
-		reserve(device, 0);
+		graph_memory_reserve(device, 0);
 	return CUDA_SUCCESS;
 }
 

@@ -174,7 +174,7 @@ static bool is_row(const CUDA_MEMCPY3D *copy)
 }
 
 /* Returns the device of an address, -1 for the host. */
-static int owner(CUmemorytype type, CUdeviceptr address)
+static int graph_nodes_owner(CUmemorytype type, CUdeviceptr address)
 {
 	const struct fake_range *range =
 		type == CU_MEMORYTYPE_HOST ? NULL : fake_range_find(address, 1);
@@ -193,10 +193,10 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode handle,
 	if (!node || !parameters || !fake_handle_alive(FAKE_CONTEXT, context))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!is_row(&node->copy) || !is_row(parameters) ||
-	    owner(node->copy.srcMemoryType, node->copy.srcDevice) !=
-		    owner(parameters->srcMemoryType, parameters->srcDevice) ||
-	    owner(node->copy.dstMemoryType, node->copy.dstDevice) !=
-		    owner(parameters->dstMemoryType, parameters->dstDevice))
+	    graph_nodes_owner(node->copy.srcMemoryType, node->copy.srcDevice) !=
+		    graph_nodes_owner(parameters->srcMemoryType, parameters->srcDevice) ||
+	    graph_nodes_owner(node->copy.dstMemoryType, node->copy.dstDevice) !=
+		    graph_nodes_owner(parameters->dstMemoryType, parameters->dstDevice))
 		return CUDA_ERROR_INVALID_VALUE;
 	CUresult result = fake_copy3d_check(parameters);
 	if (result == CUDA_SUCCESS)

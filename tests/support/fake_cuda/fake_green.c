@@ -35,7 +35,7 @@ static void fill_resource(CUdevResource *resource, const struct range *range)
 	memcpy(resource->_internal_padding, range, sizeof(*range));
 }
 
-static unsigned attribute(CUdevice device, CUdevice_attribute which)
+static unsigned green_attribute(CUdevice device, CUdevice_attribute which)
 {
 	return (unsigned)fake.devices[device].attributes[which];
 }
@@ -53,16 +53,16 @@ CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource_out,
 		return CUDA_ERROR_INVALID_RESOURCE_TYPE;
 	fill_resource(resource_out,
 		      &(struct range){.device = device,
-				      .count = attribute(
+				      .count = green_attribute(
 					      device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)});
 	return CUDA_SUCCESS;
 }
 
 /* As measured on an H200: from 8 on in steps of 8. Older devices have smaller steps, according to
  * the guide. */
-static unsigned rounded(CUdevice device, unsigned count)
+static unsigned green_rounded(CUdevice device, unsigned count)
 {
-	unsigned major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+	unsigned major = green_attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 	unsigned least = major >= 9   ? 8
 			 : major == 8 ? 4
 			 : major == 7 ? 2
@@ -90,7 +90,7 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned *groups,
 		fake_misuse("a resource that was split is split again");
 		return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
 	}
-	unsigned each = rounded(range.device, least), most = range.count / each;
+	unsigned each = green_rounded(range.device, least), most = range.count / each;
 	if (least > range.count)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (most == 0)

@@ -23,7 +23,7 @@ static const char *const kinds[] = {"nothing",     "context",          "stream",
 				    "graph node",  "executable graph", "VMM allocation", "library",
 				    "array",       "texture",          "surface"};
 
-static size_t hash(const void *handle)
+static size_t handles_hash(const void *handle)
 {
 	return (size_t)(((uintptr_t)handle >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20);
 }
@@ -32,7 +32,7 @@ static struct entry *find_entry(const void *handle)
 {
 	if (!table_size)
 		return NULL;
-	for (size_t i = hash(handle);; i++) {
+	for (size_t i = handles_hash(handle);; i++) {
 		struct entry *entry = &table[i & (table_size - 1)];
 		if (!entry->handle)
 			return NULL;
@@ -43,7 +43,7 @@ static struct entry *find_entry(const void *handle)
 
 static void put_entry(const void *handle, enum fake_handle kind)
 {
-	size_t i = hash(handle);
+	size_t i = handles_hash(handle);
 
 	while (table[i & (table_size - 1)].handle)
 		i++;
@@ -51,7 +51,7 @@ static void put_entry(const void *handle, enum fake_handle kind)
 	table_filled++;
 }
 
-static void grow(void)
+static void handles_grow(void)
 {
 	struct entry *old = table;
 	size_t old_size = table_size, alive = 0;
@@ -74,7 +74,7 @@ static void grow(void)
 void fake_handle_add(enum fake_handle kind, void *handle)
 {
 	if (table_filled * 2 >= table_size)
-		grow();
+		handles_grow();
 	put_entry(handle, kind);
 }
 

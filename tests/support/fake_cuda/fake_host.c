@@ -173,7 +173,7 @@ CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t size, CUmemLocation loca
 	return CUDA_SUCCESS;
 }
 
-static CUresult advise(struct fake_advice *advice, CUmem_advise what, CUmemLocation location)
+static CUresult host_advise(struct fake_advice *advice, CUmem_advise what, CUmemLocation location)
 {
 	uint32_t bit = location.type == CU_MEM_LOCATION_TYPE_DEVICE ? 1u << location.id : 1u << 31;
 
@@ -213,7 +213,7 @@ CUresult cuMemAdvise(CUdeviceptr address, size_t size, CUmem_advise advice, CUme
 					       .value = (uint64_t)advice,
 					       .location_type = (int)location.type,
 					       .location_id = location.id});
-	return advise(&range->advice, advice, location);
+	return host_advise(&range->advice, advice, location);
 }
 
 static int plain_location(CUmemLocation location)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct fake_operand *object_of(const struct fake_instruction *i)
+static const struct fake_operand *image_object_of(const struct fake_instruction *i)
 {
 	return &i->operands[i->opcode == OP_SUST ? 0 : 1];
 }
@@ -25,7 +25,7 @@ static long layer_of(struct fake_grid *grid, const struct fake_block *block,
 
 	if (!i->layered)
 		return 0;
-	uint64_t layer = fake_read(grid, block, thread, &object_of(i)->elements[0], word);
+	uint64_t layer = fake_read(grid, block, thread, &image_object_of(i)->elements[0], word);
 	if (layer < texture->array->slices)
 		return (long)layer;
 	fake_lock();
@@ -40,7 +40,7 @@ static struct fake_texture *use_texture(struct fake_grid *grid, const struct fak
 					const struct fake_instruction *i)
 {
 	static const struct fake_type word = {'u', 8};
-	uint64_t object = fake_read(grid, block, thread, object_of(i), word);
+	uint64_t object = fake_read(grid, block, thread, image_object_of(i), word);
 
 	fake_lock();
 	struct fake_texture *texture = fake_texture_use(
@@ -57,11 +57,11 @@ static struct fake_texture *use_texture(struct fake_grid *grid, const struct fak
 	return texture;
 }
 
-static void fetch(struct fake_grid *grid, const struct fake_block *block,
-		  struct fake_thread *thread, const struct fake_instruction *i,
-		  const struct fake_texture *texture)
+static void image_fetch(struct fake_grid *grid, const struct fake_block *block,
+			struct fake_thread *thread, const struct fake_instruction *i,
+			const struct fake_texture *texture)
 {
-	const struct fake_operand *at = object_of(i);
+	const struct fake_operand *at = image_object_of(i);
 	float coordinate[3] = {0};
 	uint32_t value[4];
 
@@ -90,7 +90,7 @@ static unsigned char *surface_bytes(struct fake_grid *grid, const struct fake_bl
 {
 	static const struct fake_type word = {'s', 4};
 	const struct CUarray_st *array = texture->array;
-	const struct fake_operand *at = object_of(i);
+	const struct fake_operand *at = image_object_of(i);
 	int64_t place[3] = {0};
 
 	for (unsigned d = 0; d < i->geometry && d + i->layered < at->count; d++)
@@ -107,9 +107,9 @@ static unsigned char *surface_bytes(struct fake_grid *grid, const struct fake_bl
 	       ((size_t)place[2] * array->rows + (size_t)place[1]) * array->row_bytes + place[0];
 }
 
-static void surface(struct fake_grid *grid, const struct fake_block *block,
-		    struct fake_thread *thread, const struct fake_instruction *i,
-		    const struct fake_texture *texture)
+static void image_surface(struct fake_grid *grid, const struct fake_block *block,
+			  struct fake_thread *thread, const struct fake_instruction *i,
+			  const struct fake_texture *texture)
 {
 	unsigned count = i->vector ? i->vector : 1;
 	const struct fake_operand *data = &i->operands[i->opcode == OP_SUST ? 1 : 0];
@@ -138,7 +138,7 @@ void fake_image_access(struct fake_grid *grid, const struct fake_block *block,
 	const struct fake_texture *texture = use_texture(grid, block, thread, i);
 
 	if (i->opcode == OP_TEX)
-		fetch(grid, block, thread, i, texture);
+		image_fetch(grid, block, thread, i, texture);
 	else
-		surface(grid, block, thread, i, texture);
+		image_surface(grid, block, thread, i, texture);
 }

@@ -28,7 +28,7 @@ void fake_grid_fault(struct fake_grid *grid, CUresult result)
 	fake_kernel_fault(grid->launch, (int)result);
 }
 
-static struct fake_range *cached(uint64_t address, size_t bytes)
+static struct fake_range *interpreter_cached(uint64_t address, size_t bytes)
 {
 	for (unsigned i = 0; i < CACHED; i++) {
 		struct fake_range *range = cache.range[i];
@@ -75,7 +75,7 @@ void *fake_grid_memory(struct fake_grid *grid, struct fake_block *block, struct 
 			fake_grid_fault(grid, CUDA_ERROR_ILLEGAL_ADDRESS);
 		return (space == SPACE_SHARED ? block->shared : thread->local) + address;
 	}
-	struct fake_range *range = cached(address, bytes);
+	struct fake_range *range = interpreter_cached(address, bytes);
 	if (!range)
 		range = look_up(address, bytes);
 	if (!range)

@@ -15,7 +15,7 @@
 
 #define PATH 4096
 
-static uint64_t hash(const char *text)
+static uint64_t jit_hash(const char *text)
 {
 	uint64_t so_far = 14695981039346656037u;
 
@@ -39,7 +39,7 @@ static bool is_kept(const char *path, const char *text)
 }
 
 /* The file is complete or not there at all: another process may open it now. */
-static void keep(const char *path, const char *text)
+static void jit_keep(const char *path, const char *text)
 {
 	char made[PATH + 32];
 
@@ -70,13 +70,13 @@ void fake_jit_take(const char *text, int compute)
 	if (!fake_number("setting jit_cache"))
 		return;
 	if (folder && fake_number("jit_folder") && (!disabled || strcmp(disabled, "0") == 0) &&
-	    snprintf(path, sizeof(path), "%s/sm_%d-%016" PRIx64, folder, compute, hash(text)) <
+	    snprintf(path, sizeof(path), "%s/sm_%d-%016" PRIx64, folder, compute, jit_hash(text)) <
 		    (int)sizeof(path)) {
 		if (is_kept(path, text)) {
 			fake_number_add("jit_found", 1);
 			return;
 		}
-		keep(path, text);
+		jit_keep(path, text);
 	}
 	fake_number_add("jit_compiled", 1);
 }

@@ -378,8 +378,8 @@ struct launch_shape {
 };
 
 /* A captured launch becomes a node with the shape of the launch. */
-static CUresult capture(CUfunction function, const struct launch_shape *shape, CUstream handle,
-			void **parameters, void **extra)
+static CUresult launch_capture(CUfunction function, const struct launch_shape *shape,
+			       CUstream handle, void **parameters, void **extra)
 {
 	struct fake_launch made;
 
@@ -409,7 +409,7 @@ static CUresult launch_function(CUfunction function, const struct launch_shape *
 				CUstream handle, void **parameters, void **extra)
 {
 	if (fake_is_capturing(handle))
-		return capture(function, shape, handle, parameters, extra);
+		return launch_capture(function, shape, handle, parameters, extra);
 	LOCKED();
 	fake_launch_hold();
 	struct CUstream_st *stream = fake_stream_use(handle);

@@ -41,7 +41,7 @@ static void add_name(struct names *names, struct name name)
 		names->list[names->count++] = name;
 }
 
-static void complain(struct linker *linker, const char *format, struct name name)
+static void link_complain(struct linker *linker, const char *format, struct name name)
 {
 	if (!linker->failed)
 		(void)snprintf(linker->log, linker->log_bytes, format, (int)name.length, name.text);
@@ -132,8 +132,8 @@ static void take_statement(struct linker *linker, const struct statement *statem
 			return;
 	}
 	if (statement->visible && has_name(&linker->defined, statement->name))
-		complain(linker, "error   : Multiple definition of '%.*s' in 'object'\n",
-			 statement->name);
+		link_complain(linker, "error   : Multiple definition of '%.*s' in 'object'\n",
+			      statement->name);
 	if (statement->visible || statement->is_extern)
 		add_name(&linker->defined, statement->name);
 	put_statement(linker, statement);
@@ -169,14 +169,15 @@ char *fake_link_texts(const char *const *texts, unsigned count, char *log, size_
 		size_t token_count = 0;
 		struct fake_token *tokens = fake_tokens(texts[i], &token_count);
 		if (!tokens || !take_text(linker, tokens, i == 0))
-			complain(linker, "error   : '%.*s' is no text\n",
-				 (struct name){"object", 6});
+			link_complain(linker, "error   : '%.*s' is no text\n",
+				      (struct name){"object", 6});
 		free(tokens);
 	}
 	for (unsigned i = 0; i < linker->needed.count; i++)
 		if (!has_name(&linker->defined, linker->needed.list[i]))
-			complain(linker, "error   : Undefined reference to '%.*s' in 'object'\n",
-				 linker->needed.list[i]);
+			link_complain(linker,
+				      "error   : Undefined reference to '%.*s' in 'object'\n",
+				      linker->needed.list[i]);
 	(void)fclose(linker->out);
 	if (linker->failed) {
 		free(made);

@@ -34,7 +34,7 @@ size_t fake_range_count(void)
 }
 
 /* The first range that ends behind the address. */
-static size_t position(CUdeviceptr address)
+static size_t memory_position(CUdeviceptr address)
 {
 	size_t low = 0, high = range_count;
 
@@ -50,7 +50,7 @@ static size_t position(CUdeviceptr address)
 
 struct fake_range *fake_range_find(CUdeviceptr address, size_t size)
 {
-	size_t at = position(address);
+	size_t at = memory_position(address);
 
 	if (at == range_count || ranges[at]->base > address)
 		return NULL;
@@ -62,7 +62,7 @@ struct fake_range *fake_range_find(CUdeviceptr address, size_t size)
 
 bool fake_overlaps(CUdeviceptr base, size_t size)
 {
-	size_t at = position(base);
+	size_t at = memory_position(base);
 
 	return at < range_count && ranges[at]->base < base + size;
 }
@@ -78,7 +78,7 @@ struct fake_range *fake_range_insert(const struct fake_range *range)
 	if (!copy || !ranges)
 		abort();
 	*copy = *range;
-	size_t at = position(range->base);
+	size_t at = memory_position(range->base);
 	memmove(&ranges[at + 1], &ranges[at], (range_count - at) * sizeof(*ranges));
 	ranges[at] = copy;
 	range_count++;
@@ -103,7 +103,7 @@ CUresult fake_addresses_take(size_t size, size_t alignment, CUdeviceptr *base_ou
 			CUdeviceptr end = base + size + GAP;
 			if (end > space + SPACE_BYTES - 2 * FAKE_GRANULE)
 				break;
-			size_t at = position(base);
+			size_t at = memory_position(base);
 			if (at == range_count || ranges[at]->base >= end) {
 				cursor = end;
 				*base_out = base;
@@ -197,7 +197,7 @@ CUresult fake_range_share(struct fake_range *range)
 
 static void range_remove(struct fake_range *range)
 {
-	size_t at = position(range->base);
+	size_t at = memory_position(range->base);
 
 	memmove(&ranges[at], &ranges[at + 1], (range_count - at - 1) * sizeof(*ranges));
 	range_count--;

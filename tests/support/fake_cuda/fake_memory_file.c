@@ -27,7 +27,7 @@ struct process {
 static struct process *processes; /* NULL: not shared */
 static struct process *own;
 
-static bool has_ended(int pid)
+static bool memory_file_has_ended(int pid)
 {
 	return kill(pid, 0) < 0 && errno == ESRCH;
 }
@@ -36,7 +36,7 @@ static bool take_place(struct process *place)
 {
 	int pid = atomic_load(&place->pid);
 
-	if ((pid != 0 && !has_ended(pid)) ||
+	if ((pid != 0 && !memory_file_has_ended(pid)) ||
 	    !atomic_compare_exchange_strong(&place->pid, &pid, (int)getpid()))
 		return false;
 	for (int i = 0; i < FAKE_DEVICES_MAX; i++)
@@ -77,7 +77,7 @@ size_t fake_memory_file_others(int device)
 
 	for (int i = 0; processes && i < PROCESSES; i++) {
 		int pid = atomic_load(&processes[i].pid);
-		if (&processes[i] != own && pid != 0 && !has_ended(pid))
+		if (&processes[i] != own && pid != 0 && !memory_file_has_ended(pid))
 			bytes += atomic_load(&processes[i].used_bytes[device]);
 	}
 	return bytes;

@@ -75,7 +75,7 @@ static void functions_free(struct CUmod_st *module)
 
 /* With lazy loading the first use of a function loads it. Kernels that begin later wait for those
  * that run. */
-static void touch(struct CUfunc_st *function)
+static void module_touch(struct CUfunc_st *function)
 {
 	if (function->loaded)
 		return;
@@ -88,7 +88,7 @@ static void touch(struct CUfunc_st *function)
 		fake_streams_stall(function->module->context->device);
 }
 
-static CUresult read_image(const void *image, struct CUmod_st *module, char *log)
+static CUresult module_read_image(const void *image, struct CUmod_st *module, char *log)
 {
 	const struct fake_device *device = &fake.devices[module->context->device];
 	int compute = device->attributes[CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] * 10 +
@@ -116,7 +116,7 @@ static CUresult load_module(CUmodule *module_out, const void *image, const struc
 	if (!module)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	module->context = fake_current();
-	CUresult result = read_image(image, module, log);
+	CUresult result = module_read_image(image, module, log);
 	jit_answer(jit, log);
 	for (unsigned i = 0; i < module->function_count; i++) {
 		struct CUfunc_st *function = module->functions[i];
@@ -253,7 +253,7 @@ CUresult cuFuncGetAttribute(int *value_out, CUfunction_attribute attribute, CUfu
 	LOCKED();
 	if (!fake_handle_alive(FAKE_FUNCTION, function))
 		return CUDA_ERROR_INVALID_HANDLE;
-	touch(function);
+	module_touch(function);
 	switch (attribute) {
 	case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
 		*value_out = function->max_threads;
@@ -334,7 +334,7 @@ CUresult cuFuncLoad(CUfunction function)
 	LOCKED();
 	if (!fake_handle_alive(FAKE_FUNCTION, function))
 		return CUDA_ERROR_INVALID_HANDLE;
-	touch(function);
+	module_touch(function);
 	return CUDA_SUCCESS;
 }
 

@@ -33,7 +33,7 @@ static bool fail_parse(struct reader *reader, CUresult result, const char *forma
 	return false;
 }
 
-static bool syntax(struct reader *reader)
+static bool ptx_syntax_error(struct reader *reader)
 {
 	return fail_parse(reader, CUDA_ERROR_INVALID_PTX,
 			  "fatal   : Parsing error near '%.*s': syntax error\n",
@@ -43,18 +43,18 @@ static bool syntax(struct reader *reader)
 static bool take_token(struct reader *reader, const char *text)
 {
 	if (!fake_token_is(reader->at, text))
-		return syntax(reader);
+		return ptx_syntax_error(reader);
 	reader->at++;
 	return true;
 }
 
-static bool version(struct reader *reader)
+static bool ptx_parse_version(struct reader *reader)
 {
 	int major = 0, minor = 0;
 
 	reader->at++;
 	if (sscanf(reader->at->text, "%d.%d", &major, &minor) != 2)
-		return syntax(reader);
+		return ptx_syntax_error(reader);
 	reader->module->ptx_version = major * 10 + minor;
 	reader->version_seen = true;
 	/* PTX 9.0 came with CUDA 13.0. */
@@ -68,14 +68,14 @@ static bool version(struct reader *reader)
 	return true;
 }
 
-static bool target(struct reader *reader)
+static bool ptx_parse_target(struct reader *reader)
 {
 	int number = 0;
 	char suffix = 0;
 
 	reader->at++;
 	if (sscanf(reader->at->text, "sm_%d%c", &number, &suffix) < 1)
-		return syntax(reader);
+		return ptx_syntax_error(reader);
 	bool exact = suffix == 'a' || suffix == 'f';
 	if (number > reader->compute || (exact && number != reader->compute))
 		return fail_parse(reader, CUDA_ERROR_NO_BINARY_FOR_GPU,
@@ -89,7 +89,8 @@ static bool target(struct reader *reader)
 
 /* ".param .u64 .ptr .global .align 1 NAME" or ".param .align 8 .b8 NAME[32]". It is placed at the
  * next aligned place from `offset` on. */
-static bool parameter(struct reader *reader, size_t offset, struct fake_variable *parameter_out)
+static bool ptx_parse_parameter(struct reader *reader, size_t offset,
+				struct fake_variable *parameter_out)
 {
 	struct fake_variable found = {.space = SPACE_PARAM};
 	size_t size = 0, align = 0;
@@ -114,7 +115,7 @@ static bool parameter(struct reader *reader, size_t offset, struct fake_variable
 		reader->at++;
 	}
 	if (!size || reader->at->kind != FAKE_TOKEN_WORD)
-		return syntax(reader);
+		return ptx_syntax_error(reader);
 	found.name = reader->at->text;
 	found.length = reader->at->length;
 	reader->at++;
@@ -150,20 +151,20 @@ static bool parameter_list(struct reader *reader, struct parameters *parameters)
 			return fail_parse(reader, CUDA_ERROR_INVALID_PTX,
 					  "error   : too many parameters\n");
 		struct fake_variable *one = &parameters->list[parameters->count];
-		if (!parameter(reader, parameters->bytes, one))
+		if (!ptx_parse_parameter(reader, parameters->bytes, one))
 			return false;
 		parameters->count++;
 		parameters->bytes = one->offset + one->size;
 		if (fake_token_is(reader->at, ","))
 			reader->at++;
 		else if (!fake_token_is(reader->at, ")"))
-			return syntax(reader);
+			return ptx_syntax_error(reader);
 	}
 	reader->at++;
 	return true;
 }
 
-static void three(struct reader *reader, int values[3])
+static void ptx_read_three_numbers(struct reader *reader, int values[3])
 {
 	for (int i = 0; i < 3; i++) {
 		values[i] = (int)fake_token_number(++reader->at);
@@ -176,13 +177,13 @@ static void three(struct reader *reader, int values[3])
 	}
 }
 
-static bool directives(struct reader *reader, struct CUfunc_st *function)
+static bool ptx_parse_directives(struct reader *reader, struct CUfunc_st *function)
 {
 	int numbers[3] = {0};
 
 	while (!fake_token_is(reader->at, "{")) {
 		if (reader->at->kind != FAKE_TOKEN_WORD || reader->at->text[0] != '.')
-			return syntax(reader);
+			return ptx_syntax_error(reader);
 		if (fake_token_is(reader->at, ".explicitcluster")) {
 			reader->at++;
 			continue;
@@ -192,7 +193,7 @@ static bool directives(struct reader *reader, struct CUfunc_st *function)
 		bool required = fake_token_is(reader->at, ".reqntid");
 		bool cluster = fake_token_is(reader->at, ".reqnctapercluster");
 		bool registers = fake_token_is(reader->at, ".maxnreg");
-		three(reader, numbers);
+		ptx_read_three_numbers(reader, numbers);
 		if (threads)
 			function->max_threads = numbers[0] * numbers[1] * numbers[2];
 		if (required)
@@ -278,7 +279,7 @@ static bool to_semicolon(struct reader *reader)
 {
 	while (!fake_token_is(reader->at, ";")) {
 		if (reader->at->kind == FAKE_TOKEN_END || fake_token_is(reader->at, "}"))
-			return syntax(reader);
+			return ptx_syntax_error(reader);
 		/* Skips the braces of a call, a vector or an initialiser. */
 		if (fake_token_is(reader->at, "{"))
 			while (!fake_token_is(reader->at, "}") &&
@@ -290,7 +291,7 @@ static bool to_semicolon(struct reader *reader)
 	return true;
 }
 
-static bool statement(struct reader *reader)
+static bool ptx_parse_statement(struct reader *reader)
 {
 	if (fake_token_is(reader->at + 1, ":")) {
 		reader->at += 2;
@@ -298,7 +299,7 @@ static bool statement(struct reader *reader)
 	}
 	if (fake_token_is(reader->at, "@")) {
 		reader->at += fake_token_is(reader->at + 1, "!") ? 3 : 2;
-		return is_operation(reader->at) ? to_semicolon(reader) : syntax(reader);
+		return is_operation(reader->at) ? to_semicolon(reader) : ptx_syntax_error(reader);
 	}
 	if (fake_token_begins(reader->at, ".pragma") || fake_token_begins(reader->at, ".reg") ||
 	    fake_token_is(reader->at, ".shared") || fake_token_is(reader->at, ".local") ||
@@ -312,11 +313,11 @@ static bool statement(struct reader *reader)
 			reader->at++;
 		return true;
 	} else if (!is_operation(reader->at))
-		return syntax(reader);
+		return ptx_syntax_error(reader);
 	return to_semicolon(reader);
 }
 
-static bool body(struct reader *reader)
+static bool ptx_parse_body(struct reader *reader)
 {
 	unsigned depth = 0;
 
@@ -327,8 +328,8 @@ static bool body(struct reader *reader)
 		} else if (fake_token_is(reader->at, "}")) {
 			depth--;
 			reader->at++;
-		} else if (reader->at->kind == FAKE_TOKEN_END || !statement(reader)) {
-			return reader->result != CUDA_SUCCESS ? false : syntax(reader);
+		} else if (reader->at->kind == FAKE_TOKEN_END || !ptx_parse_statement(reader)) {
+			return reader->result != CUDA_SUCCESS ? false : ptx_syntax_error(reader);
 		}
 	} while (depth);
 	return true;
@@ -372,7 +373,7 @@ static bool entry_with(struct reader *reader, struct parameters *parameters)
 	const struct fake_token *name = ++reader->at;
 
 	if (name->kind != FAKE_TOKEN_WORD)
-		return syntax(reader);
+		return ptx_syntax_error(reader);
 	if (!reader->version_seen || !reader->target_seen)
 		return fail_parse(reader, CUDA_ERROR_INVALID_PTX,
 				  "fatal   : Missing .version or .target directive\n");
@@ -384,10 +385,10 @@ static bool entry_with(struct reader *reader, struct parameters *parameters)
 		return false;
 	if (!function_parameters(function, parameters))
 		return fail_parse(reader, CUDA_ERROR_OUT_OF_MEMORY, "error   : no memory\n");
-	if (!directives(reader, function))
+	if (!ptx_parse_directives(reader, function))
 		return false;
 	const struct fake_token *begin = reader->at;
-	if (!body(reader))
+	if (!ptx_parse_body(reader))
 		return false;
 	function->code = fake_compile(reader->module->program, name->text, name->length, begin,
 				      reader->at, parameters->list, parameters->count);
@@ -407,7 +408,7 @@ static bool entry_with(struct reader *reader, struct parameters *parameters)
 	return true;
 }
 
-static bool entry(struct reader *reader)
+static bool ptx_parse_entry(struct reader *reader)
 {
 	struct parameters *parameters = calloc(1, sizeof(*parameters));
 	bool good = parameters
@@ -435,7 +436,7 @@ static bool plain_function_with(struct reader *reader, struct parameters *parame
 		return false;
 	while (!fake_token_is(reader->at, "{") && !fake_token_is(reader->at, ";")) {
 		if (reader->at->kind == FAKE_TOKEN_END)
-			return syntax(reader);
+			return ptx_syntax_error(reader);
 		reader->at++;
 	}
 	if (fake_token_is(reader->at, ";")) {
@@ -443,7 +444,7 @@ static bool plain_function_with(struct reader *reader, struct parameters *parame
 		return true;
 	}
 	const struct fake_token *begin = reader->at;
-	if (!body(reader))
+	if (!ptx_parse_body(reader))
 		return false;
 	struct fake_code *code =
 		fake_compile(reader->module->program, name->text, name->length, begin, reader->at,
@@ -478,7 +479,7 @@ static uint64_t initial_value(const struct fake_token *token, bool minus)
 }
 
 /* Stores "= {1, 2, -3}" or "= 5" in the variable's bytes. Names in it become 0. */
-static void initialise(struct reader *reader, unsigned char *to, size_t element, size_t size)
+static void ptx_initialise(struct reader *reader, unsigned char *to, size_t element, size_t size)
 {
 	bool minus = false;
 
@@ -550,7 +551,7 @@ static bool module_variable(struct reader *reader, enum fake_space space)
 		found.offset = program->data->base + offset;
 		memset(program->data->host + offset, 0, found.size);
 		if (fake_token_is(reader->at, "="))
-			initialise(reader, program->data->host + offset, element, found.size);
+			ptx_initialise(reader, program->data->host + offset, element, found.size);
 	}
 	if (space == SPACE_SHARED)
 		found.dynamic &= reader->is_extern;
@@ -565,9 +566,9 @@ static bool top_level(struct reader *reader)
 	const struct fake_token *token = reader->at;
 
 	if (fake_token_is(token, ".version"))
-		return version(reader);
+		return ptx_parse_version(reader);
 	if (fake_token_is(token, ".target"))
-		return target(reader);
+		return ptx_parse_target(reader);
 	if (fake_token_is(token, ".address_size")) {
 		reader->at += 2;
 		return true;
@@ -579,7 +580,7 @@ static bool top_level(struct reader *reader)
 		return true;
 	}
 	if (fake_token_is(token, ".entry"))
-		return entry(reader);
+		return ptx_parse_entry(reader);
 	if (fake_token_is(token, ".func"))
 		return plain_function(reader);
 	if (fake_token_is(token, ".shared") || fake_token_is(token, ".global") ||
@@ -604,7 +605,7 @@ static bool top_level(struct reader *reader)
 			reader->at++;
 		return true;
 	}
-	return syntax(reader);
+	return ptx_syntax_error(reader);
 }
 
 CUresult fake_ptx_read(const char *text, int compute, struct CUmod_st *module, char *log,

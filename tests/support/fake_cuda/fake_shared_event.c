@@ -20,7 +20,7 @@ struct fake_shared_event {
 	struct page *page;
 };
 
-static struct fake_shared_event *map(int file)
+static struct fake_shared_event *shared_event_map(int file)
 {
 	struct fake_shared_event *event = calloc(1, sizeof(*event));
 	void *page = MAP_FAILED;
@@ -43,14 +43,14 @@ struct fake_shared_event *fake_shared_event_make(char *name_out, size_t name_byt
 
 	if (file < 0)
 		return NULL;
-	return map(file);
+	return shared_event_map(file);
 }
 
 struct fake_shared_event *fake_shared_event_open(const char handle[64])
 {
 	int file = fake_file_open("event", handle);
 
-	return file < 0 ? NULL : map(file);
+	return file < 0 ? NULL : shared_event_map(file);
 }
 
 struct fake_shared_event *fake_shared_event_ref(struct fake_shared_event *event)

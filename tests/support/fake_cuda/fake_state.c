@@ -11,7 +11,7 @@ static const struct CUctx_st *context_of(long device)
 }
 
 /* Returns the text behind the words, or NULL if the line begins differently. */
-static char *behind(const char *what, const char *words)
+static char *text_behind(const char *what, const char *words)
 {
 	const size_t length = strlen(words);
 
@@ -23,7 +23,7 @@ bool fake_state_number(const char *what, uint64_t *number_out)
 	const struct CUctx_st *context;
 	char *rest;
 
-	if ((rest = behind(what, "limit "))) {
+	if ((rest = text_behind(what, "limit "))) {
 		long limit = strtol(rest, &rest, 10);
 		context = context_of(strtol(rest, NULL, 10));
 		*number_out =
@@ -34,7 +34,7 @@ bool fake_state_number(const char *what, uint64_t *number_out)
 		*number_out = fake.instant_launches;
 		return true;
 	}
-	if ((rest = behind(what, "made_flags"))) {
+	if ((rest = text_behind(what, "made_flags"))) {
 		context = context_of(strtol(rest, NULL, 10));
 		*number_out = context ? context->made_flags : 0;
 		return true;

@@ -32,7 +32,7 @@ void fake_wait_changed(void)
 	(void)pthread_cond_wait(&fake.changed, &fake.lock);
 }
 
-static uint64_t now_ns(void)
+static uint64_t stream_now_ns(void)
 {
 	struct timespec now;
 
@@ -40,7 +40,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static unsigned dice(unsigned sides)
+static unsigned stream_random_below(unsigned sides)
 {
 	fake.lazy = (fake.lazy * 6364136223846793005u + 1442695040888963407u) |
 		    1u; /* never 0: that is "off" */
@@ -67,14 +67,14 @@ static void wait_polling(void)
 
 void fake_dawdle(struct CUstream_st *stream)
 {
-	uint64_t since = now_ns();
+	uint64_t since = stream_now_ns();
 
 	if (!fake.lazy)
 		return;
-	if (!stream->pace || dice(8) == 0)
-		stream->pace = LAZY_AT_ONCE + dice(3);
-	uint64_t late_ns = stream->pace == LAZY_LATE ? dice(LATE_NS) : 0;
-	for (uint64_t now = since; !fake.sticky && now - since < LAST_NS; now = now_ns()) {
+	if (!stream->pace || stream_random_below(8) == 0)
+		stream->pace = LAZY_AT_ONCE + stream_random_below(3);
+	uint64_t late_ns = stream->pace == LAZY_LATE ? stream_random_below(LATE_NS) : 0;
+	for (uint64_t now = since; !fake.sticky && now - since < LAST_NS; now = stream_now_ns()) {
 		uint64_t moved = fake.moved_ns > since ? fake.moved_ns : since;
 		if (stream->pace == LAZY_LAST ? now - moved >= QUIET_NS : now - since >= late_ns)
 			break;
@@ -93,7 +93,7 @@ static void op_end(struct CUstream_st *stream, struct fake_op *op)
 		op->drop(op);
 	free(op);
 	stream->completed++;
-	fake.moved_ns = now_ns();
+	fake.moved_ns = stream_now_ns();
 	(void)pthread_cond_broadcast(&fake.changed);
 }
 
@@ -164,7 +164,7 @@ bool fake_stream_is_instant(const struct CUstream_st *stream)
 	return fake.instant && !fake.sticky && stream->completed == stream->submitted;
 }
 
-static void run_at_once(struct CUstream_st *stream, struct fake_op *op)
+static void stream_run_at_once(struct CUstream_st *stream, struct fake_op *op)
 {
 	stream->submitted++;
 	stream->running = true;
@@ -195,7 +195,7 @@ void fake_stream_add(struct CUstream_st *stream, struct fake_op *op)
 	if (fake_stream_is_instant(stream) && !op->may_wait) {
 		stream->kernels += op->kernel;
 		fake.kernels_running += op->kernel;
-		run_at_once(stream, op);
+		stream_run_at_once(stream, op);
 		return;
 	}
 	count_full_queue(stream, op);
@@ -204,7 +204,7 @@ void fake_stream_add(struct CUstream_st *stream, struct fake_op *op)
 	stream->submitted++;
 	stream->host_calls += op->calls_host;
 	stream->ends_with_kernel = false;
-	fake.moved_ns = now_ns();
+	fake.moved_ns = stream_now_ns();
 	if (op->kernel) {
 		stream->kernels++;
 		fake.kernels_running++;

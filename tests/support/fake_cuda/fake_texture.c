@@ -25,7 +25,7 @@ static float half_to_float(uint16_t bits)
 	return bits & 0x8000 ? -size : size;
 }
 
-static uint32_t stored(const struct CUarray_st *array, const long at[3], unsigned channel)
+static uint32_t texture_stored(const struct CUarray_st *array, const long at[3], unsigned channel)
 {
 	size_t bytes = array->pixel_bytes / array->descriptor.NumChannels;
 	size_t pixel = ((size_t)at[2] * array->rows + (size_t)at[1]) * array->row_bytes +
@@ -72,7 +72,7 @@ static float as_float(CUarray_format format, uint32_t value)
 }
 
 /* Returns an index inside of the texture, or the border. */
-static long address(CUaddress_mode mode, long index, long size)
+static long texture_address(CUaddress_mode mode, long index, long size)
 {
 	if (index >= 0 && index < size)
 		return index;
@@ -91,8 +91,8 @@ static long address(CUaddress_mode mode, long index, long size)
 }
 
 /* Finds the first neighbour, and the weight of the second one. */
-static long split(const struct fake_texture *texture, float coordinate, size_t size,
-		  float *second_out)
+static long texture_split(const struct fake_texture *texture, float coordinate, size_t size,
+			  float *second_out)
 {
 	float x = texture->descriptor.flags & CU_TRSF_NORMALIZED_COORDINATES
 			  ? coordinate * (float)size
@@ -123,9 +123,9 @@ bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions,
 	if (integers == (type == 'f'))
 		return false;
 	for (unsigned d = 0; d < dimensions; d++)
-		first[d] = split(texture, coordinate[d], sizes[d], &second[d]);
+		first[d] = texture_split(texture, coordinate[d], sizes[d], &second[d]);
 	if (dimensions == 1) {
-		first[1] = split(texture, 0, sizes[1], &second[1]);
+		first[1] = texture_split(texture, 0, sizes[1], &second[1]);
 		dimensions = 2;
 	}
 	memset(value_out, 0, 4 * sizeof(*value_out));
@@ -135,17 +135,17 @@ bool fake_texture_fetch(const struct fake_texture *texture, unsigned dimensions,
 		bool border = false;
 		for (unsigned d = 0; d < dimensions; d++) {
 			weight *= corner >> d & 1 ? second[d] : 1 - second[d];
-			at[d] = address(texture->descriptor.addressMode[d],
-					first[d] + (long)(corner >> d & 1), (long)sizes[d]);
+			at[d] = texture_address(texture->descriptor.addressMode[d],
+						first[d] + (long)(corner >> d & 1), (long)sizes[d]);
 			border |= at[d] == BORDER;
 		}
 		if (weight == 0)
 			continue;
 		for (unsigned c = 0; c < array->descriptor.NumChannels && !border; c++) {
 			if (integers)
-				value_out[c] = as_integer(format, stored(array, at, c));
+				value_out[c] = as_integer(format, texture_stored(array, at, c));
 			else
-				sum[c] += weight * as_float(format, stored(array, at, c));
+				sum[c] += weight * as_float(format, texture_stored(array, at, c));
 		}
 	}
 	if (!integers)

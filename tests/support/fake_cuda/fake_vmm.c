@@ -172,7 +172,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t size)
 }
 
 /* Takes [address, address + size) out of a reservation. The rest stays reserved. */
-static bool carve(CUdeviceptr address, size_t size)
+static bool reservation_carve(CUdeviceptr address, size_t size)
 {
 	for (size_t i = 0; i < fake_range_count(); i++) {
 		struct fake_range *piece = fake_range_at(i);
@@ -204,7 +204,7 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 	void *host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, physical->file, 0);
 	if (host == MAP_FAILED)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	if (!carve(address, size)) {
+	if (!reservation_carve(address, size)) {
 		fake_misuse("0x%llx is mapped but not reserved", address);
 		(void)munmap(host, size);
 		return CUDA_ERROR_INVALID_VALUE;

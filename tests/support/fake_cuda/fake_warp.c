@@ -30,7 +30,7 @@ void fake_warp_post(struct fake_grid *grid, struct fake_block *block, struct fak
 	thread->state = THREAD_AT_WARP;
 }
 
-static struct fake_thread *lane(struct fake_block *block, unsigned warp, unsigned lane_number)
+static struct fake_thread *warp_lane(struct fake_block *block, unsigned warp, unsigned lane_number)
 {
 	unsigned index = warp * 32 + lane_number;
 
@@ -40,7 +40,7 @@ static struct fake_thread *lane(struct fake_block *block, unsigned warp, unsigne
 static bool all_have_come(struct fake_block *block, unsigned warp, const struct fake_thread *thread)
 {
 	for (unsigned n = 0; n < 32; n++) {
-		const struct fake_thread *other = lane(block, warp, n);
+		const struct fake_thread *other = warp_lane(block, warp, n);
 		if (!(thread->mask >> n & 1) || !other || other->state == THREAD_DONE)
 			continue;
 		if (other->state != THREAD_AT_WARP ||
@@ -79,24 +79,25 @@ static unsigned shuffle_source(const struct fake_instruction *i, unsigned own, u
 	return *valid ? (unsigned)source : own;
 }
 
-static uint64_t shuffle(struct fake_grid *grid, struct fake_block *block, unsigned warp,
-			struct fake_thread *thread, bool *valid)
+static uint64_t warp_shuffle(struct fake_grid *grid, struct fake_block *block, unsigned warp,
+			     struct fake_thread *thread, bool *valid)
 {
 	const struct fake_instruction *i = instruction_of(thread);
 	unsigned own = thread->index % 32;
 	unsigned b = (unsigned)fake_read(grid, block, thread, &i->operands[2], word);
 	unsigned c = (unsigned)fake_read(grid, block, thread, &i->operands[3], word);
-	const struct fake_thread *from = lane(block, warp, shuffle_source(i, own, b, c, valid));
+	const struct fake_thread *from =
+		warp_lane(block, warp, shuffle_source(i, own, b, c, valid));
 
 	return from ? from->posted : thread->posted;
 }
 
-static uint64_t vote(struct fake_block *block, unsigned warp, const struct fake_thread *thread)
+static uint64_t warp_vote(struct fake_block *block, unsigned warp, const struct fake_thread *thread)
 {
 	uint32_t yes = 0, here = 0;
 
 	for (unsigned n = 0; n < 32; n++) {
-		const struct fake_thread *other = lane(block, warp, n);
+		const struct fake_thread *other = warp_lane(block, warp, n);
 		if (!(thread->mask >> n & 1) || !other || other->state == THREAD_DONE)
 			continue;
 		here |= UINT32_C(1) << n;
@@ -114,7 +115,8 @@ static uint64_t vote(struct fake_block *block, unsigned warp, const struct fake_
 	}
 }
 
-static uint64_t reduce(struct fake_block *block, unsigned warp, const struct fake_thread *thread)
+static uint64_t warp_reduce(struct fake_block *block, unsigned warp,
+			    const struct fake_thread *thread)
 {
 	struct fake_instruction compute = *instruction_of(thread);
 	uint64_t in[4] = {0};
@@ -122,7 +124,7 @@ static uint64_t reduce(struct fake_block *block, unsigned warp, const struct fak
 
 	compute.opcode = compute.combine;
 	for (unsigned n = 0; n < 32; n++) {
-		const struct fake_thread *other = lane(block, warp, n);
+		const struct fake_thread *other = warp_lane(block, warp, n);
 		if (!(thread->mask >> n & 1) || !other || other->state == THREAD_DONE)
 			continue;
 		in[1] = other->posted;
@@ -142,18 +144,18 @@ static void finish_warp(struct fake_grid *grid, struct fake_block *block, unsign
 	bool valid[32] = {false};
 
 	for (unsigned n = 0; n < 32; n++) {
-		struct fake_thread *thread = lane(block, warp, n);
+		struct fake_thread *thread = warp_lane(block, warp, n);
 		if (!(mask >> n & 1) || !thread || thread->state != THREAD_AT_WARP)
 			continue;
 		if (i->opcode == OP_SHFL)
-			results[n] = shuffle(grid, block, warp, thread, &valid[n]);
+			results[n] = warp_shuffle(grid, block, warp, thread, &valid[n]);
 		else if (i->opcode == OP_VOTE)
-			results[n] = vote(block, warp, thread);
+			results[n] = warp_vote(block, warp, thread);
 		else if (i->opcode == OP_REDUX)
-			results[n] = reduce(block, warp, thread);
+			results[n] = warp_reduce(block, warp, thread);
 	}
 	for (unsigned n = 0; n < 32; n++) {
-		struct fake_thread *thread = lane(block, warp, n);
+		struct fake_thread *thread = warp_lane(block, warp, n);
 		if (!(mask >> n & 1) || !thread || thread->state != THREAD_AT_WARP)
 			continue;
 		thread->state = THREAD_RUNS;

@@ -27,7 +27,8 @@ static cl_program CL_API_CALL create_program(cl_context context, cl_uint count,
 	return next->clCreateProgramWithSource(context, 1, &source, NULL, code);
 }
 
-static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *code)
+static cl_kernel CL_API_CALL builtins_create_kernel(cl_program program, const char *name,
+						    cl_int *code)
 {
 	return next->clCreateKernel(program, strcmp(name, BUILTIN) == 0 ? FUNCTION : name, code);
 }
@@ -47,7 +48,7 @@ void opencl_builtins_install(cl_icd_dispatch *table, const cl_icd_dispatch *belo
 {
 	next = below;
 	table->clCreateProgramWithBuiltInKernels = create_program;
-	table->clCreateKernel = create_kernel;
+	table->clCreateKernel = builtins_create_kernel;
 	table->clGetKernelInfo = kernel_info;
 }
 
@@ -72,8 +73,8 @@ static cl_int answer_query(const void *from, size_t from_bytes, size_t bytes, vo
 	return CL_SUCCESS;
 }
 
-static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t bytes,
-				      void *value, size_t *bytes_out)
+static cl_int CL_API_CALL builtins_device_info(cl_device_id device, cl_device_info what,
+					       size_t bytes, void *value, size_t *bytes_out)
 {
 	static const cl_device_type type = CL_DEVICE_TYPE_CUSTOM;
 	static const cl_bool no = CL_FALSE;
@@ -118,7 +119,7 @@ void opencl_builtins_install_custom(cl_icd_dispatch *table, const cl_icd_dispatc
 {
 	opencl_builtins_install(table, below);
 	table->clGetDeviceIDs = device_ids;
-	table->clGetDeviceInfo = device_info;
+	table->clGetDeviceInfo = builtins_device_info;
 	table->clCreateProgramWithSource = refuse_source;
 	table->clGetKernelWorkGroupInfo = group_info;
 }

@@ -29,7 +29,7 @@ void in_flight_open(const cl_icd_dispatch *of)
 	next = of;
 }
 
-static bool has_ended(cl_event event)
+static bool in_flight_has_ended(cl_event event)
 {
 	cl_int status = CL_QUEUED;
 
@@ -43,7 +43,7 @@ static void forget_ended(void)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < state.sent_count; i++)
-		if (has_ended(state.sent[i].event))
+		if (in_flight_has_ended(state.sent[i].event))
 			(void)next->clReleaseEvent(state.sent[i].event);
 		else
 			state.sent[kept++] = state.sent[i];
@@ -57,7 +57,7 @@ void in_flight_sent(cl_command_queue queue, cl_event event)
 
 	if (next->clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context),
 					(void *)&context, NULL) != CL_SUCCESS ||
-	    has_ended(event))
+	    in_flight_has_ended(event))
 		return;
 	(void)pthread_mutex_lock(&state.lock);
 	if (state.sent_count >= state.look_at || state.sent_count == ENTRIES)

@@ -48,7 +48,7 @@ static size_t find_unplaced(cl_mem buffer)
 	return at;
 }
 
-static void place(cl_mem buffer)
+static void discrete_place_buffer(cl_mem buffer)
 {
 	(void)pthread_mutex_lock(&state.lock);
 	size_t at = find_unplaced(buffer);
@@ -73,7 +73,7 @@ static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, 
 	if (!made)
 		return made;
 	in_flight_made(made);
-	place(made); /* an earlier object had this handle */
+	discrete_place_buffer(made); /* an earlier object had this handle */
 	(void)pthread_mutex_lock(&state.lock);
 	if (!host && state.unplaced_count < ENTRIES)
 		state.unplaced[state.unplaced_count++] = made;
@@ -111,14 +111,14 @@ static cl_int CL_API_CALL retain_memory(cl_mem memory)
 	return next->clRetainMemObject(memory);
 }
 
-static cl_int CL_API_CALL release_memory(cl_mem memory)
+static cl_int CL_API_CALL discrete_release_memory(cl_mem memory)
 {
 	in_flight_released(memory);
 	return next->clReleaseMemObject(memory);
 }
 
-static cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info what, size_t bytes,
-				      void *value, size_t *bytes_out)
+static cl_int CL_API_CALL discrete_device_info(cl_device_id device, cl_device_info what,
+					       size_t bytes, void *value, size_t *bytes_out)
 {
 	cl_int code = next->clGetDeviceInfo(device, what, bytes, value, bytes_out);
 
@@ -169,14 +169,14 @@ static cl_int CL_API_CALL set_pointer(cl_kernel kernel, cl_uint index, const voi
 	return next->clSetKernelArgSVMPointer(kernel, index, pointer);
 }
 
-static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t bytes,
-				       const void *value)
+static cl_int CL_API_CALL discrete_set_argument(cl_kernel kernel, cl_uint index, size_t bytes,
+						const void *value)
 {
 	cl_mem buffer = NULL;
 
 	if (value && bytes == sizeof(cl_mem)) {
 		memcpy((void *)&buffer, value, sizeof(cl_mem));
-		place(buffer);
+		discrete_place_buffer(buffer);
 	}
 	note_argument(kernel, index, false);
 	return next->clSetKernelArg(kernel, index, bytes, value);
@@ -238,13 +238,13 @@ static bool may_wait(cl_command_queue queue, cl_uint count, const cl_event *wait
 	return may;
 }
 
-static cl_int CL_API_CALL flush(cl_command_queue queue)
+static cl_int CL_API_CALL discrete_flush(cl_command_queue queue)
 {
 	note_flush(queue);
 	return next->clFlush(queue);
 }
 
-static cl_int CL_API_CALL finish(cl_command_queue queue)
+static cl_int CL_API_CALL discrete_finish(cl_command_queue queue)
 {
 	note_flush(queue);
 	return next->clFinish(queue);
@@ -267,37 +267,37 @@ static cl_int CL_API_CALL finish(cl_command_queue queue)
 NEEDS(clEnqueueWriteBuffer,
       (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, const cl_event *w,
        cl_event *e),
-      place(m);
+      discrete_place_buffer(m);
       , (q, m, b, o, s, p, n, w, e))
 NEEDS(clEnqueueReadBuffer,
       (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e),
-      place(m);
+      discrete_place_buffer(m);
       , (q, m, b, o, s, p, n, w, e))
 NEEDS(clEnqueueWriteBufferRect,
       (cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho, const size_t *r, size_t mrp,
        size_t msp, size_t hrp, size_t hsp, const void *p, cl_uint n, const cl_event *w, cl_event *e),
-      place(m);
+      discrete_place_buffer(m);
       , (q, m, b, mo, ho, r, mrp, msp, hrp, hsp, p, n, w, e))
 NEEDS(clEnqueueReadBufferRect,
       (cl_command_queue q, cl_mem m, cl_bool b, const size_t *mo, const size_t *ho, const size_t *r, size_t mrp,
        size_t msp, size_t hrp, size_t hsp, void *p, cl_uint n, const cl_event *w, cl_event *e),
-      place(m);
+      discrete_place_buffer(m);
       , (q, m, b, mo, ho, r, mrp, msp, hrp, hsp, p, n, w, e))
 NEEDS(clEnqueueFillBuffer,
       (cl_command_queue q, cl_mem m, const void *p, size_t ps, size_t o, size_t s, cl_uint n, const cl_event *w,
        cl_event *e),
-      place(m);
+      discrete_place_buffer(m);
       , (q, m, p, ps, o, s, n, w, e))
 NEEDS(clEnqueueCopyBuffer,
       (cl_command_queue q, cl_mem s, cl_mem d, size_t so, size_t o, size_t z, cl_uint n, const cl_event *w,
        cl_event *e),
-      place(s);
-      place(d);, (q, s, d, so, o, z, n, w, e))
+      discrete_place_buffer(s);
+      discrete_place_buffer(d);, (q, s, d, so, o, z, n, w, e))
 NEEDS(clEnqueueCopyBufferRect,
       (cl_command_queue q, cl_mem s, cl_mem d, const size_t *so, const size_t *o, const size_t *r, size_t srp,
        size_t ssp, size_t drp, size_t dsp, cl_uint n, const cl_event *w, cl_event *e),
-      place(s);
-      place(d);, (q, s, d, so, o, r, srp, ssp, drp, dsp, n, w, e))
+      discrete_place_buffer(s);
+      discrete_place_buffer(d);, (q, s, d, so, o, r, srp, ssp, drp, dsp, n, w, e))
 NEEDS(clEnqueueWriteImage,
       (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t rp, size_t sp, const void *p,
        cl_uint n, const cl_event *w, cl_event *e),
@@ -379,7 +379,8 @@ static cl_int CL_API_CALL exec_info(cl_kernel kernel, cl_kernel_exec_info what, 
 }
 
 /* An earlier kernel may have had this handle. */
-static cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int *code)
+static cl_kernel CL_API_CALL discrete_create_kernel(cl_program program, const char *name,
+						    cl_int *code)
 {
 	cl_kernel made = next->clCreateKernel(program, name, code);
 
@@ -445,18 +446,18 @@ VISIBLE cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *t
 	table.clCreateSubBuffer = create_sub_buffer;
 	table.clCreateImage = create_image;
 	table.clRetainMemObject = retain_memory;
-	table.clReleaseMemObject = release_memory;
-	table.clGetDeviceInfo = device_info;
+	table.clReleaseMemObject = discrete_release_memory;
+	table.clGetDeviceInfo = discrete_device_info;
 	table.clGetEventProfilingInfo = profiling_info;
-	table.clSetKernelArg = set_argument;
+	table.clSetKernelArg = discrete_set_argument;
 	table.clSetKernelArgSVMPointer = set_pointer;
 	table.clSVMAlloc = svm_alloc;
 	table.clSVMFree = svm_free;
 	table.clSetKernelExecInfo = exec_info;
-	table.clCreateKernel = create_kernel;
+	table.clCreateKernel = discrete_create_kernel;
 	table.clEnqueueNDRangeKernel = enqueue_kernel;
-	table.clFlush = flush;
-	table.clFinish = finish;
+	table.clFlush = discrete_flush;
+	table.clFinish = discrete_finish;
 	OWN(clEnqueueWriteBuffer);
 	OWN(clEnqueueReadBuffer);
 	OWN(clEnqueueWriteBufferRect);
