@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <unistd.h>
 
 enum { GROUP_BYTES = 16384 };
@@ -96,12 +97,15 @@ static bool admin_find_group(const char *name, gid_t *group_out)
 	return true;
 }
 
-/* Lets members of the group use the socket too. */
+/* Lets members of the group use the socket too. An owner may give a file to a group of its own, so
+ * CAP_CHOWN is not needed. */
 static void socket_give_to_group(const char *path, const char *name, gid_t group)
 {
+	(void)setfsgid(group);
 	if (chown(path, (uid_t)-1, group) < 0)
 		log_warning("admin", "%s stays closed to group %s: %s", path, name,
 			    strerror(errno));
+	(void)setfsgid(getegid());
 }
 
 int admin_open(struct supervisor *supervisor)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,6 +62,31 @@ static int directory_check_owner(int fd, uid_t owner, bool parent)
 	return facts.st_uid != owner || shared ? -EPERM : 0;
 }
 
+/*
+ * Makes the folder with its owner's identity, because chown() to another user would need CAP_CHOWN.
+ * Only this thread's identity for files changes, so nobody gets a right on this process. The parent
+ * is writable for its group that long. The old identity is the real one, so it can be taken back.
+ */
+static int directory_make_as(int parent_fd, const char *name, uid_t owner, gid_t group)
+{
+	struct stat facts;
+	CLEANUP(close_fd) int parent = openat(parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (parent < 0 || fstat(parent, &facts) < 0)
+		return -errno;
+	mode_t mode = facts.st_mode & 07777;
+	if (fchmod(parent, mode | S_IWGRP | S_IXGRP) < 0)
+		return -errno;
+	(void)setfsgid(facts.st_gid);
+	(void)setfsuid(owner);
+	int r = mkdirat(parent, name, 0700) < 0 ? -errno : 0;
+	(void)setfsgid(group);
+	if (r == 0 && fchownat(parent, name, (uid_t)-1, group, AT_SYMLINK_NOFOLLOW) < 0)
+		r = -errno;
+	(void)setfsuid(geteuid());
+	(void)setfsgid(getegid());
+	return fchmod(parent, mode) < 0 && r == 0 ? -errno : r;
+}
+
 /* 0 and the descriptor, or a negative errno; a path ends in a name here, never in a slash. */
 static int directory_open(const char *path, mode_t mode, uid_t owner, gid_t group, int *fd_out)
 {
@@ -78,19 +104,22 @@ static int directory_open(const char *path, mode_t mode, uid_t owner, gid_t grou
 	int r = directory_check_owner(parent_fd, owner, true);
 	if (r < 0)
 		return r;
-	bool made = mkdirat(parent_fd, slash + 1, 0700) == 0;
-	if (!made && errno != EEXIST)
-		return -errno;
+	bool own = owner == geteuid();
+	if (!own)
+		r = directory_make_as(parent_fd, slash + 1, owner, group);
+	else
+		r = mkdirat(parent_fd, slash + 1, 0700) < 0 ? -errno : 0;
+	bool made = r == 0;
+	if (r < 0 && r != -EEXIST)
+		return r;
 	/* Root without CAP_DAC_OVERRIDE may not read another owner's folder, so it is opened with
 	 * O_PATH. */
-	int how = made || owner == geteuid() ? O_RDONLY : O_PATH;
+	int how = own ? O_RDONLY : O_PATH;
 	CLEANUP(close_fd)
 	int fd = openat(parent_fd, slash + 1, how | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (made && fchmod(fd, mode) < 0)
-		return -errno;
-	if (made && owner != geteuid() && fchown(fd, owner, group) < 0)
+	if (made && own && fchmod(fd, mode) < 0)
 		return -errno;
 	r = directory_check_owner(fd, owner, false);
 	if (r < 0)

@@ -166,8 +166,7 @@ static void drop_capabilities(void)
 {
 	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++) {
 		bool kept = capability == CAP_SETUID || capability == CAP_SETGID ||
-			    capability == CAP_SETPCAP || capability == CAP_KILL ||
-			    capability == CAP_CHOWN;
+			    capability == CAP_SETPCAP || capability == CAP_KILL;
 		if (!kept && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
 			die("dropping a capability");
 	}

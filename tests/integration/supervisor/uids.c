@@ -263,12 +263,15 @@ static void only_of(json_t *status, const char *list, uid_t uid)
 		CHECK(json_integer_value(json_object_get(row, "uid")) == uid);
 }
 
+/* No folder of another user can be made in the parent. */
 static void must_own_cache(const struct service *service, uid_t uid)
 {
 	char path[HARNESS_PATH_BYTES * 2];
 	struct stat facts;
 	(void)snprintf(path, sizeof(path), "%s/cache/%u", service->folder, uid);
 	CHECK(stat(path, &facts) == 0 && facts.st_uid == uid && (facts.st_mode & 0777u) == 0700);
+	(void)snprintf(path, sizeof(path), "%s/cache", service->folder);
+	CHECK(stat(path, &facts) == 0 && facts.st_uid == 0 && (facts.st_mode & 07777u) == 0755);
 }
 
 /* Checks that its standard output leads nowhere and its standard error into its own socket. No
