@@ -53,6 +53,9 @@ boot() {
 	cd "$root"
 	pivot_root . old
 	umount -l old
+	# A credential of a service is mounted in a namespace of its own and reaches the service only as mounts are shared. In a container,
+	# which this is to systemd, systemd does not share them.
+	mount --make-rshared /
 	exec env -i container=other PATH="$PATH" "$systemd" --system --unit=sycld-test-boot.target --log-level=warning \
 		>/run/log 2>&1 </dev/null
 }
