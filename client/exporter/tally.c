@@ -159,12 +159,21 @@ static void add_account(const struct tallying *tallying, const Sycl__V1__Account
 	user->failed += (double)account->usage->groups_failed;
 }
 
+static void raise_to(double *value, uint64_t ns)
+{
+	if (*value < (double)ns / 1e9)
+		*value = (double)ns / 1e9;
+}
+
 static void tally_add_session(const struct tallying *tallying,
 			      const Sycl__V1__SessionFacts *session)
 {
 	struct tally_user *user = tally_find_user(tallying, session->uid);
 	if (!user)
 		return;
+	user->recent_commands += (double)session->delays;
+	raise_to(&user->recent_wait_p50, session->delay_p50_ns);
+	raise_to(&user->recent_wait_p99, session->delay_p99_ns);
 	user->sessions[session_state_index(session)]++;
 	if (!session->usage)
 		return;

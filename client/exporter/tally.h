@@ -35,6 +35,9 @@ struct tally_user {
 	double engines, engines_answering, resident_bytes, waiting, spilled_bytes, drained;
 	double sessions_ended, engines_failed, submitted, completed, failed;
 	double held_bytes, shared_bytes;
+	double recent_commands; /* of the last minute */
+	/* The largest of the sessions' quantiles. Those of several sessions have no sum. */
+	double recent_wait_p50, recent_wait_p99;
 	double sessions[TALLY_STATES];
 };
 

@@ -98,6 +98,7 @@ wait_for 'scrape by Prometheus' query 'sycld_up == 1'
 wait_for 'open session in Prometheus' query 'sycld_user_sessions{state="open"} == 1'
 wait_for 'rate of device time in Prometheus' query 'rate(sycld_device_time_seconds_total[10s]) > 0'
 cat "$work/answer"
+wait_for 'waits of the last minute in Prometheus' query 'sycld_user_recent_commands > 0 and sycld_user_recent_wait_p99_seconds > 0'
 wait_for 'scrape that sees all' query 'sycld_exporter_sees_all == 1'
 
 # -------------------------------------------- page --------------------------------------------

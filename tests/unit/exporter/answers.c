@@ -56,6 +56,9 @@ static void make_user(int i, uint32_t uid)
 	a.sessions[i].session = 11 + (uint64_t)i;
 	a.sessions[i].phase = SYCL__V1__SESSION_PHASE__SESSION_PHASE_OPEN;
 	a.sessions[i].command = (char *)(uintptr_t)HOSTILE_NAME;
+	a.sessions[i].delays = 4;
+	a.sessions[i].delay_p50_ns = 250000000;
+	a.sessions[i].delay_p99_ns = 1500000000 - (uint64_t)i * 500000000;
 	a.sessions[i].usage = a.accounts[i].usage = &a.usage;
 	a.accounts[i].engines_failed = (uint64_t)i;
 	a.shares[i].backend = SYCL__V1__BACKEND__BACKEND_CUDA;

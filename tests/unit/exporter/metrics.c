@@ -114,6 +114,31 @@ Test(exporter_metrics, open_metrics_names_families_without_total_and_ends)
 	free(text);
 }
 
+/* Sessions of "(others)" are of several users. */
+Test(exporter_metrics, recent_waits_are_the_largest_of_a_users_sessions)
+{
+	struct sample *sample = answers_sample();
+	char *text = written(false, 10);
+	expect_part(text, "\nsycld_user_recent_wait_p99_seconds{user=\"4000000001\","
+			  "uid=\"4000000001\"} 1.5\n");
+	expect_part(text, "\nsycld_user_recent_wait_p99_seconds{user=\"4000000002\","
+			  "uid=\"4000000002\"} 1\n");
+	expect_part(text, "\nsycld_user_recent_wait_p50_seconds{user=\"4000000001\","
+			  "uid=\"4000000001\"} 0.25\n");
+	free(text);
+
+	struct users users;
+	struct tally_users known = {.most = 0};
+	cr_assert(eq(int, users_init(&users), 0));
+	struct tally *tally =
+		tally_make(sample->status.reply, sample->by_user.reply, &known, &users);
+	cr_assert(eq(uint, tally->user_count, 1));
+	cr_expect(eq(dbl, tally->users[0].recent_commands, 8));
+	cr_expect(eq(dbl, tally->users[0].recent_wait_p99, 1.5));
+	tally_free(tally);
+	users_fini(&users);
+}
+
 Test(exporter_metrics, users_beyond_the_bound_are_one_row)
 {
 	char *text = written(false, 1);
