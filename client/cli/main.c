@@ -359,7 +359,7 @@ static void add_limits(const struct arguments *arguments, Sycl__V1__AdminReply *
 
 static bool wants_limits(const struct arguments *arguments)
 {
-	return verb_is(arguments->verb, "show") && cli_filter.of_user && !arguments->json;
+	return verb_is(arguments->verb, "show") && cli_filter.of_user;
 }
 
 static int run_verb_with_reply(const struct arguments *arguments)

@@ -19,9 +19,13 @@ bool show_version(const Sycl__V1__AdminReply *reply);
 /* show_one.c: shows one thing of the kind cli_shown_kind, the only one that the answer has. Returns
  * false also if it does not exist, and has then printed that. */
 bool show_one(const Sycl__V1__AdminReply *reply);
+
+/* As show_one, but an answer without the thing is written, too. */
 bool json_one(const Sycl__V1__AdminReply *reply);
 
 bool json_status(const Sycl__V1__AdminReply *reply);
+/* Limits come from a request of their own. Null: the service has not answered that. */
+bool json_status_and_limits(const Sycl__V1__AdminReply *reply);
 bool json_devices(const Sycl__V1__AdminReply *reply);
 bool json_sessions(const Sycl__V1__AdminReply *reply);
 bool json_accounts(const Sycl__V1__AdminReply *reply);

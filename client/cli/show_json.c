@@ -19,6 +19,17 @@ bool json_status(const Sycl__V1__AdminReply *reply)
 	return print_json(json_of_status(reply));
 }
 
+bool json_status_and_limits(const Sycl__V1__AdminReply *reply)
+{
+	json_t *object = json_of_status(reply);
+	json_t *limits = reply->n_limits > 0 ? json_of_limits(reply) : json_pack("{s:n}", "limits");
+	if (json_object_update_new(object, limits) < 0) {
+		json_decref(object);
+		return false;
+	}
+	return print_json(object);
+}
+
 bool json_devices(const Sycl__V1__AdminReply *reply)
 {
 	return print_json(json_of_devices(reply));

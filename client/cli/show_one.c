@@ -200,5 +200,5 @@ bool show_one(const Sycl__V1__AdminReply *reply)
 
 bool json_one(const Sycl__V1__AdminReply *reply)
 {
-	return json_status(reply);
+	return shown_kind_is("user") ? json_status_and_limits(reply) : json_status(reply);
 }

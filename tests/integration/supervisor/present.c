@@ -158,6 +158,23 @@ Test(present, N6_of_a_user_the_sessions_come_first_with_the_reason)
 	outcome_free(&outcome);
 }
 
+Test(present, N6_the_json_of_a_user_has_its_limits)
+{
+	char user[16];
+	begin_present("double");
+	(void)snprintf(user, sizeof(user), "%u", (unsigned)geteuid());
+	const char *arguments[] = {SYCLCTL_PROGRAM, "show",          "user",          user,
+				   "--json",        "--runtime-dir", service.runtime, NULL};
+	struct outcome outcome = run_program(0, arguments);
+	json_t *shown = json_loads(outcome.out, 0, NULL);
+	cr_assert(ne(ptr, shown, NULL), "%s%s", outcome.out, outcome.error);
+	cr_expect(eq(sz, json_array_size(json_object_get(shown, "sessions")), 1));
+	const char *name = json_string_value(json_object_get(first_of(shown, "limits"), "name"));
+	cr_expect(ne(ptr, (void *)(uintptr_t)name, NULL));
+	json_decref(shown);
+	outcome_free(&outcome);
+}
+
 Test(present, N6_a_filter_leaves_the_rest_out)
 {
 	char other[32];
