@@ -16,6 +16,15 @@
 	65536u /* kept in an engine until they are requested: 9 MiB, while a trace is taken */
 #define TRACE_AFTER_MOST 3u /* predecessors of a group that have their number in its record */
 #define TRACE_NAME_BYTES 32u
+#define TRACE_NOTE_BYTES 256u /* a sentence about the times of an engine's records, with its 0 */
+
+/* How an engine gets the times of a trace's commands. */
+enum trace_times {
+	TRACE_TIMES_USUAL, /* as without a trace: most are estimates */
+	/* Each command is sent alone, between two events of the driver. */
+	TRACE_TIMES_EVENTS,
+	TRACE_TIMES_WAYS
+};
 
 /* The source of takes_ns. */
 enum trace_known {

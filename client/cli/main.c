@@ -148,7 +148,8 @@ static struct trace_words trace_words_from(const struct arguments *arguments)
 				    arguments->accounts.device,
 				    arguments->format,
 				    arguments->runtime_directory,
-				    arguments->json};
+				    arguments->json,
+				    arguments->given >> OPT_EXACT & 1};
 }
 
 /* Makes a filter from the KIND and ID of `show`. */
@@ -176,7 +177,8 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
 	const struct verb *verb = arguments->verb;
 	if (verb_is(verb, "trace")) {
 		const struct trace_words trace = trace_words_from(arguments);
-		*wrong_out = "trace needs a FILE, and may have --seconds, --device and --format";
+		*wrong_out =
+			"trace needs a FILE, and may have --seconds, --device, --format and --exact";
 		return trace_words_read(&trace, wrong_out);
 	}
 	if (verb_is(verb, "accounts")) {

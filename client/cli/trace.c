@@ -38,6 +38,7 @@ enum {
 /* An engine's report so far. */
 struct engine_report {
 	struct trace_source source;
+	uint32_t times; /* enum trace_times, as the engine claims */
 	/*
 	 * As of its last answer. `earlier`: the sum of traces that the engine has restarted since.
 	 */
@@ -201,6 +202,9 @@ static int recording_add_chunk(struct recording *recording, const Sycl__V1__Trac
 			report->earlier += report->noted;
 		report->noted = chunk->noted;
 		report->open = chunk->open;
+		trace_data_note_times(&recording->data, report->times, chunk->times,
+				      chunk->times_note);
+		report->times = chunk->times;
 	}
 	const uint64_t records = chunk->records.len / sizeof(struct trace_record);
 	report->since_stop += recording->stops ? records : 0;
@@ -236,6 +240,7 @@ static int poll_once(struct recording *recording)
 	query.backend = recording->backend;
 	query.index = recording->index;
 	query.stop = recording->stops;
+	query.exact = recording->words->exact;
 	request.body_case = SYCL__V1__ADMIN_REQUEST__BODY_TRACE;
 	request.trace = &query;
 	int r = query_trace(recording, &request, &answer);
@@ -414,6 +419,7 @@ int trace_run(const struct trace_words *words)
 	if (trace_data_init(&recording->data) < 0)
 		return trace_complain("no memory");
 	recording->words = words;
+	recording->data.is_exact = words->exact;
 	recording->data.wants_moves = trace_word_is_format(words, "chrome");
 	(void)parse_seconds(words, &seconds);
 	int r = check_output_file(recording);

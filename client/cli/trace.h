@@ -9,6 +9,7 @@ struct trace_words {
 	const char *seconds, *device, *format; /* as the user wrote them */
 	const char *runtime_directory;
 	bool json;
+	bool exact;
 };
 
 /* False: *wrong_out names the error. */

@@ -141,6 +141,30 @@ int trace_data_add(struct trace_data *data, const struct trace_source *source, c
 	return r;
 }
 
+void trace_data_note_times(struct trace_data *data, uint32_t before, uint32_t times,
+			   const char *note)
+{
+	if (before == times || times >= TRACE_TIMES_WAYS)
+		return;
+	if (before != TRACE_TIMES_USUAL && before < TRACE_TIMES_WAYS)
+		data->times[before]--;
+	data->times[times]++;
+	char *kept = data->times_notes[times];
+	(void)snprintf(kept, TRACE_NOTE_BYTES, "%s", note);
+	for (char *at = kept; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+}
+
+const char *trace_times_name(enum trace_times times)
+{
+	static const char *const names[TRACE_TIMES_WAYS] = {
+		[TRACE_TIMES_USUAL] = "usual",
+		[TRACE_TIMES_EVENTS] = "events",
+	};
+	return names[times];
+}
+
 /* --------------------------------------- in order --------------------------------------- */
 
 static int compare_by_time(const void *left, const void *right)
@@ -283,6 +307,15 @@ static void write_missing(FILE *file, uint64_t count, const char *what)
 		(void)fprintf(file, "# not here: %" PRIu64 " %s\n", count, what);
 }
 
+static void write_sources(const struct trace_data *data, FILE *file)
+{
+	for (uint32_t way = TRACE_TIMES_USUAL + 1; way < TRACE_TIMES_WAYS; way++)
+		if (data->times[way] > 0)
+			(void)fprintf(file, "# exact times: %" PRIu32 " engines by %s: %s\n",
+				      data->times[way], trace_times_name(way),
+				      data->times_notes[way]);
+}
+
 static void trace_write_head(const struct trace_data *data, FILE *file)
 {
 	(void)fprintf(
@@ -299,6 +332,7 @@ static void trace_write_head(const struct trace_data *data, FILE *file)
 		      " by the estimate for their shape, %" PRIu64 " as measured by the engine\n",
 		      data->known[TRACE_MEASURED], data->known[TRACE_ESTIMATED],
 		      data->known[TRACE_SEEN]);
+	write_sources(data, file);
 	(void)fputs(
 		"# width: less than all of the device where others' commands of this trace ran at the same time, an equal part each\n"
 		"# memory: not known of a group\n",

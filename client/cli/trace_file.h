@@ -39,6 +39,10 @@ struct trace_data {
 	char since[32];                       /* UTC */
 	uint64_t begun_ns, ended_ns;          /* CLOCK_MONOTONIC */
 	bool wants_moves;                     /* moves are kept, too, as a timeline shows them */
+	bool is_exact;                        /* exact times were requested */
+	/* Number of engines by their source of times, and the latest sentence about each source. */
+	uint32_t times[TRACE_TIMES_WAYS];
+	char times_notes[TRACE_TIMES_WAYS][TRACE_NOTE_BYTES];
 	struct trace_group *groups;
 	uint32_t group_count, group_room;
 	uint32_t move_count; /* moves among the groups, once the trace is sorted */
@@ -68,6 +72,11 @@ int trace_data_name(struct trace_data *data, uint32_t uid, uint64_t session, uin
  * counts as invalid. -ENOMEM. */
 int trace_data_add(struct trace_data *data, const struct trace_source *source, const void *bytes,
 		   size_t count);
+/* Notes an engine's source of times. `before`: as it was noted last; TRACE_TIMES_USUAL: never. */
+void trace_data_note_times(struct trace_data *data, uint32_t before, uint32_t times,
+			   const char *note);
+/* The name of a source of times. */
+const char *trace_times_name(enum trace_times times);
 /* Sorts the trace, and leaves out what it has no room for. -ENOMEM. */
 int trace_data_prepare(struct trace_data *data);
 /* Sorts the trace and writes it as text. 0, -ENOMEM, or the error of the write. */

@@ -338,6 +338,25 @@ static void write_items(struct timeline *timeline)
 	}
 }
 
+/* Where the times came from, by the engines' claims. */
+static void write_times(const struct timeline *timeline)
+{
+	const struct trace_data *data = timeline->data;
+	FILE *file = timeline->file;
+	const char *comma = "";
+	(void)fprintf(file, ",\"exact\":%s,\"times\":[", data->is_exact ? "true" : "false");
+	for (uint32_t way = TRACE_TIMES_USUAL + 1; way < TRACE_TIMES_WAYS; way++) {
+		if (data->times[way] == 0)
+			continue;
+		(void)fprintf(file, "%s{\"source\":\"%s\",\"engines\":%" PRIu32 ",\"note\":", comma,
+			      trace_times_name(way), data->times[way]);
+		write_string(data->times_notes[way], TRACE_NOTE_BYTES, file);
+		(void)fputc('}', file);
+		comma = ",";
+	}
+	(void)fputc(']', file);
+}
+
 static void write_facts(const struct timeline *timeline)
 {
 	const struct trace_data *data = timeline->data;
@@ -355,6 +374,7 @@ static void write_facts(const struct timeline *timeline)
 		      ",\"without_times\":%" PRIu64 ",\"dependencies_without_arrow\":%" PRIu64,
 		      data->lost, data->open, data->too_many + data->wrong + timeline->without_rows,
 		      timeline->without_times, timeline->without_arrow);
+	write_times(timeline);
 	(void)fprintf(file, ",\"ended_early\":%s}}\n", data->is_cut ? "true" : "false");
 }
 

@@ -32,6 +32,7 @@ enum cli_option_number {
 	OPT_SESSION,
 	OPT_ONCE,
 	OPT_FORMAT,
+	OPT_EXACT,
 	OPT_SINCE,
 	OPT_KIND,
 };

@@ -138,8 +138,10 @@ const struct verb verbs[] = {
 	{"trace", "FILE", "record what all sessions send to a device",
 	 "The file is written at the end of the time, or at SIGINT. Only root and the\n"
 	 "administrators' group may take a trace. With --format chrome it is a timeline for\n"
-	 "https://ui.perfetto.dev or chrome://tracing.",
-	 GENERAL | BIT(OPT_SECONDS) | BIT(OPT_DEVICE) | BIT(OPT_FORMAT), .words = WORDS_FILE},
+	 "https://ui.perfetto.dev or chrome://tracing. With --exact the device measures each\n"
+	 "command's times, which slows programs down while the trace runs.",
+	 GENERAL | BIT(OPT_SECONDS) | BIT(OPT_DEVICE) | BIT(OPT_FORMAT) | BIT(OPT_EXACT),
+	 .words = WORDS_FILE},
 	{"version", NULL, "the versions of this program and of the service",
 	 "With --version alone the same.", QUESTION,
 	 ASKS(request_version, show_version, json_version)},
@@ -170,6 +172,8 @@ const struct cli_option cli_options[] = {
 	 "trace: how long, up to 3600; the default is 10"},
 	{OPT_FORMAT, "format", "FORMAT", WORDS_CHOICE, "text chrome",
 	 "trace: text to replay (the default), or chrome: a timeline"},
+	{OPT_EXACT, "exact", NULL, WORDS_NONE, NULL,
+	 "trace: the device measures each command's times; this costs time"},
 	{OPT_ALL, "all", NULL, WORDS_NONE, NULL, "the sessions of all users"},
 	{OPT_REASON, "reason", "TEXT", WORDS_NONE, NULL,
 	 "the reason of an order, for the log; kill: also for the client"},

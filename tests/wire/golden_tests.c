@@ -385,6 +385,10 @@ Test(golden_trace, control_with_request_bytes_never_change) { golden(); }
 Test(golden_trace, control_with_trace_bytes_never_change) { golden(); }
 Test(golden_trace, request_with_trace_bytes_never_change) { golden(); }
 Test(golden_trace, reply_with_trace_bytes_never_change) { golden(); }
+Test(golden_trace, control_with_exact_request_bytes_never_change) { golden(); }
+Test(golden_trace, control_with_times_bytes_never_change) { golden(); }
+Test(golden_trace, request_of_exact_times_bytes_never_change) { golden(); }
+Test(golden_trace, reply_with_times_bytes_never_change) { golden(); }
 
 /* Use of devices, and the part that a service keeps in its folder. */
 TestSuite(golden_usage, .timeout = 10);

@@ -6,6 +6,8 @@
 /* The records for one request. */
 struct piece {
 	uint32_t count, sent;
+	enum trace_times times;
+	const char *times_note;
 	struct scheduler_trace facts;
 	struct trace_record records[TRACE_RECORDS_POLL];
 };
@@ -22,6 +24,8 @@ static int trace_file_send_part(struct piece *piece, uint64_t request,
 	part.noted = piece->facts.noted;
 	part.open = piece->facts.open;
 	part.rest = piece->facts.left > 0;
+	part.times = piece->times;
+	part.times_note = (char *)(uintptr_t)piece->times_note;
 	piece->sent += count;
 	part.more = piece->sent < piece->count;
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
@@ -35,11 +39,28 @@ static int begin_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest
 {
 	if (engine->trace == request->trace || request->stop)
 		return 0;
-	int r = scheduler_trace_begin(engine->scheduler, (uint32_t)request->backend, request->index,
-				      TRACE_RECORDS_KEPT);
-	if (r == 0)
-		engine->trace = request->trace;
-	return r;
+	const struct scheduler_trace_terms terms = {
+		.backend = (uint32_t)request->backend,
+		.index = request->index,
+		.room = TRACE_RECORDS_KEPT,
+		.times = request->exact ? TRACE_TIMES_EVENTS : TRACE_TIMES_USUAL,
+	};
+	int r = scheduler_trace_begin(engine->scheduler, &terms);
+	if (r < 0)
+		return r;
+	engine->trace = request->trace;
+	engine->trace_times = terms.times;
+	return 0;
+}
+
+static const char *note_of(enum trace_times times)
+{
+	static const char *const notes[TRACE_TIMES_WAYS] = {
+		[TRACE_TIMES_USUAL] = "",
+		[TRACE_TIMES_EVENTS] = "each command was sent alone, between two events of the "
+				       "device's driver",
+	};
+	return notes[times];
 }
 
 int engine_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *request,
@@ -55,6 +76,8 @@ int engine_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *requ
 		return r;
 	piece->count = piece->sent = 0;
 	piece->facts = (struct scheduler_trace){.noted = 0};
+	piece->times = engine->trace_times;
+	piece->times_note = note_of(piece->times);
 	if (engine->trace == request->trace) {
 		if (request->stop)
 			scheduler_trace_stop(engine->scheduler);
@@ -75,4 +98,5 @@ void engine_trace_end(struct engine *engine)
 {
 	scheduler_trace_end(engine->scheduler);
 	engine->trace = 0;
+	engine->trace_times = TRACE_TIMES_USUAL;
 }

@@ -67,6 +67,8 @@ struct engine {
 	/* shared/share_page.h; NULL: devices' time is not divided. */
 	struct memory_region *grants, *claims;
 	uint64_t trace; /* number of the trace that is recorded (process/trace.h); 0: none */
+	/* The trace's source of times. */
+	enum trace_times trace_times;
 	uint64_t reported_devices; /* open devices that were reported to the observer */
 
 	uv_loop_t loop;

@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 #include "engine/control.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "admin/report.h"
 #include "status.h"
 #include "service/supervisor.h"
@@ -30,6 +31,7 @@ struct trace_leaver {
 struct piece {
 	const struct engine *engine; /* only compared, because the engine may be freed already */
 	Sycl__V1__TraceChunk chunk;  /* `records` are malloc'ed */
+	char times_note[TRACE_NOTE_BYTES];
 };
 
 struct trace_poll {
@@ -114,10 +116,12 @@ bool trace_inquire(struct supervisor *supervisor, struct asker *asker,
 		trace->terms.backend = (uint32_t)query->backend;
 		trace->terms.index = query->index;
 		trace->terms.stops = false;
+		trace->terms.is_exact = query->exact;
 		trace->leavers = malloc(LEAVERS_MOST * sizeof(*trace->leavers));
-		log_info("trace", "%llu of backend %u, device %u, for uid %lu",
+		log_info("trace", "%llu of backend %u, device %u, for uid %lu%s",
 			 (unsigned long long)trace->terms.id, trace->terms.backend,
-			 trace->terms.index, (unsigned long)asker->uid);
+			 trace->terms.index, (unsigned long)asker->uid,
+			 trace->terms.is_exact ? ", with exact times" : "");
 	}
 	trace->terms.stops |= query->stop;
 	(void)uv_timer_start(&trace->lease, on_trace_lease_over, LEASE_MS, 0);
@@ -177,6 +181,18 @@ static bool records_append(ProtobufCBinaryData *records, const ProtobufCBinaryDa
 	return true;
 }
 
+/* Once for each trace, as an engine may claim anything at any time. */
+static void log_source_of_times(struct engine *engine, const Sycl__V1__TraceChunk *chunk)
+{
+	const struct trace *trace = engine->tenant->supervisor->trace;
+	if (!chunk->times || engine->trace_noted == trace->terms.id)
+		return;
+	engine->trace_noted = trace->terms.id;
+	log_info("trace", "%llu: exact times of the engine of uid %lu (pid %ld): %s",
+		 (unsigned long long)trace->terms.id, (unsigned long)engine->tenant->uid,
+		 (long)engine->pid, chunk->times_note);
+}
+
 bool trace_take(struct engine *engine, const Sycl__V1__EngineTrace *message)
 {
 	struct inquiry *inquiry = report_find(engine->tenant->supervisor, message->request);
@@ -200,6 +216,10 @@ bool trace_take(struct engine *engine, const Sycl__V1__EngineTrace *message)
 	chunk->rest =
 		message->rest && chunk->records.len == poll->most * sizeof(struct trace_record);
 	chunk->open = message->open;
+	chunk->times = message->times;
+	text_copy_printable(piece->times_note, sizeof(piece->times_note), message->times_note);
+	chunk->times_note = piece->times_note;
+	log_source_of_times(engine, chunk);
 	return true;
 }
 

@@ -93,6 +93,7 @@ int engine_send_trace_request(struct engine *engine, uint64_t request,
 	asked.backend = (Sycl__V1__Backend)terms->backend;
 	asked.index = terms->index;
 	asked.stop = terms->stops;
+	asked.exact = terms->is_exact;
 	asked.most = most;
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_TRACE_REQUEST;

@@ -16,6 +16,7 @@ struct trace_terms {
 	uint64_t id;
 	uint32_t backend, index; /* the device */
 	bool stops;              /* engines stop recording */
+	bool is_exact;           /* devices measure each command's times */
 };
 
 /* Never block. 0, or a negative errno of message_send; -EAGAIN: the engine does not read. */

@@ -121,6 +121,7 @@ struct engine {
 	struct engine_claims claims;
 	uint64_t trace_request; /* the latest request for which it has sent trace records */
 	size_t trace_bytes;     /* size of these records so far */
+	uint64_t trace_noted;   /* the trace for which the log has its source of times */
 	unsigned invalid_messages;
 
 	uv_poll_t *control_poll; /* NULL: `control` is not watched */

@@ -218,6 +218,34 @@ Test(processes_trace, a_timeline_has_each_group_and_viewers_can_read_it)
 	child_end(&stays);
 }
 
+/* With --exact the device times each group, and nothing is taken together. */
+Test(processes_trace, exact_times_are_the_devices_and_their_source_is_told)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(no_standby, false);
+	static const char *const words[] = {"stream", "--count", "2000", NULL};
+	char path[PATH_BYTES], said[ANSWER_BYTES];
+	struct child stays, recorder, worker;
+	file_in(service, "trace.txt", path);
+	keep_engine(&stays, service);
+	recorder_start(&recorder, service, path, 1, "--exact");
+	for (unsigned i = 0; i < 3; i++) {
+		ranked(&worker, service, "normal", "100", words);
+		worker_finish(&worker);
+	}
+	worker_mix_once(service, 1);
+	cr_expect_eq(processes_claimed(service, "bursts"), 0);
+	cr_assert_eq(recorder_end(&recorder, said), 0, "%s", said);
+	const char *text = read_file(path);
+	cr_expect(strstr(text, "# exact times: 1 engines by events: each command was sent alone"),
+		  "%.2000s", text);
+	cr_expect(
+		strstr(text, " as the device timed them, 0 by the estimate for their shape, 0 as "),
+		"%.2000s", text);
+	cr_expect(private_service_has_logged(service, "exact times of the engine of uid"));
+	child_end(&stays);
+}
+
 static void worker_of(struct child *worker, const struct private_service *service, unsigned uid,
 		      const char *command)
 {

@@ -111,6 +111,20 @@ Test(cli_timeline, a_group_is_a_slice_of_its_lane_and_of_its_queue)
 	end();
 }
 
+Test(cli_timeline, the_source_of_exact_times_is_told)
+{
+	begin();
+	add(record_of(1, 100, 150, 400));
+	data.is_exact = true;
+	trace_data_note_times(&data, TRACE_TIMES_USUAL, TRACE_TIMES_EVENTS, "with \"events\"\n");
+	trace_data_note_times(&data, TRACE_TIMES_EVENTS, TRACE_TIMES_EVENTS, "once only");
+	trace_data_note_times(&data, TRACE_TIMES_USUAL, TRACE_TIMES_WAYS, "no such source");
+	(void)written();
+	EXPECT_SAID("\"exact\":true,\"times\":[{\"source\":\"events\",\"engines\":1,"
+		    "\"note\":\"with \\\"events\\\"?\"}]");
+	end();
+}
+
 Test(cli_timeline, arrows_go_from_what_a_group_waited_for)
 {
 	begin();

@@ -95,9 +95,16 @@ static uint32_t take_trace(uint32_t most, struct scheduler_trace *facts_out)
 	return scheduler_trace_take(h.scheduler, records, most, facts_out);
 }
 
+static void begin_trace_with(uint32_t room, enum trace_times times)
+{
+	const struct scheduler_trace_terms terms = {
+		.backend = BACKEND_KIND_FAKE, .index = 0, .room = room, .times = times};
+	cr_assert(zero(int, scheduler_trace_begin(h.scheduler, &terms)));
+}
+
 static void begin_trace(uint32_t room)
 {
-	cr_assert(zero(int, scheduler_trace_begin(h.scheduler, BACKEND_KIND_FAKE, 0, room)));
+	begin_trace_with(room, TRACE_TIMES_USUAL);
 }
 
 /* --------------------------------- where they are kept ---------------------------------- */
@@ -317,6 +324,30 @@ Test(sched_trace, what_was_not_timed_is_taken_for_what_its_like_took)
 	}
 	cr_expect(gt(u32, ways[TRACE_ESTIMATED], 8));
 	cr_expect(gt(u32, ways[TRACE_MEASURED], 0));
+	finish_trace();
+}
+
+Test(sched_trace, with_exact_times_the_device_times_every_command)
+{
+	struct scheduler_trace facts;
+	setup_trace(true);
+	for (uint32_t i = 0; i < 16; i++)
+		submit_take(first, 40, &probes[0]); /* more are not sampled */
+	begin_trace_with(ROOM, TRACE_TIMES_EVENTS);
+	for (uint32_t i = 0; i < 8; i++)
+		submit_take(first, 40, &probes[0]);
+	submit_to(1, first, "take", 40, &probes[1]);
+	cr_assert(harness_settle(&h));
+	cr_assert(eq(u32, take_trace(ROOM, &facts), 8));
+	for (uint32_t i = 0; i < 8; i++)
+		cr_expect(eq(int, records[i].known, TRACE_MEASURED));
+	/* A stopped trace costs nothing more. */
+	scheduler_trace_stop(h.scheduler);
+	struct fake_log_entry entry;
+	cr_assert(zero(int, fake_log_start(1)));
+	submit_take(first, 40, &probes[0]);
+	cr_assert(eq(u32, fake_log_read(&entry, 1), 1));
+	cr_expect(not(entry.timed));
 	finish_trace();
 }
 

@@ -134,6 +134,8 @@ static void send_to_lane(struct task *task, struct sched_lane *lane)
 	device->sent += launches;
 	sched_flow_sent(task);
 	sched_admission_sent(task);
+	if (__builtin_expect(task->scheduler->trace != NULL, 0))
+		sched_trace_send(task);
 	if (task->command.graph) {
 		task->command.graph->graph->sent++;
 		task->command.graph->graph->sent_lane = task->command.lane;

@@ -15,15 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-int scheduler_trace_begin(struct scheduler *scheduler, uint32_t backend, uint32_t index,
-			  uint32_t room)
+int scheduler_trace_begin(struct scheduler *scheduler, const struct scheduler_trace_terms *terms)
 {
 	struct sched_trace *trace = malloc(sizeof(*trace));
 	if (!trace)
 		return -ENOMEM;
-	*trace = (struct sched_trace){
-		.backend = backend, .index = index, .since_ns = scheduler->clock_ns()};
-	if (trace_ring_init(&trace->ring, room) < 0) {
+	*trace = (struct sched_trace){.backend = terms->backend,
+				      .index = terms->index,
+				      .times = terms->times,
+				      .since_ns = scheduler->clock_ns()};
+	if (trace_ring_init(&trace->ring, terms->room) < 0) {
 		free(trace);
 		return -ENOMEM;
 	}
@@ -82,6 +83,17 @@ uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *
 	if (trace->is_stopped)
 		facts_out->open = trace_count_open_tasks(scheduler);
 	return count;
+}
+
+void sched_trace_send(struct task *task)
+{
+	const struct sched_trace *trace = task->scheduler->trace;
+	bool is_traced = task->role == TASK_ROLE_MOVE || sched_admission_takes_time(task);
+	/* A burst has no times (backend.h). The session makes none meanwhile; this one came before
+	 * the trace began. */
+	if (trace->times == TRACE_TIMES_EVENTS && !trace->is_stopped && is_traced &&
+	    !task->command.burst && is_of_device(trace, task->device))
+		task->command.backend.timed = true;
 }
 
 /* The measured time of commands of the task's shape; 0: not measured. */

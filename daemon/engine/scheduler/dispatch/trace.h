@@ -15,10 +15,13 @@ struct task;
 struct sched_trace {
 	uint32_t backend, index; /* index in the backend's own list of devices */
 	uint64_t since_ns;       /* tasks that could be sent before this time are not counted */
+	enum trace_times times;
 	bool is_stopped;
 	struct trace_ring ring;
 };
 
+/* A trace is taken, and a task is about to be sent to its lane. */
+__attribute__((cold)) void sched_trace_send(struct task *task);
 /* A trace is taken, and a task has come back with its last part. Its time is in the estimates. */
 __attribute__((cold)) void sched_trace_note(const struct task *task);
 /* A trace is taken, and `to` need not wait for `from` any more. */

@@ -326,12 +326,15 @@ struct scheduler_counters {
 void scheduler_counters(const struct scheduler *scheduler, struct scheduler_counters *counters_out);
 
 /*
- * Starts a trace of the tasks that come back from a device (the backend's kind, and the index in
- * its list). `room` records are kept until they are taken. A trace that is running ends. -ENOMEM:
+ * Starts a trace of the tasks that come back from a device. A trace that is running ends. -ENOMEM:
  * it goes on.
  */
-int scheduler_trace_begin(struct scheduler *scheduler, uint32_t backend, uint32_t index,
-			  uint32_t room);
+struct scheduler_trace_terms {
+	uint32_t backend, index; /* the backend's kind, and the index in its list */
+	uint32_t room;           /* so many records are kept until they are taken */
+	enum trace_times times;
+};
+int scheduler_trace_begin(struct scheduler *scheduler, const struct scheduler_trace_terms *terms);
 /* Stops recording; records can still be taken. */
 void scheduler_trace_stop(struct scheduler *scheduler);
 /* Ends the trace, if there is one. */
