@@ -64,6 +64,8 @@ static void add_engines(struct line *line, const Sycl__V1__AdminReply *reply)
 		if (engine->state == SYCL__V1__ENGINE_STATE__ENGINE_STATE_STARTING &&
 		    engine_has_failed(engine))
 			line_add(line, "the engine of %s restarts after a failure", user);
+		if (engine->filter == SYCL__V1__FILTER_STATE__FILTER_STATE_NONE)
+			line_add(line, "the engine of %s has no filter of system calls", user);
 		if (engine->drained && (i == 0 || reply->engines[i - 1]->uid != engine->uid))
 			line_add(line, "%s is drained", user);
 	}
@@ -91,6 +93,27 @@ static void add_sessions(struct line *line, const Sycl__V1__AdminReply *reply)
 			 full > 1 ? "s wait" : " waits");
 }
 
+/* What an operator should know of a service that works. */
+static void add_notes(struct line *line, const Sycl__V1__AdminReply *reply)
+{
+	unsigned retired = 0, drivers = 0, settings = 0;
+	for (size_t i = 0; i < reply->n_engines; i++) {
+		const Sycl__V1__EngineFacts *engine = reply->engines[i];
+		retired += engine->retired != SYCL__V1__ENGINE_RETIRED__ENGINE_RETIRED_UNSPECIFIED;
+		drivers += engine->filter == SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_DRIVER;
+		settings += engine->filter == SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_SETTING;
+	}
+	if (retired)
+		line_add(line, "%u engine%s no new sessions", retired,
+			 retired > 1 ? "s get" : " gets");
+	if (drivers)
+		line_add(line, "no strict filter in %u engine%s: a driver needs processes", drivers,
+			 drivers > 1 ? "s" : "");
+	if (settings)
+		line_add(line, "no strict filter in %u engine%s: filter = basic", settings,
+			 settings > 1 ? "s" : "");
+}
+
 bool health_text(const Sycl__V1__AdminReply *reply, char *text_out, size_t text_bytes)
 {
 	struct line line = {.text = text_out, .bytes = text_bytes};
@@ -99,8 +122,9 @@ bool health_text(const Sycl__V1__AdminReply *reply, char *text_out, size_t text_
 	health_add_devices(&line, reply);
 	add_engines(&line, reply);
 	add_sessions(&line, reply);
-	if (line.length > 0)
-		return false;
-	(void)snprintf(text_out, text_bytes, "healthy");
-	return true;
+	bool is_healthy = *text_out == '\0';
+	if (is_healthy)
+		line_add(&line, "healthy");
+	add_notes(&line, reply);
+	return is_healthy;
 }

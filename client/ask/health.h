@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* True: the service is healthy, and the text is "healthy". False: the text has the problems in one
- * line. */
+/* True: the service is healthy, and the text begins with "healthy". False: the text begins with the
+ * problems. In both cases it goes on with what is good to know: engines that get no new sessions or
+ * have no strict filter. One line. */
 bool health_text(const Sycl__V1__AdminReply *reply, char *text_out, size_t text_bytes);
 
 #endif

@@ -34,11 +34,11 @@ static const struct object objects[] = {
 	  "driver_version available unavailable_reason? bus_id? uuid mode? "
 	  "compute_units=max_compute_units clock_mhz=max_clock_frequency_mhz "
 	  "memory_bytes=global_mem_bytes local_memory_bytes=local_mem_bytes "
-	  "max_allocation_bytes=max_mem_alloc_bytes max_work_group_size uids disputed",
+	  "max_allocation_bytes=max_mem_alloc_bytes max_work_group_size uids disputed retired",
 	  "facts" },
 	{ "EngineFacts",
 	  "uid user drained drained_by engine_pid state since=since_unix_seconds age_seconds=age_ns "
-	  "sessions sessions_waiting last_failure? reported resident_bytes descriptors "
+	  "sessions sessions_waiting retired filter last_failure? reported resident_bytes descriptors "
 	  "mappings builds build_cache_hits commands_decoded copies wakes_sent "
 	  "latency_units inline_launches inline_completions bursts burst_launches chains "
 	  "chain_launches chains_refused splits split_parts window_seconds=window_ns gate: "
@@ -218,6 +218,9 @@ static bool special_value(const ProtobufCMessage *message, const char *key, json
 	} else if (message->descriptor == &sycl__v1__engine_facts__descriptor) {
 		if (strcmp(key, "since") == 0 &&
 		    !((const Sycl__V1__EngineFacts *)message)->engine_pid)
+			*value_out = json_null();
+		if (strcmp(key, "retired") == 0 &&
+		    !((const Sycl__V1__EngineFacts *)message)->retired)
 			*value_out = json_null();
 	} else if (message->descriptor == &sycl__v1__session_facts__descriptor) {
 		if (strcmp(key, "state") == 0)

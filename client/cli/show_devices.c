@@ -130,6 +130,9 @@ bool show_device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		if (facts && !facts->available && *facts->unavailable_reason)
 			(void)printf("  device %u is not available: %s\n", facts->device,
 				     facts->unavailable_reason);
+		if (facts && reply->devices[i]->retired)
+			(void)printf("  device %u: only engines that get no new sessions have it\n",
+				     facts->device);
 		if (facts && reply->devices[i]->disputed)
 			print_dispute(reply->devices[i]);
 	}

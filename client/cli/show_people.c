@@ -108,14 +108,58 @@ static void print_latency(const Sycl__V1__EngineFacts *engine)
 			user_text(engine->uid, user), engine->latency_units);
 }
 
+/* Engines that get no new sessions, each with the reason. */
+static void print_retired(const Sycl__V1__EngineFacts *engine)
+{
+	static const char *const reasons[] = {
+		[SYCL__V1__ENGINE_RETIRED__ENGINE_RETIRED_DEVICES] = "its user got other devices",
+		[SYCL__V1__ENGINE_RETIRED__ENGINE_RETIRED_RELEASE] =
+			"it is of another release than the service",
+		[SYCL__V1__ENGINE_RETIRED__ENGINE_RETIRED_REFUSED] =
+			"the service did not take it over (see its log)",
+	};
+	unsigned why = (unsigned)engine->retired;
+	char user[USER_TEXT_BYTES];
+	if (why > 0)
+		(void)printf("  engine %u of %s gets no new sessions: %s\n", engine->engine_pid,
+			     user_text(engine->uid, user),
+			     why < COUNT_OF(reasons) ? reasons[why] : "unknown");
+}
+
+/* Why engines have no strict filter; a line for each reason. */
+static void print_filters(const Sycl__V1__AdminReply *reply)
+{
+	static const struct {
+		Sycl__V1__FilterState state;
+		const char *text;
+	} reasons[] = {
+		{SYCL__V1__FILTER_STATE__FILTER_STATE_NONE, "none: the kernel has no filters"},
+		{SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_START,
+		 "basic-start: processes are not forbidden until a device is open"},
+		{SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_DRIVER,
+		 "basic-driver: processes are not forbidden, because a device's driver needs them"},
+		{SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_SETTING,
+		 "basic-setting: processes are not forbidden (filter = basic in sycld.conf)"},
+	};
+	for (size_t k = 0; k < COUNT_OF(reasons); k++)
+		for (size_t i = 0; i < reply->n_engines; i++)
+			if (reply->engines[i]->reported &&
+			    reply->engines[i]->filter == reasons[k].state) {
+				(void)printf("  filter %s\n", reasons[k].text);
+				break;
+			}
+}
+
 static void claim_cells(struct table *table, const Sycl__V1__EngineFacts *engine)
 {
 	char text[UNIT_TEXT_BYTES];
 	if (!engine->reported) {
-		for (int i = 0; i < 5; i++)
+		for (int i = 0; i < 6; i++)
 			table_cell(table, COLOUR_NONE, "-");
 		return;
 	}
+	table_cell(table, COLOUR_NONE, "%s",
+		   value_name(&sycl__v1__filter_state__descriptor, (int)engine->filter));
 	table_cell(table, COLOUR_NONE, "%s", format_bytes(engine->resident_bytes, text));
 	table_cell(table, COLOUR_NONE, "%u", engine->descriptors);
 	table_cell(table, COLOUR_NONE, "%u", engine->mappings);
@@ -131,6 +175,7 @@ bool show_engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		{"STATE", COLUMN_TEXT},
 		{"UP", COLUMN_FIGURES | COLUMN_MINOR},
 		{"SESSIONS", COLUMN_FIGURES},
+		{"FILTER", COLUMN_TEXT | COLUMN_MINOR},
 		{"MEMORY", COLUMN_FIGURES},
 		{"FDS", COLUMN_FIGURES | COLUMN_MINOR},
 		{"MAPS", COLUMN_FIGURES | COLUMN_MINOR},
@@ -156,6 +201,9 @@ bool show_engine_table(const Sycl__V1__AdminReply *reply, bool coloured)
 	bool printed = table_print(&table, coloured, terminal_width());
 	for (size_t i = 0; i < reply->n_engines; i++)
 		print_drained(reply, i);
+	for (size_t i = 0; i < reply->n_engines; i++)
+		print_retired(reply->engines[i]);
+	print_filters(reply);
 	for (size_t i = 0; i < reply->n_engines; i++) {
 		print_spill(reply->engines[i]);
 		print_latency(reply->engines[i]);

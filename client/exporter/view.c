@@ -76,6 +76,7 @@ static bool view_hide_others(struct reply_view *view, const struct viewer *viewe
 		view->devices[i].n_uids = 1;
 		view->devices[i].uids = &view->uid;
 		view->devices[i].disputed = false;
+		view->devices[i].retired = false; /* of others' engines, too */
 		view->reply.devices[i] = &view->devices[i];
 	}
 	return true;

@@ -233,6 +233,11 @@ int engine_filter_install(void)
 	return r;
 }
 
+bool engine_filter_is_installed(void)
+{
+	return is_filtered;
+}
+
 /* A driver that forks is an honest one: what is hostile calls the kernel. */
 static void log_fork(void)
 {
@@ -271,5 +276,10 @@ int engine_filter_install(void)
 int engine_filter_forbid_processes(void)
 {
 	return -ENOSYS;
+}
+
+bool engine_filter_is_installed(void)
+{
+	return false;
 }
 #endif

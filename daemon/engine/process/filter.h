@@ -3,6 +3,8 @@
 #ifndef SYCL_ENGINE_FILTER_H
 #define SYCL_ENGINE_FILTER_H
 
+#include <stdbool.h>
+
 /*
  * The filter holds for all threads of the process, also those of libraries, and for programs that
  * it executes. These calls fail with EPERM: tracing and memory of other processes, mounts,
@@ -14,6 +16,9 @@
  * errno. Main thread, before others run code of a user.
  */
 int engine_filter_install(void);
+
+/* True if engine_filter_install has set the filter. */
+bool engine_filter_is_installed(void);
 
 /*
  * After engine_filter_install, once: fork, vfork, clone without CLONE_THREAD, execve and execveat

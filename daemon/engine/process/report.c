@@ -1,6 +1,7 @@
 #include "process/engine.h"
 #include "process/present.h"
 #include "process/process.h"
+#include "process/strict.h"
 #include "session/engine_state.h"
 #include "session/session.h"
 #include "session/topology.h"
@@ -166,6 +167,7 @@ int engine_report(struct engine *engine, const struct report_options *options)
 	report.window_ns = scheduler_present_begin(engine->scheduler);
 	present_fill_devices(engine->scheduler, options->sensors, &part->present_devices, &report);
 	fill_engine(engine, &report);
+	report.filter = strict_state(engine);
 	/* A report without devices is still sent. */
 	if ((options->discover || scheduler_discovered(engine->scheduler)) &&
 	    topology_create(engine->scheduler, engine->options.in_application, &topology) == 0 &&

@@ -38,9 +38,22 @@ _Noreturn static void strict_end_permissive(const char *cause)
 	_exit(1);
 }
 
+static bool is_decided, is_strict;
+
+Sycl__V1__FilterState strict_state(const struct engine *engine)
+{
+	if (!engine_filter_is_installed())
+		return SYCL__V1__FILTER_STATE__FILTER_STATE_NONE;
+	if (is_strict)
+		return SYCL__V1__FILTER_STATE__FILTER_STATE_STRICT;
+	if (engine->options.filter_is_basic)
+		return SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_SETTING;
+	return is_decided ? SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_DRIVER
+			  : SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_START;
+}
+
 void strict_devices_opened(struct engine *engine)
 {
-	static bool is_decided;
 	bool needs = false;
 	if (is_decided)
 		return;
@@ -53,6 +66,7 @@ void strict_devices_opened(struct engine *engine)
 	if (needs)
 		return;
 	r = engine_filter_forbid_processes();
+	is_strict = r == 0;
 	/* No driver sets filters. -ENOSYS: this engine has no filter; reported when it started. */
 	if (r == -ESRCH)
 		strict_end_permissive("a thread has set a filter of system calls of its own");

@@ -2,6 +2,8 @@
 #ifndef SYCL_ENGINE_STRICT_H
 #define SYCL_ENGINE_STRICT_H
 
+#include "command.pb-c.h"
+
 struct engine;
 
 /*
@@ -13,5 +15,8 @@ struct engine;
  * goes on. Front thread.
  */
 void strict_devices_opened(struct engine *engine);
+
+/* For reports: what the filter forbids now, and why it is not stricter. Front thread. */
+Sycl__V1__FilterState strict_state(const struct engine *engine);
 
 #endif

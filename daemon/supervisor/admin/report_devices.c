@@ -9,6 +9,7 @@
 struct claimed_device {
 	const struct device_claim *claim;
 	uint32_t uid;
+	bool is_retired; /* the engine gets no new sessions */
 };
 
 static bool inquiry_covers_tenant(const struct inquiry *inquiry, const struct tenant *tenant)
@@ -29,6 +30,11 @@ static size_t report_count_claims(const struct inquiry *inquiry)
 	return count;
 }
 
+static bool engine_gets_no_sessions(const struct engine *engine)
+{
+	return engine->is_retired || engine->is_older || engine->is_refused;
+}
+
 static void report_add_claims(const struct inquiry *inquiry, struct report_devices *devices)
 {
 	const struct tenant *tenant;
@@ -40,7 +46,8 @@ static void report_add_claims(const struct inquiry *inquiry, struct report_devic
 			     i++)
 				devices->claimed[devices->claimed_count++] =
 					(struct claimed_device){&engine->claims.devices[i],
-								tenant->uid};
+								tenant->uid,
+								engine_gets_no_sessions(engine)};
 }
 
 static int compare_claims(const struct device_claim *a, const struct device_claim *b)
@@ -85,6 +92,7 @@ static void report_add_known_device(const struct claimed_device *claimed,
 	known->facts = (Sycl__V1__DeviceFacts *)(uintptr_t)claimed->claim->facts;
 	known->backend = claimed->claim->backend;
 	known->platform_name = (char *)(uintptr_t)claimed->claim->platform_name;
+	known->retired = true;
 	devices->list[index] = known;
 }
 
@@ -100,6 +108,8 @@ static size_t merge_known_devices(struct report_devices *devices)
 			report_add_known_device(claimed, devices, count++);
 			devices->known[count - 1].uids = &devices->uids[uid_count];
 		}
+		if (!claimed->is_retired)
+			devices->known[count - 1].retired = false;
 		if (is_equal && before->uid == claimed->uid)
 			continue;
 		devices->uids[uid_count++] = claimed->uid;

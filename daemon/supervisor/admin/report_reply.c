@@ -229,6 +229,25 @@ static Sycl__V1__EngineFacts *reply_add_engine_row(struct reply *reply, struct t
 	return facts;
 }
 
+static Sycl__V1__EngineRetired engine_retired_of(const struct engine *engine)
+{
+	if (engine->is_refused)
+		return SYCL__V1__ENGINE_RETIRED__ENGINE_RETIRED_REFUSED;
+	if (engine->is_older)
+		return SYCL__V1__ENGINE_RETIRED__ENGINE_RETIRED_RELEASE;
+	return engine->is_retired ? SYCL__V1__ENGINE_RETIRED__ENGINE_RETIRED_DEVICES
+				  : SYCL__V1__ENGINE_RETIRED__ENGINE_RETIRED_UNSPECIFIED;
+}
+
+/* A claim: an engine may name a state that does not exist. */
+static Sycl__V1__FilterState engine_filter_of(const struct engine *engine)
+{
+	Sycl__V1__FilterState claimed = engine->claims.facts.filter;
+	return (unsigned)claimed <= SYCL__V1__FILTER_STATE__FILTER_STATE_STRICT
+		       ? claimed
+		       : SYCL__V1__FILTER_STATE__FILTER_STATE_UNSPECIFIED;
+}
+
 static void reply_add_engine(struct reply *reply, const struct engine *engine)
 {
 	Sycl__V1__EngineFacts *facts = reply_add_engine_row(reply, engine->tenant, engine);
@@ -238,6 +257,9 @@ static void reply_add_engine(struct reply *reply, const struct engine *engine)
 	facts->age_ns = clock_now_ns() - engine->since_ns;
 	facts->sessions = engine->sessions_count;
 	facts->sessions_waiting = engine->waiting_count;
+	facts->retired = engine_retired_of(engine);
+	if (facts->reported)
+		facts->filter = engine_filter_of(engine);
 }
 
 static void reply_add_engines(struct reply *reply)

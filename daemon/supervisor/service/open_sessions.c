@@ -37,23 +37,23 @@ struct open_session {
 };
 
 /* Numbers are the service's own, in order, so no user can fill one list. */
-static uint32_t *head_of(const struct open_sessions *sessions, uint64_t session)
+static uint32_t *open_sessions_head(const struct open_sessions *sessions, uint64_t session)
 {
 	return &sessions->heads[session % sessions->room];
 }
 
-static uint32_t place_of(const struct open_sessions *sessions, uint64_t session)
+static uint32_t open_sessions_place(const struct open_sessions *sessions, uint64_t session)
 {
 	if (sessions->room == 0)
 		return 0;
-	uint32_t at = *head_of(sessions, session);
+	uint32_t at = *open_sessions_head(sessions, session);
 	while (at && sessions->places[at - 1].session != session)
 		at = sessions->places[at - 1].next;
 	return at;
 }
 
-static int entry_write(const struct open_sessions *sessions, uint32_t place, uint64_t session,
-		       uint32_t engine)
+static int open_sessions_write(const struct open_sessions *sessions, uint32_t place,
+			       uint64_t session, uint32_t engine)
 {
 	const struct entry entry = {.session = session, .engine = engine};
 	off_t at = (off_t)(sizeof(struct head) + (size_t)place * sizeof(entry));
@@ -66,14 +66,14 @@ static int entry_write(const struct open_sessions *sessions, uint32_t place, uin
 	return count == sizeof(entry) ? 0 : -ENOSPC;
 }
 
-static void link_place(struct open_sessions *sessions, uint32_t place)
+static void open_sessions_link(struct open_sessions *sessions, uint32_t place)
 {
-	uint32_t *head = head_of(sessions, sessions->places[place].session);
+	uint32_t *head = open_sessions_head(sessions, sessions->places[place].session);
 	sessions->places[place].next = *head;
 	*head = place + 1;
 }
 
-static int sessions_set_room(struct open_sessions *sessions, uint32_t room)
+static int open_sessions_set_room(struct open_sessions *sessions, uint32_t room)
 {
 	if (room > OPEN_SESSIONS_MAX)
 		return -ENOSPC;
@@ -95,7 +95,7 @@ static int sessions_set_room(struct open_sessions *sessions, uint32_t room)
 	memset(places + before, 0, (room - before) * sizeof(*places));
 	for (uint32_t i = 0; i < before; i++)
 		if (places[i].session)
-			link_place(sessions, i);
+			open_sessions_link(sessions, i);
 	for (uint32_t i = room; i > before; i--)
 		free_places[sessions->free_count++] = i - 1;
 	return 0;
@@ -112,19 +112,19 @@ void open_sessions_close(struct open_sessions *sessions)
 }
 
 /* Takes what the file has. */
-static int sessions_fill(struct open_sessions *sessions, const struct entry *entries,
-			 uint32_t count)
+static int open_sessions_fill(struct open_sessions *sessions, const struct entry *entries,
+			      uint32_t count)
 {
 	uint32_t room = ROOM_FIRST;
 	while (room < count)
 		room *= 2;
-	int r = sessions_set_room(sessions, room);
+	int r = open_sessions_set_room(sessions, room);
 	if (r < 0)
 		return r;
 	sessions->free_count = 0;
 	for (uint32_t i = room; i > 0; i--) {
 		uint64_t session = i <= count ? entries[i - 1].session : 0;
-		if (session && place_of(sessions, session))
+		if (session && open_sessions_place(sessions, session))
 			return -EBADMSG;
 		if (session == 0) {
 			sessions->free_places[sessions->free_count++] = i - 1;
@@ -132,12 +132,12 @@ static int sessions_fill(struct open_sessions *sessions, const struct entry *ent
 		}
 		sessions->places[i - 1] =
 			(struct open_session){.session = session, .engine = entries[i - 1].engine};
-		link_place(sessions, i - 1);
+		open_sessions_link(sessions, i - 1);
 	}
 	return 0;
 }
 
-static int sessions_open(int folder, struct open_sessions *sessions)
+static int open_sessions_open_file(int folder, struct open_sessions *sessions)
 {
 	int file = openat(folder, FILE_NAME, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (file < 0)
@@ -164,10 +164,10 @@ int open_sessions_load(int folder, uint32_t mark, struct open_sessions *sessions
 	struct open_sessions sessions = {.file = -1, .mark = mark};
 	/* It was allocated, and its head is as long as an entry. */
 	const struct entry *entries = (const struct entry *)(const void *)bytes + 1;
-	r = sessions_fill(&sessions, entries,
-			  (uint32_t)((size - sizeof(head)) / sizeof(struct entry)));
+	r = open_sessions_fill(&sessions, entries,
+			       (uint32_t)((size - sizeof(head)) / sizeof(struct entry)));
 	if (r == 0)
-		r = sessions_open(folder, &sessions);
+		r = open_sessions_open_file(folder, &sessions);
 	if (r < 0) {
 		open_sessions_close(&sessions);
 		return r;
@@ -186,9 +186,9 @@ int open_sessions_create(int folder, struct open_sessions *sessions_out)
 	sessions.mark = head.mark;
 	int r = kept_file_replace(folder, FILE_NAME, (const uint8_t *)&head, sizeof(head));
 	if (r == 0)
-		r = sessions_set_room(&sessions, ROOM_FIRST);
+		r = open_sessions_set_room(&sessions, ROOM_FIRST);
 	if (r == 0)
-		r = sessions_open(folder, &sessions);
+		r = open_sessions_open_file(folder, &sessions);
 	if (r < 0) {
 		open_sessions_close(&sessions);
 		return r;
@@ -201,15 +201,15 @@ int open_sessions_add(struct open_sessions *sessions, uint64_t session, uint32_t
 {
 	if (!sessions->is_open)
 		return -EBADF;
-	uint32_t at = place_of(sessions, session);
+	uint32_t at = open_sessions_place(sessions, session);
 	if (at == 0 && sessions->free_count == 0) {
-		int r = sessions_set_room(sessions,
-					  sessions->room ? sessions->room * 2 : ROOM_FIRST);
+		int r = open_sessions_set_room(sessions,
+					       sessions->room ? sessions->room * 2 : ROOM_FIRST);
 		if (r < 0)
 			return r;
 	}
 	uint32_t place = at ? at - 1 : sessions->free_places[sessions->free_count - 1];
-	int r = entry_write(sessions, place, session, engine);
+	int r = open_sessions_write(sessions, place, session, engine);
 	if (r < 0)
 		return r;
 	sessions->places[place].engine = engine;
@@ -217,17 +217,17 @@ int open_sessions_add(struct open_sessions *sessions, uint64_t session, uint32_t
 		return 0;
 	sessions->free_count--;
 	sessions->places[place].session = session;
-	link_place(sessions, place);
+	open_sessions_link(sessions, place);
 	return 0;
 }
 
-static int place_free(struct open_sessions *sessions, uint32_t place)
+static int open_sessions_free_place(struct open_sessions *sessions, uint32_t place)
 {
-	int r = entry_write(sessions, place, 0, 0);
+	int r = open_sessions_write(sessions, place, 0, 0);
 	/* It stays in the table as in the file, and is removed with its engine. */
 	if (r < 0)
 		return r;
-	uint32_t *link = head_of(sessions, sessions->places[place].session);
+	uint32_t *link = open_sessions_head(sessions, sessions->places[place].session);
 	while (*link != place + 1)
 		link = &sessions->places[*link - 1].next;
 	*link = sessions->places[place].next;
@@ -238,13 +238,13 @@ static int place_free(struct open_sessions *sessions, uint32_t place)
 
 int open_sessions_remove(struct open_sessions *sessions, uint64_t session)
 {
-	uint32_t at = place_of(sessions, session);
-	return at ? place_free(sessions, at - 1) : 0;
+	uint32_t at = open_sessions_place(sessions, session);
+	return at ? open_sessions_free_place(sessions, at - 1) : 0;
 }
 
 bool open_sessions_has(const struct open_sessions *sessions, uint64_t session, uint32_t engine)
 {
-	uint32_t at = place_of(sessions, session);
+	uint32_t at = open_sessions_place(sessions, session);
 	return at && sessions->places[at - 1].engine == engine;
 }
 
@@ -257,7 +257,7 @@ int open_sessions_filter(struct open_sessions *sessions,
 		const struct open_session *place = &sessions->places[i];
 		if (place->session == 0 || is_kept(context, place->session, place->engine))
 			continue;
-		int failed = place_free(sessions, i);
+		int failed = open_sessions_free_place(sessions, i);
 		r = failed < 0 ? failed : r;
 	}
 	return r;

@@ -53,6 +53,15 @@ static bool is_strict(void *engine)
 	return try_in(*(pid_t *)engine, "clone") == EPERM;
 }
 
+static void must_be_shown_as(const char *name)
+{
+	json_t *status = private_service_status(fake.service);
+	const json_t *tenant = json_array_get(json_object_get(status, "tenants"), 0);
+	const char *shown = json_string_value(json_object_get(tenant, "filter"));
+	cr_expect_str_eq(shown ? shown : "", name);
+	json_decref(status);
+}
+
 static bool is_logged(void *unused)
 {
 	(void)unused;
@@ -70,6 +79,7 @@ Test(processes_cuda_filter, an_engine_with_gpus_only_can_start_no_process, .fini
 			     strerror(try_in(engine, ways[i])));
 	cr_expect_eq(try_in(engine, "thread"), 0, "no threads");
 	cr_expect(wait_until(is_logged, NULL, SOON), "the log does not name the setting");
+	must_be_shown_as("strict");
 	end();
 }
 
@@ -86,6 +96,7 @@ Test(processes_cuda_filter, the_operator_can_leave_processes_to_drivers, .fini =
 {
 	pid_t engine = begin(ONLY_GPUS "[isolation]\nfilter = basic\n");
 	expect_basic(engine);
+	must_be_shown_as("basic-setting");
 	end();
 }
 
@@ -123,5 +134,6 @@ Test(processes_cuda_filter, an_engine_with_a_cpu_device_can_start_processes,
 	if (!has_pocl)
 		cr_skip_test("SKIPPED: PoCL is not installed");
 	expect_basic(engine);
+	must_be_shown_as("basic-driver");
 	end();
 }

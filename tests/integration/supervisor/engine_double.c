@@ -28,7 +28,7 @@
  *   forger       with another token
  *   pretender    with a session that it did not have
  *   doubler      with a session twice
- *   hoarder      with sessions that it has reported as closed
+ *   collector    with sessions that it has reported as closed
  *   newer        as one of a later release
  *   older        as one of another release with the same protocol
  *   pageless     with another file for a flight page
@@ -261,7 +261,7 @@ static unsigned hoard_count;
 static void end_session(unsigned i)
 {
 	say_state(me.sessions[i].id, SYCL__V1__SESSION_STATE__STATE__STATE_CLOSED);
-	if (manner("hoarder") && hoard_count < HOARD_MAX)
+	if (manner("collector") && hoard_count < HOARD_MAX)
 		hoard[hoard_count++] = me.sessions[i].hand_off;
 	close_fd(&me.sessions[i].socket);
 	me.sessions[i] = me.sessions[--me.count];
@@ -403,9 +403,9 @@ static void take_session(const Sycl__V1__SessionHandOff *hand_off, struct packet
 
 static bool comes_back(void)
 {
-	static const char *const manners[] = {"returns", "forger", "pretender", "doubler",
-					      "newer",   "older",  "pageless",  "mumbler",
-					      "waverer", "hoarder"};
+	static const char *const manners[] = {"returns", "forger",   "pretender", "doubler",
+					      "newer",   "older",    "pageless",  "mumbler",
+					      "waverer", "collector"};
 	for (size_t i = 0; i < sizeof(manners) / sizeof(*manners); i++)
 		if (manner(manners[i]))
 			return true;
@@ -477,7 +477,7 @@ static void come_back(bool page_wanted)
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
 	control.body_case = SYCL__V1__CONTROL__BODY_ENGINE_RETURN;
 	control.engine_return = &message;
-	int page = manner("pageless") ? STDERR_FILENO : me.flight->fd;
+	int page = manner("pageless") || !me.flight ? STDERR_FILENO : me.flight->fd;
 	if (manner("mumbler"))
 		(void)send(me.control, "\xff\xff\xff\xff", 4, MSG_NOSIGNAL);
 	else

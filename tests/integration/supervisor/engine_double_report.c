@@ -204,6 +204,10 @@ void report(uint64_t request, bool discover)
 	Sycl__V1__EngineReport message = SYCL__V1__ENGINE_REPORT__INIT;
 	message.request = request;
 	message.descriptors = 9;
+	message.filter = manner("braggart") ? (Sycl__V1__FilterState)77
+			 : manner("rested") ? SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_DRIVER
+			 : manner("waiter") ? SYCL__V1__FILTER_STATE__FILTER_STATE_NONE
+					    : SYCL__V1__FILTER_STATE__FILTER_STATE_STRICT;
 	report_sessions(&message, rows, list, &usage);
 	report_open_devices(&message);
 

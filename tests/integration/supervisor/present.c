@@ -99,6 +99,40 @@ Test(present, N6_what_runs_now_is_shown_with_names)
 	must_show("show", "session", "1", "double_kernel");
 }
 
+static void filter_must_be(const char *name)
+{
+	json_t *status = ctl_json(&service, "status");
+	const json_t *tenant = first_of(status, "tenants");
+	cr_expect(eq(str, (char *)(uintptr_t)json_string_value(json_object_get(tenant, "filter")),
+		     (char *)(uintptr_t)name));
+	cr_expect(json_is_null(json_object_get(tenant, "retired")));
+	json_decref(status);
+}
+
+Test(present, the_filter_of_system_calls_is_shown_with_the_reason_if_it_is_not_strict)
+{
+	static const struct {
+		const char *manner, *name, *health, *line;
+	} cases[] = {
+		{"double", "strict", "health: healthy\n", "strict"},
+		{"rested", "basic-driver",
+		 "health: healthy; no strict filter in 1 engine: a driver needs processes\n",
+		 "  filter basic-driver: processes are not forbidden, because"},
+		{"waiter", "none", "has no filter of system calls\n",
+		 "  filter none: the kernel has no filters"},
+		{"braggart", "unknown", "health: ", "unknown"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		begin_present(cases[i].manner);
+		filter_must_be(cases[i].name);
+		must_show("status", NULL, NULL, cases[i].health);
+		must_show("status", NULL, NULL, cases[i].line);
+		must_show("show", "user", own_name(), cases[i].line);
+		if (i + 1 < sizeof(cases) / sizeof(*cases))
+			clean_present();
+	}
+}
+
 /* The service shows what an engine reports of the last minute, not the sums of the session's life.
  */
 Test(present, N6_waits_are_of_the_last_minute)

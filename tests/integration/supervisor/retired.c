@@ -82,6 +82,28 @@ static bool is_back(void *unused)
 	return service_log_count(&service, "is back; sessions: 1") > 0;
 }
 
+static void must_say(const char *a, const char *b, const char *c, const char *text)
+{
+	const char *arguments[] = {
+		SYCLCTL_PROGRAM, a, "--runtime-dir", service.runtime, b, c, NULL};
+	struct outcome outcome = run_program(0, arguments);
+	cr_assert(zero(int, outcome.status), "%s: %s", a, outcome.error);
+	cr_expect(ne(ptr, strstr(outcome.out, text), NULL), "no '%s' in: %s", text, outcome.out);
+	outcome_free(&outcome);
+}
+
+/* Only this engine has a device. */
+static void must_be_shown_as_retired(void)
+{
+	json_t *status = ctl_json(&service, "status");
+	cr_expect(json_is_true(
+		json_object_get(json_array_get(json_object_get(status, "devices"), 0), "retired")));
+	json_decref(status);
+	must_say("status", NULL, NULL, "health: healthy; 1 engine gets no new sessions\n");
+	must_say("status", NULL, NULL, "gets no new sessions: its user got other devices\n");
+	must_say("devices", NULL, NULL, "only engines that get no new sessions have it\n");
+}
+
 static void must_show(long engine, const char *state)
 {
 	json_t *status = ctl_json(&service, "status"), *row;
@@ -96,6 +118,9 @@ static void must_show(long engine, const char *state)
 			     (char *)(uintptr_t)json_string_value(json_object_get(row, "state")),
 			     (char *)(uintptr_t)state));
 		cr_expect(eq(long, (long)json_integer_value(json_object_get(row, "sessions")), 1));
+		const char *why = json_string_value(json_object_get(row, "retired"));
+		cr_expect(eq(str, (char *)(uintptr_t)(why ? why : "none"),
+			     (char *)(uintptr_t) "devices"));
 	}
 	cr_expect(is_shown, "no engine %ld", engine);
 	json_decref(status);
@@ -108,10 +133,12 @@ static void new_session_must_get_another_engine(const char *before, const char *
 	configure(before);
 	start();
 	long engine = open_session(&old);
+	json_decref(ctl_json(&service, "devices")); /* it lists its devices */
 	configure(after);
 	cr_assert(zero(int, kill(service.pid, SIGHUP)));
 	cr_assert(wait_until(was_left, NULL));
 	must_show(engine, "ready");
+	must_be_shown_as_retired();
 	restart();
 	cr_assert(wait_until(is_back, NULL));
 	must_show(engine, "ready");

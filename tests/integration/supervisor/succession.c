@@ -271,7 +271,7 @@ static void make_it_a_link(const char *path);
 /* It has the proofs of both, and the service was told that one is closed. */
 Test(succession, a_session_that_was_closed_does_not_come_back)
 {
-	service_prepare(&service, "hoarder");
+	service_prepare(&service, "collector");
 	service_start(&service, NULL);
 	struct client first = open_known_client(), second = open_known_client();
 	cr_assert(eq(long, second.engine, first.engine));

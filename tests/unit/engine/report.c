@@ -2,6 +2,7 @@
 #include "process/engine.h"
 #include "process/present.h"
 #include "process/process.h"
+#include "process/strict.h"
 #include "protocol_limits.h"
 #include "session/engine_state.h"
 #include "session/session.h"
@@ -65,6 +66,12 @@ void present_fill_devices(const struct scheduler *scheduler, struct sensors **se
 	}
 	report_out->devices = devices->list;
 	report_out->n_devices = SCHED_DEVICES_MAX;
+}
+
+Sycl__V1__FilterState strict_state(const struct engine *engine)
+{
+	(void)engine;
+	return SYCL__V1__FILTER_STATE__FILTER_STATE_STRICT;
 }
 
 void process_facts_read(struct process_facts *facts_out)

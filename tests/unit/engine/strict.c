@@ -34,6 +34,7 @@ static char error_text[TEXT_BYTES];
 TestSuite(engine_strict, .timeout = 20);
 
 static int discover_error;
+static bool needs_no_processes = true;
 
 /* One device like CUDA's. */
 int scheduler_discover(struct scheduler *scheduler,
@@ -41,10 +42,10 @@ int scheduler_discover(struct scheduler *scheduler,
 		       uint32_t *platform_count_out,
 		       const struct scheduler_device_info **devices_out, uint32_t *device_count_out)
 {
-	static const struct backend_device_facts facts = {.available = true,
-							  .needs_no_processes = true};
+	static struct backend_device_facts facts = {.available = true};
 	static const struct scheduler_device_info device = {.facts = &facts};
 	(void)scheduler;
+	facts.needs_no_processes = needs_no_processes;
 	if (discover_error)
 		return discover_error;
 	*platforms_out = NULL;
@@ -100,13 +101,48 @@ static int in_child(int (*child)(void))
 static int honest(void)
 {
 	install_first();
-	return open_devices();
+	if (strict_state(&engine) != SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_START)
+		return ENDED;
+	int result = open_devices();
+	return strict_state(&engine) == SYCL__V1__FILTER_STATE__FILTER_STATE_STRICT ? result
+										    : ENDED;
 }
 
 Test(engine_strict, processes_are_forbidden_once_devices_are_open)
 {
 	cr_expect(eq(int, in_child(honest), MAY_NOT_FORK));
 	cr_expect(eq(str, error_text, ""));
+}
+
+static int with_a_driver_that_forks(void)
+{
+	needs_no_processes = false;
+	install_first();
+	int result = open_devices();
+	return strict_state(&engine) == SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_DRIVER ? result
+											  : ENDED;
+}
+
+static int with_the_setting(void)
+{
+	engine.options.filter_is_basic = true;
+	install_first();
+	int result = open_devices();
+	return strict_state(&engine) == SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_SETTING ? result
+											   : ENDED;
+}
+
+static int without_filters(void)
+{
+	return strict_state(&engine) == SYCL__V1__FILTER_STATE__FILTER_STATE_NONE ? MAY_FORK
+										  : ENDED;
+}
+
+Test(engine_strict, reports_say_why_processes_are_not_forbidden)
+{
+	cr_expect(eq(int, in_child(with_a_driver_that_forks), MAY_FORK));
+	cr_expect(eq(int, in_child(with_the_setting), MAY_FORK));
+	cr_expect(eq(int, in_child(without_filters), MAY_FORK));
 }
 
 /* Two rendezvous: the filter is set, and the thread may end. */
