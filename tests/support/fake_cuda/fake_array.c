@@ -142,7 +142,8 @@ CUresult cuArrayDestroy(CUarray array)
 	if (!fake_handle_alive(FAKE_ARRAY, array))
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (array->users)
-		fake_misuse("an array goes while %u textures or surfaces have it", array->users);
+		fake_misuse("an array is destroyed while %u textures or surfaces use it",
+			    array->users);
 	fake.devices[array->device].used_bytes -= array->size;
 	free(array->bytes);
 	array->bytes = NULL;
@@ -204,7 +205,7 @@ CUresult cuTexObjectCreate(CUtexObject *object_out, const CUDA_RESOURCE_DESC *re
 			 texture->addressMode[d] == CU_TR_ADDRESS_MODE_MIRROR;
 	/* The real driver accepts it and clamps. */
 	if (wraps && !(texture->flags & CU_TRSF_NORMALIZED_COORDINATES))
-		fake_misuse("a texture wraps coordinates that are not normalised");
+		fake_misuse("a texture wraps coordinates, but they are not normalised");
 	if (view || (texture->filterMode == CU_TR_FILTER_MODE_LINEAR &&
 		     (texture->flags & CU_TRSF_READ_AS_INTEGER)))
 		return CUDA_ERROR_INVALID_VALUE;
@@ -239,7 +240,7 @@ struct fake_texture *fake_texture_use(enum fake_handle kind, uint64_t object, in
 	if (!fake_handle_alive(kind, texture))
 		return NULL;
 	if (texture->array->device != device) {
-		fake_misuse("an image of device %d in a kernel on device %d",
+		fake_misuse("an image of device %d is used by a kernel on device %d",
 			    texture->array->device, device);
 		return NULL;
 	}

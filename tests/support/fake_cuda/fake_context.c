@@ -484,7 +484,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 	LOCKED();
 	struct fake_device *at = device_at(device);
 	if (!at || !at->primary_references) {
-		fake_misuse("a primary context is released that is not retained");
+		fake_misuse("a primary context is released more often than it was retained");
 		return CUDA_ERROR_INVALID_CONTEXT;
 	}
 	if (--at->primary_references)
@@ -501,7 +501,7 @@ CUresult cuDevicePrimaryCtxReset(CUdevice device)
 	ENTER(NEED_INIT);
 	LOCKED();
 	(void)device;
-	fake_misuse("a reset destroys the context that the whole process uses");
+	fake_misuse("a reset of the device destroys the context that the whole process uses");
 	return CUDA_ERROR_NOT_PERMITTED;
 }
 

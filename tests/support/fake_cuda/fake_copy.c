@@ -32,7 +32,7 @@ unsigned char *fake_copy_pin(CUdeviceptr address, size_t size, bool plain,
 	struct fake_range *range = fake_range_find(address, size);
 	if (!range || !range->live) {
 		fake_misuse("%zu bytes at 0x%llx are %s when the copy runs", size, address,
-			    range ? "not allocated yet" : "gone");
+			    range ? "not allocated yet" : "freed already");
 		fake_make_sticky(CUDA_ERROR_ILLEGAL_ADDRESS);
 		return NULL;
 	}
@@ -95,12 +95,12 @@ CUresult fake_copy_check_end(CUdeviceptr address, size_t size, bool must_be_devi
 		*host_out = true;
 		if (!must_be_device)
 			return CUDA_SUCCESS;
-		fake_misuse("0x%llx is no memory of a device", address);
+		fake_misuse("0x%llx is not in memory of a device", address);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	if (range->freed || size > range->base + range->size - address) {
 		fake_misuse("%zu bytes at 0x%llx %s", size, address,
-			    range->freed ? "were given back" : "reach beyond their allocation");
+			    range->freed ? "were freed" : "reach beyond their allocation");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	if (!fake_can_reach(context, range)) {
@@ -297,7 +297,9 @@ CUresult fake_memset_check(CUdeviceptr address, size_t bytes, unsigned element)
 	bool host;
 
 	if (address % element) {
-		fake_misuse("a fill of %u bytes at 0x%llx, which is not aligned", element, address);
+		fake_misuse(
+			"a fill with elements of %u bytes begins at 0x%llx, which is not aligned",
+			element, address);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	return fake_copy_check_end(address, bytes, true, fake_current(), &host);

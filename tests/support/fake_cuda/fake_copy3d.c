@@ -135,9 +135,8 @@ static CUresult make_box(const CUDA_MEMCPY3D *copy, struct box_op *made_out)
 			      .depth = copy->Depth};
 
 	if (!side_of(copy, true, &made.from) || !side_of(copy, false, &made.to)) {
-		fake_misuse(
-			"a box of %zu x %zu x %zu with other pitches or memories than it may have",
-			made.width, made.height, made.depth);
+		fake_misuse("the pitches or memories of a box of %zu x %zu x %zu are not allowed",
+			    made.width, made.height, made.depth);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	CUresult result = check_sides(&made, copy);

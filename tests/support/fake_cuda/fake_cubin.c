@@ -144,7 +144,7 @@ static char *cubin_unpack(const unsigned char *bytes, size_t packed, size_t *byt
 	char *text = decompress ? malloc(room) : NULL;
 
 	if (!text) {
-		fake_misuse("compressed PTX, but there is no libzstd.so.1");
+		fake_misuse("the PTX is compressed, but libzstd.so.1 is missing");
 		return NULL;
 	}
 	size_t got = decompress(text, room - 1, bytes, packed);

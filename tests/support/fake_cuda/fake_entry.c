@@ -57,7 +57,7 @@ CUresult cuGetProcAddress(const char *symbol, void **function_out, int version, 
 	if (!symbol || !function_out)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
-		fake_misuse("%s of the per-thread default stream", symbol);
+		fake_misuse("%s is requested for the per-thread default stream", symbol);
 	if (!fake_is_missing(symbol)) {
 		function = version > fake.driver_version ? NULL : fake_entry_find(symbol, version);
 		if (function)
@@ -117,13 +117,13 @@ CUresult fake_enter(struct fake_site *site, const char *name, unsigned needs)
 	if (needs == NEED_NOTHING)
 		return CUDA_SUCCESS;
 	if (!fake.initialised) {
-		fake_misuse("before cuInit");
+		fake_misuse("cuInit was not called before");
 		return CUDA_ERROR_NOT_INITIALIZED;
 	}
 	if (fake.sticky)
 		return (CUresult)fake.sticky;
 	if ((needs & NEED_CONTEXT) && !fake_current()) {
-		fake_misuse("no current context");
+		fake_misuse("the thread has no current context");
 		return CUDA_ERROR_INVALID_CONTEXT;
 	}
 	if ((needs & (NOTED_SYNC | WAITS | UNSAFE)) && !fake_capture_permits())

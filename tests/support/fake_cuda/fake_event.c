@@ -104,8 +104,8 @@ CUresult cuEventRecord(CUevent event, CUstream handle)
 	if (!stream || !event || !fake_handle_alive(FAKE_EVENT, event))
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (stream->device != event->device) {
-		fake_misuse("an event of device %d on a stream of device %d", event->device,
-			    stream->device);
+		fake_misuse("an event of device %d is recorded on a stream of device %d",
+			    event->device, stream->device);
 		return CUDA_ERROR_INVALID_HANDLE;
 	}
 	struct fake_mark *mark = calloc(1, sizeof(*mark));
@@ -211,7 +211,7 @@ CUresult cuEventElapsedTime(float *milliseconds_out, CUevent start, CUevent end)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!start->mark || !end->mark || ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) ||
 	    start->device != end->device) {
-		fake_misuse("elapsed time of events without times");
+		fake_misuse("the time between two events was requested, but one has no time");
 		return CUDA_ERROR_INVALID_HANDLE;
 	}
 	if (!start->mark->done || !end->mark->done)

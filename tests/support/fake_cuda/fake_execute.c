@@ -414,11 +414,12 @@ static void execute_compute(struct fake_grid *grid, struct fake_block *block,
 
 static void execute_refuse_unknown(struct fake_grid *grid, const struct fake_instruction *i)
 {
-	(void)fprintf(stderr, "fake_cuda: %s, line %u: no such instruction here: %.*s\n",
+	(void)fprintf(stderr,
+		      "fake_cuda: %s, line %u: this double does not have the instruction '%.*s'\n",
 		      grid->launch->name, i->line, (int)i->text_length, i->text);
 	fake_lock();
-	fake_misuse("%s: no such instruction here: %.*s", grid->launch->name, (int)i->text_length,
-		    i->text);
+	fake_misuse("%s: this double does not have the instruction '%.*s'", grid->launch->name,
+		    (int)i->text_length, i->text);
 	fake_unlock();
 	fake_grid_fault(grid, CUDA_ERROR_ILLEGAL_INSTRUCTION);
 }

@@ -188,7 +188,7 @@ CUresult fake_graph_node_add(CUgraphNode *node_out, CUgraph graph, const CUgraph
 {
 	if (graph->is_body && (made->kind == NODE_VALUES || made->kind == NODE_ALLOCATION ||
 			       made->kind == NODE_FREE)) {
-		fake_misuse("such a node cannot be in the body of a condition");
+		fake_misuse("a node of this kind cannot be in the body of a condition");
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -273,7 +273,7 @@ CUresult fake_graph_memset_check(const CUDA_MEMSET_NODE_PARAMS *parameters)
 	    !parameters->height)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (range && range->kind == FAKE_POOL) {
-		fake_misuse("a memset node on memory of a pool");
+		fake_misuse("a memset node may not write to memory of a pool");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	return fake_memset_check(parameters->dst,

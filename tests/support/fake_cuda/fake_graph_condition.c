@@ -21,7 +21,7 @@ static struct condition *find_condition(uint64_t handle)
 {
 	if (handle > 0 && handle <= condition_count && conditions[handle - 1].graph)
 		return &conditions[handle - 1];
-	fake_misuse("%llu is no condition of a graph", (unsigned long long)handle);
+	fake_misuse("%llu is not the handle of a graph's condition", (unsigned long long)handle);
 	return NULL;
 }
 
@@ -95,7 +95,7 @@ static bool is_true(const struct CUgraphNode_st *node)
 	fake_lock();
 	const struct condition *condition = find_condition(node->condition);
 	if (condition && !condition->is_set)
-		fake_misuse("a condition that nothing in the launch has set");
+		fake_misuse("a condition is read, but no node of the launch has set it");
 	bool result = condition && condition->value != 0 && !fake.sticky;
 	fake_unlock();
 	return result;

@@ -26,7 +26,7 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec_out, CUgraph graph, unsig
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}
 	if (graph->executable) {
-		fake_misuse("a graph with memory is made executable twice");
+		fake_misuse("a graph with nodes for memory is instantiated twice");
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}
 	struct CUgraphExec_st *exec = calloc(1, sizeof(*exec));
@@ -55,7 +55,7 @@ struct CUgraphNode_st *fake_exec_node(CUgraphExec exec, CUgraphNode node, enum f
 		return NULL;
 	if (node->graph != exec->graph || node->index >= exec->instance.count ||
 	    node->kind != kind) {
-		fake_misuse("a node that is not this graph's");
+		fake_misuse("the node does not belong to this graph");
 		return NULL;
 	}
 	return &exec->instance.nodes[node->index];
@@ -88,7 +88,7 @@ CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode handle,
 	if (result != CUDA_SUCCESS)
 		return result;
 	if (launch.function->module->context != node->launch.function->module->context) {
-		fake_misuse("a node's function may not change its context");
+		fake_misuse("a node's new function belongs to another context");
 		fake_launch_free(&launch);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
@@ -109,7 +109,7 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode handle, unsigned en
 	if (!node)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!enabled && node->overlaps)
-		fake_misuse("a node is disabled that begins while the one before it ends");
+		fake_misuse("a node is disabled that may begin before its predecessor ends");
 	node->is_disabled = !enabled;
 	fake_number_add("graph_switches", 1);
 	return CUDA_SUCCESS;
@@ -175,8 +175,9 @@ static void expect_wait(const struct CUgraphNode_st *node)
 
 	fake_number_add(at_once ? "overlapped" : "overlapped early", 1);
 	if (!fake_code_waits(code))
-		fake_misuse("%s begins while the kernel before it ends, and does not wait",
-			    node->launch.function->name);
+		fake_misuse(
+			"%s may begin while the kernel before it ends, but does not wait for that kernel",
+			node->launch.function->name);
 }
 
 static void node_run(struct CUgraphNode_st *node, struct CUstream_st *stream)

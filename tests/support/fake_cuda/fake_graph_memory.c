@@ -56,7 +56,8 @@ CUresult fake_graph_memory_launch(struct fake_instance *instance, int device, bo
 	if (allocations == 0)
 		return CUDA_SUCCESS;
 	if (*unfreed) {
-		fake_misuse("a graph is launched whose memory was not freed since the last time");
+		fake_misuse(
+			"a graph is launched before the memory of its previous launch was freed");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	CUresult result = graph_memory_grow(device, graph_memory_bytes_of(instance));

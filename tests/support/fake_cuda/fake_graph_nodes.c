@@ -28,11 +28,11 @@ CUresult cuGraphAddChildGraphNode(CUgraphNode *node_out, CUgraph graph,
 	    child->capturing)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (child->has_condition || child->is_body) {
-		fake_misuse("a graph with conditions becomes another one's child");
+		fake_misuse("a graph with conditions becomes the child of another graph");
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}
 	if (child->has_memory) {
-		fake_misuse("a graph with memory becomes another one's child");
+		fake_misuse("a graph with nodes for memory becomes the child of another graph");
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}
 	struct CUgraphNode_st node = {.kind = NODE_CHILD};
@@ -82,7 +82,7 @@ CUresult cuGraphDestroyNode(CUgraphNode node)
 	if (!fake_handle_alive(FAKE_GRAPH_NODE, node))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (node->graph->has_memory) {
-		fake_misuse("a node is taken out of a graph with memory");
+		fake_misuse("a node is removed from a graph with nodes for memory");
 		return CUDA_ERROR_NOT_SUPPORTED;
 	}
 	if (is_needed(node) || node->kind == NODE_CHILD || node->kind == NODE_CONDITION)

@@ -87,7 +87,7 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource *result, unsigned *groups,
 	struct range range;
 	memcpy(&range, input->_internal_padding, sizeof(range));
 	if (range.is_split) {
-		fake_misuse("a resource that was split is split again");
+		fake_misuse("a resource is split again that was split before");
 		return CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION;
 	}
 	unsigned each = green_rounded(range.device, least), most = range.count / each;
@@ -137,7 +137,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx *context_out, CUdevResourceDesc description
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!fake.devices[device].primary)
 		fake_misuse(
-			"a green context before the primary one: it would make that, and end it");
+			"a green context is made before the primary context, and would make and destroy that one");
 	struct CUgreenCtx_st *context = calloc(1, sizeof(*context));
 	if (!context)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -169,7 +169,8 @@ CUresult cuGreenCtxDestroy(CUgreenCtx context)
 		return CUDA_ERROR_INVALID_CONTEXT;
 	for (const struct CUstream_st *stream = fake.streams; stream; stream = stream->next)
 		if (stream->green == context && !stream->destroyed)
-			fake_misuse("a green context ends before its stream %d", stream->number);
+			fake_misuse("a green context is destroyed before its stream %d",
+				    stream->number);
 	context->ended = true;
 	fake_number_add("green_contexts", -1);
 	return CUDA_SUCCESS;

@@ -84,7 +84,7 @@ bool fake_handle_alive(enum fake_handle kind, const void *handle)
 
 	if (entry && entry->kind == kind)
 		return true;
-	fake_misuse("%p is not a living %s", handle, kinds[kind]);
+	fake_misuse("%p is no %s, or was destroyed", handle, kinds[kind]);
 	return false;
 }
 

@@ -11,7 +11,7 @@ static struct fake_range *find_host(const void *host, enum fake_kind kind)
 
 	if (range && range->kind == kind && range->base == (CUdeviceptr)host)
 		return range;
-	fake_misuse("%p is not the beginning of such a range", host);
+	fake_misuse("%p is not the beginning of a range of this kind of host memory", host);
 	return NULL;
 }
 

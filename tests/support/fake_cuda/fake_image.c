@@ -29,8 +29,8 @@ static long layer_of(struct fake_grid *grid, const struct fake_block *block,
 	if (layer < texture->array->slices)
 		return (long)layer;
 	fake_lock();
-	fake_misuse("%s: layer %llu of %zu", grid->launch->name, (unsigned long long)layer,
-		    texture->array->slices);
+	fake_misuse("%s uses layer %llu of an image with %zu layers", grid->launch->name,
+		    (unsigned long long)layer, texture->array->slices);
 	fake_unlock();
 	fake_grid_fault(grid, CUDA_ERROR_ILLEGAL_ADDRESS);
 }
@@ -47,7 +47,7 @@ static struct fake_texture *use_texture(struct fake_grid *grid, const struct fak
 		i->opcode == OP_TEX ? FAKE_TEXTURE : FAKE_SURFACE, object, grid->launch->device);
 	if (texture && (i->geometry != geometry_of(texture->array) ||
 			i->layered != fake_array_is_layered(texture->array))) {
-		fake_misuse("%s: %.*s of an image of other dimensions", grid->launch->name,
+		fake_misuse("%s: '%.*s' uses an image of other dimensions", grid->launch->name,
 			    (int)i->text_length, i->text);
 		texture = NULL;
 	}
@@ -74,7 +74,7 @@ static void image_fetch(struct fake_grid *grid, const struct fake_block *block,
 	long layer = layer_of(grid, block, thread, i, texture);
 	if (!fake_texture_fetch(texture, i->geometry, i->type.kind, layer, coordinate, value)) {
 		fake_lock();
-		fake_misuse("%s: %.*s of an image that holds something else", grid->launch->name,
+		fake_misuse("%s: '%.*s' reads an image of another pixel type", grid->launch->name,
 			    (int)i->text_length, i->text);
 		fake_unlock();
 		fake_grid_fault(grid, CUDA_ERROR_ILLEGAL_INSTRUCTION);

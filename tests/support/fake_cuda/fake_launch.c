@@ -130,10 +130,9 @@ CUresult fake_launch_check(const struct fake_launch *launch)
 	if (result == CUDA_SUCCESS && launch->cooperative)
 		result = check_cooperative(launch);
 	if (result != CUDA_SUCCESS)
-		fake_misuse("%s: a launch that no device can run (%d)", function->name,
-			    (int)result);
+		fake_misuse("%s: no device can run this launch (%d)", function->name, (int)result);
 	else if (!fake_kernel_find(function->name) && !function->code) { /* of a cubin */
-		fake_misuse("%s: no kernel of that name is registered", function->name);
+		fake_misuse("no kernel of the name %s is registered", function->name);
 		(void)fprintf(stderr, "fake_cuda: no kernel named %s is registered\n",
 			      function->name);
 		result = CUDA_ERROR_NOT_SUPPORTED;
@@ -168,7 +167,7 @@ static CUresult copy_parameters(struct fake_launch *launch, void **parameters, v
 	}
 	if (!buffer || size < function->parameter_bytes ||
 	    size > ((function->parameter_bytes + 15) & ~(size_t)15)) {
-		fake_misuse("%s: %zu bytes of parameters, it has %zu", function->name, size,
+		fake_misuse("%s got %zu bytes of parameters instead of %zu", function->name, size,
 			    function->parameter_bytes);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
@@ -401,8 +400,9 @@ static void note_early(const struct CUfunc_st *function, const struct CUstream_s
 {
 	fake_number_add(stream->ends_with_kernel ? "early" : "early in vain", 1);
 	if (!fake_code_waits(function->code))
-		fake_misuse("%s begins while the kernel before it runs, and never waits",
-			    function->name);
+		fake_misuse(
+			"%s may begin while the kernel before it runs, but never waits for that kernel",
+			function->name);
 }
 
 static CUresult launch_function(CUfunction function, const struct launch_shape *shape,

@@ -218,7 +218,7 @@ void fake_range_drop(struct fake_range *range)
 	if (range->busy == 0)
 		range_remove(range);
 	else
-		fake_misuse("memory at 0x%llx is given back while something uses it", range->base);
+		fake_misuse("memory at 0x%llx is freed while a command uses it", range->base);
 }
 
 void fake_range_unbusy(struct fake_range *range)
@@ -270,7 +270,7 @@ static struct fake_range *find_base(CUdeviceptr address, enum fake_kind kind)
 
 	if (range && range->base == address && range->kind == kind && !range->freed)
 		return range;
-	fake_misuse("0x%llx is not the beginning of such an allocation", address);
+	fake_misuse("0x%llx is not the beginning of an allocation of this kind", address);
 	return NULL;
 }
 

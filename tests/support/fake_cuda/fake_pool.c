@@ -321,7 +321,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream handle)
 	if (!stream)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (!range || range->base != address || range->freed || range->kind != FAKE_POOL) {
-		fake_misuse("0x%llx is not the beginning of memory of a pool", address);
+		fake_misuse("no memory of a pool begins at 0x%llx", address);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	struct memory_op *op = calloc(1, sizeof(*op));

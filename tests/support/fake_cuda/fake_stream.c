@@ -323,11 +323,12 @@ struct CUstream_st *fake_stream_use(CUstream stream)
 	if (!fake_handle_alive(FAKE_STREAM, stream))
 		return NULL;
 	if (stream->destroyed) {
-		fake_misuse("stream %d was destroyed", stream->number);
+		fake_misuse("stream %d is used after it was destroyed", stream->number);
 		return NULL;
 	}
 	if (stream->green && stream->green->ended) {
-		fake_misuse("stream %d is of a green context that has ended", stream->number);
+		fake_misuse("stream %d is used after its green context was destroyed",
+			    stream->number);
 		return NULL;
 	}
 	if (stream->capture)
@@ -344,7 +345,7 @@ static CUresult create_stream(CUstream *stream_out, unsigned flags, int priority
 	if (!stream_out || (flags & ~1u))
 		return CUDA_ERROR_INVALID_VALUE;
 	if (!(flags & CU_STREAM_NON_BLOCKING))
-		fake_misuse("a stream that waits for stream 0");
+		fake_misuse("a stream may not wait for stream 0");
 	struct CUstream_st *stream = fake_stream_make(fake_current(), flags, priority);
 	if (!stream)
 		return CUDA_ERROR_OUT_OF_MEMORY;
@@ -377,7 +378,7 @@ CUresult cuStreamDestroy(CUstream handle)
 	if (handle->capture)
 		fake_misuse("stream %d is destroyed while it captures", handle->number);
 	if (handle->attributes_set)
-		fake_misuse("stream %d is destroyed with attributes set", handle->number);
+		fake_misuse("stream %d is destroyed while attributes are set", handle->number);
 	fake_number_add("streams", -1);
 	handle->destroyed = true;
 	if (handle->started)
@@ -570,12 +571,12 @@ static CUresult value_add(CUstream handle, CUdeviceptr address, uint64_t value, 
 	if (!stream)
 		return CUDA_ERROR_INVALID_HANDLE;
 	if (address % (wide ? 8 : 4)) {
-		fake_misuse("a word at 0x%llx, which is not aligned", address);
+		fake_misuse("the word at 0x%llx is not aligned", address);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	const struct fake_range *range = fake_range_find(address, wide ? 8 : 4);
 	if (!range || range->freed) {
-		fake_misuse("a word at 0x%llx, which is not memory of the driver", address);
+		fake_misuse("the word at 0x%llx is not in memory of the driver", address);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	if (write && fake_stream_is_instant(stream)) {

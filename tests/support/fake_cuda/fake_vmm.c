@@ -230,11 +230,12 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size)
 	LOCKED();
 	struct fake_range *piece = piece_at(address);
 	if (!piece || piece->kind != FAKE_MAPPED || piece->size != size) {
-		fake_misuse("0x%llx is unmapped but not mapped so", address);
+		fake_misuse("0x%llx is unmapped, but no mapping of this size begins there",
+			    address);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	if (piece->busy)
-		fake_misuse("0x%llx is unmapped while something uses it", address);
+		fake_misuse("0x%llx is unmapped while a command uses it", address);
 	const struct fake_range reserved = {
 		.kind = FAKE_RESERVED, .base = address, .size = size, .file = -1, .live = true};
 	fake_range_drop(piece);
@@ -288,7 +289,7 @@ CUresult cuMemExportToShareableHandle(void *shareable_out, CUmemGenericAllocatio
 	const struct fake_physical *physical = physical_of(handle);
 	if (!physical || flags || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ||
 	    !physical->exportable) {
-		fake_misuse("memory is exported that was not created for export");
+		fake_misuse("memory is exported that was created without export");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	int file = dup(physical->file); /* without CLOEXEC, as the real driver does it */
@@ -388,11 +389,11 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle_out, CUdeviceptr address)
 	struct fake_range *range = fake_range_find(address, 1);
 	struct ipc_handle handle = {.check = IPC_CHECK, .process = (uint32_t)getpid()};
 	if (!range || range->kind != FAKE_DEVICE || range->freed) {
-		fake_misuse("only memory of cuMemAlloc has an IPC handle");
+		fake_misuse("an IPC handle exists only for memory of cuMemAlloc");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	if (range->size % FAKE_GRANULE)
-		fake_misuse("%zu bytes are shared: neighbours in their last granule are, too",
+		fake_misuse("sharing %zu bytes also shares other allocations in the last granule",
 			    range->size);
 	CUresult result = fake_range_share(range);
 	if (result != CUDA_SUCCESS)
@@ -420,7 +421,7 @@ CUresult cuIpcOpenMemHandle(CUdeviceptr *address_out, CUipcMemHandle handle, uns
 	if (sscanf(name, "fake-cuda.%d.", &process) != 1 || from.process != (uint32_t)process)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (process == (int)getpid()) {
-		fake_misuse("a handle of the same process is opened");
+		fake_misuse("a handle is opened in the process that made it");
 		return CUDA_ERROR_INVALID_CONTEXT;
 	}
 	int file = fake_file_open("memory", name);
@@ -457,7 +458,7 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address)
 	LOCKED();
 	struct fake_range *range = fake_range_find(address, 1);
 	if (!range || range->kind != FAKE_IPC || range->base != address) {
-		fake_misuse("0x%llx was not opened", address);
+		fake_misuse("0x%llx is closed, but was not opened from a handle", address);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
 	fake_number_add("ipc_open", -1);
