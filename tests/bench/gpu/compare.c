@@ -222,6 +222,6 @@ void gpu_report_set_apart(struct bench *bench, const char *name, double multipro
 		.ratio = NAN,
 		.spread = NAN,
 		.runs = 1,
-		.note = "that the latency class had for itself, by the service's own word"};
+		.note = "multiprocessors of the latency class alone, as the service reports"};
 	bench_report(bench, &result);
 }

@@ -281,9 +281,9 @@ static void report_all(struct bench *bench, const struct mix *mix, const struct 
 	static const char *const names[SIDES] = {[SLICES] = "processes", [MPS] = "mps"};
 	const struct figures *service = &figures[SERVICE];
 	report(bench, "TR6.latency.p50", "us", service->p50, NULL, BENCH_NO_TARGET, 0,
-	       "from when a request came");
+	       "from the arrival of a request");
 	report(bench, "TR6.latency.p99", "us", service->p99, service->alone, BENCH_RATIO_AT_MOST,
-	       1.25, "beside the same without the others");
+	       1.25, "baseline: the same without the others");
 	for (unsigned side = SLICES; side < SIDES; side++) {
 		const bool is_mps = side == MPS;
 		char name[BENCH_NAME_BYTES];

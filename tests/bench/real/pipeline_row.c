@@ -137,10 +137,10 @@ static void report_rate(struct bench *bench, const struct lines *lines,
 			const struct measured *measured, unsigned size, enum side beside,
 			const char *name_of, double target)
 {
-	static const char *const notes[SIDES] = {[ONE] = "beside one process",
-						 [BY_HAND] = "beside handles by hand, time slices",
+	static const char *const notes[SIDES] = {[ONE] = "baseline: one process",
+						 [BY_HAND] = "baseline: cuIpc handles, time slices",
 						 [BY_HAND_MPS] =
-							 "beside handles by hand, under MPS"};
+							 "baseline: cuIpc handles, under MPS"};
 	char name[BENCH_NAME_BYTES];
 	struct bench_result result = {.name = name,
 				      .unit = "frames/s",
@@ -167,7 +167,7 @@ static void report_latency(struct bench *bench, const struct lines *lines,
 			     *one = &measured->all[ONE][size][SINGLE];
 	char name[BENCH_NAME_BYTES];
 	struct bench_result result = {
-		.name = name, .unit = "us", .note = "one frame at a time; beside one process"};
+		.name = name, .unit = "us", .note = "one frame at a time; baseline: one process"};
 	(void)snprintf(name, sizeof(name), "TR9.%u.%s.p50", lines->sides[SERVICE].stages,
 		       frames_size_name(size));
 	bench_summarise(service->p50, one->p50, bench->runs, &result);

@@ -122,7 +122,7 @@ static bool bell_wait(struct floor *f, enum side side, uint32_t value)
 }
 
 static const struct way ways[] = {
-	{"spin", "a word in shared memory, both sides look at it all the time", false, store, spin},
+	{"spin", "a word in shared memory that both sides poll", false, store, spin},
 	{"futex", "a word and a futex: the other side sleeps and is woken", true, futex_send,
 	 futex_wait},
 	{"eventfd", "a word and an eventfd: write; poll and read", true, bell_send, bell_wait},

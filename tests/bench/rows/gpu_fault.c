@@ -283,14 +283,14 @@ static void report_parts(struct bench *bench, const struct fault_row *row)
 		[PART_TOLD] = {"TG12.again.told",
 			       "of that, from the launch until the owner gets the error"},
 		[PART_NEXT] = {"TG12.again.next",
-			       "of that, the guilty process' end and the next one's start"},
+			       "of that, the end of the faulty process and the start of the next"},
 		[PART_CONNECTED] = {"TG12.again.connect",
-				    "of that, connecting: the engine is there"},
+				    "of that, connecting until the engine replies"},
 		[PART_QUEUE] = {"TG12.again.queue",
-				"of that, finding the device and making a queue"},
+				"of that, finding the device and creating a queue"},
 		[PART_KERNELS] = {"TG12.again.kernels",
-				  "of that, three kernels: built or kept, device opened, loaded"},
-		[PART_DATA] = {"TG12.again.data", "of that, the buffer, filled"},
+				  "of that, three kernels: built or cached, device opened, loaded"},
+		[PART_DATA] = {"TG12.again.data", "of that, creating and filling the buffer"},
 		[PART_KERNEL] = {"TG12.again.kernel", "of that, the kernel"},
 	};
 	for (int i = 1; i < PARTS; i++) {
@@ -322,7 +322,7 @@ static void report_fault(struct bench *bench, const struct fault_row *row, bool 
 		.unit = "ms",
 		.bound = BENCH_VALUE_AT_MOST,
 		.target = 500,
-		.note = "from the faulting launch to the tenant's next kernel, a standby engine ready; MPS"};
+		.note = "from the faulting launch to the user's next kernel, with a standby engine; baseline: MPS"};
 	struct bench_result lost = {
 		.name = "TG12.lost",
 		.unit = "bystanders",
@@ -333,7 +333,7 @@ static void report_fault(struct bench *bench, const struct fault_row *row, bool 
 		.spread = NAN,
 		.baseline = mps ? (double)row->lost_under_mps : (double)NAN,
 		.runs = bench->runs,
-		.note = "of another user, one in each run and one before; of MPS"};
+		.note = "lost clients of another user, of one in each run and one before; baseline: MPS"};
 	bench_report(bench, &lost);
 	bench_summarise(row->again_ms[PART_ALL], mps ? row->again_under_mps_ms : NULL, bench->runs,
 			&again);

@@ -213,13 +213,13 @@ int row_gpu_graph(struct bench *bench)
 				.unit = "ns",
 				.bound = BENCH_RATIO_AT_MOST,
 				.target = 1.02,
-				.note = "each of 100 kernels, 32 launches one after the other; direct: cuGraphLaunch"});
+				.note = "each of 100 kernels, 32 launches in a row; baseline: cuGraphLaunch"});
 		gpu_report(
 			bench, compared, ONE, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
 			(struct bench_result){
 				.name = "TG13.one",
 				.unit = "ns",
-				.note = "the same, each launch waited for; direct: cuStreamSynchronize"});
+				.note = "the same, with a wait after each launch; baseline: cuStreamSynchronize"});
 	}
 	free(compared);
 	return r;

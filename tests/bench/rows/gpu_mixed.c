@@ -196,7 +196,7 @@ static const struct side sides[] = {
 	 "TG10.p99",
 	 "TG10.sum",
 	 "TG10.kept",
-	 "latency class, its own multiprocessors; alone",
+	 "latency class with its own multiprocessors; baseline: alone",
 	 "service",
 	 {open_latency, client_serve, load_client_close},
 	 {open_best_effort, client_train, load_client_close},
@@ -206,7 +206,7 @@ static const struct side sides[] = {
 	 "TG10.processes.p99",
 	 "TG10.processes.sum",
 	 "TG10.processes.kept",
-	 "time slices; alone",
+	 "time slices; baseline: alone",
 	 "time slices",
 	 {load_direct_open, direct_serve, load_direct_close},
 	 {load_direct_open, direct_train, load_direct_close},
@@ -216,7 +216,7 @@ static const struct side sides[] = {
 	 "TG10.mps.p99",
 	 "TG10.mps.sum",
 	 "TG10.mps.kept",
-	 "MPS; alone",
+	 "MPS; baseline: alone",
 	 "mps",
 	 {load_direct_open, direct_serve, load_direct_close},
 	 {load_direct_open, direct_train, load_direct_close},
@@ -226,7 +226,7 @@ static const struct side sides[] = {
 	 "TG10.mps_priority.p99",
 	 "TG10.mps_priority.sum",
 	 "TG10.mps_priority.kept",
-	 "MPS, the training below normal; alone",
+	 "MPS, the training at low priority; baseline: alone",
 	 "mps, prio",
 	 {open_normal, direct_serve, load_direct_close},
 	 {open_below_normal, direct_train, load_direct_close},
@@ -399,16 +399,16 @@ static void report_mixed(struct bench *bench, const struct side *side,
 			 const struct figures *figures, struct bench_point *point_out)
 {
 	struct bench_result p50 = {
-		.name = side->p50, .unit = "us", .note = "from when a request came"};
+		.name = side->p50, .unit = "us", .note = "from the arrival of a request"};
 	struct bench_result p99 = {
 		.name = side->p99, .unit = "us", .target = 1.10, .note = side->note};
-	struct bench_result sum = {
-		.name = side->sum,
-		.unit = "of alone",
-		.target = 1.5,
-		.note = "requests a second and kernels a second, each by its own alone"};
-	struct bench_result kept = {
-		.name = side->kept, .unit = "kernels/s", .note = "of the training; alone"};
+	struct bench_result sum = {.name = side->sum,
+				   .unit = "of alone",
+				   .target = 1.5,
+				   .note = "sum of both rates, each by the rate alone"};
+	struct bench_result kept = {.name = side->kept,
+				    .unit = "kernels/s",
+				    .note = "of the training; baseline: alone"};
 	if (side->is_service) {
 		p99.bound = BENCH_RATIO_AT_MOST;
 		sum.bound = BENCH_VALUE_AT_LEAST;

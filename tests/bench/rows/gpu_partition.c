@@ -342,10 +342,11 @@ int row_gpu_partition(struct bench *bench)
 {
 	static const struct form sides[] = {
 		{GPU_SIDE_SERVICE, "TG9.p50", "TG9.p99", "TG9.kept",
-		 "8 multiprocessors set apart; alone", "service"},
+		 "8 multiprocessors reserved; baseline: alone", "service"},
 		{GPU_SIDE_DIRECT, "TG9.processes.p50", "TG9.processes.p99", "TG9.processes.kept",
-		 "time slices; alone", "time slices"},
-		{GPU_SIDE_MPS, "TG9.mps.p50", "TG9.mps.p99", "TG9.mps.kept", "MPS; alone", "mps"},
+		 "time slices; baseline: alone", "time slices"},
+		{GPU_SIDE_MPS, "TG9.mps.p50", "TG9.mps.p99", "TG9.mps.kept", "MPS; baseline: alone",
+		 "mps"},
 	};
 	enum { SIDES = sizeof(sides) / sizeof(*sides) };
 	struct bench_point points[SIDES] = {{.name = NULL}};

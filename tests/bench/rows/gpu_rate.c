@@ -50,7 +50,7 @@ int row_gpu_stream(struct bench *bench)
 {
 	static const struct rate_row rate_row[] = {
 		{"TG2.rate", GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, BENCH_RATIO_AT_LEAST, 4,
-		 "one client; direct: one process"},
+		 "one client; baseline: one process"},
 	};
 	struct gpu_comparison comparison = {.client = &client_add,
 					    .direct = &direct_add,
@@ -64,11 +64,11 @@ int row_gpu_small(struct bench *bench)
 {
 	static const struct rate_row rate_row[] = {
 		{"TG3.mps", GPU_SIDE_SERVICE, GPU_SIDE_MPS, BENCH_RATIO_AT_LEAST, 2.5,
-		 "eight clients; eight processes under MPS"},
+		 "eight clients; baseline: eight processes under MPS"},
 		{"TG3.processes", GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, BENCH_NO_TARGET, 0,
-		 "eight processes without MPS"},
+		 "baseline: eight processes without MPS"},
 		{"TG3.two_users", GPU_SIDE_TWO_USERS, GPU_SIDE_SERVICE, BENCH_NO_TARGET, 0,
-		 "four clients each of two users; the eight of one user"},
+		 "two users with four clients each; baseline: eight clients of one user"},
 	};
 	struct gpu_comparison comparison = {.client = &client_add,
 					    .direct = &direct_add,
@@ -81,11 +81,11 @@ int row_gpu_spin(struct bench *bench)
 {
 	static const struct rate_row rate_row[] = {
 		{"TG4.mps", GPU_SIDE_SERVICE, GPU_SIDE_MPS, BENCH_RATIO_AT_LEAST, 1.0,
-		 "eight clients; eight processes under MPS"},
+		 "eight clients; baseline: eight processes under MPS"},
 		{"TG4.processes", GPU_SIDE_SERVICE, GPU_SIDE_DIRECT, BENCH_RATIO_AT_LEAST, 7.5,
-		 "eight processes without MPS"},
+		 "baseline: eight processes without MPS"},
 		{"TG4.two_users", GPU_SIDE_TWO_USERS, GPU_SIDE_SERVICE, BENCH_NO_TARGET, 0,
-		 "four clients each of two users; the eight of one user"},
+		 "two users with four clients each; baseline: eight clients of one user"},
 	};
 	struct gpu_comparison comparison = {.client = &client_spin,
 					    .direct = &direct_spin,

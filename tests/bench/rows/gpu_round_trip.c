@@ -91,7 +91,7 @@ int row_gpu_round_trip(struct bench *bench)
 				   .unit = "us",
 				   .bound = BENCH_RATIO_AT_MOST,
 				   .target = 0.80,
-				   .note = "direct: cuLaunchKernel, cuStreamSynchronize"});
+				   .note = "baseline: cuLaunchKernel, cuStreamSynchronize"});
 		gpu_report(bench, compared, P99, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,
 			   (struct bench_result){.name = "TG1.p99",
 						 .unit = "us",

@@ -199,13 +199,12 @@ static void report_runaway(struct bench *bench, const struct scene *scene)
 {
 	struct bench_result notified = {.name = "TG12.runaway.told",
 					.unit = "ms",
-					.note = "of that, until its owner gets the error"};
-	struct bench_result again = {
-		.name = "TG12.runaway",
-		.unit = "ms",
-		.bound = BENCH_VALUE_AT_MOST,
-		.target = 2000,
-		.note = "from a kernel's deadline to its tenant's next kernel"};
+					.note = "of that, until the owner gets the error"};
+	struct bench_result again = {.name = "TG12.runaway",
+				     .unit = "ms",
+				     .bound = BENCH_VALUE_AT_MOST,
+				     .target = 2000,
+				     .note = "from a kernel's deadline to its user's next kernel"};
 	struct bench_result lost = {.name = "TG12.runaway.lost",
 				    .unit = "bystanders",
 				    .bound = BENCH_VALUE_AT_MOST,

@@ -104,12 +104,14 @@ int row_gpu_several(struct bench *bench)
 						  subject_gpu_client_close};
 	static const struct agent_subject add = {subject_gpu_client_open, subject_gpu_client_add,
 						 subject_gpu_client_close};
-	static const struct form form_spin = {{NULL, "TG14.two", "TG14.four"},
-					      true,
-					      "kernels of 20 us, a client for each GPU; one GPU"};
-	static const struct form form_add = {{NULL, "TG14.two.small", "TG14.four.small"},
-					     false,
-					     "small kernels: what the service itself can launch"};
+	static const struct form form_spin = {
+		{NULL, "TG14.two", "TG14.four"},
+		true,
+		"kernels of 20 us, a client for each GPU; baseline: one GPU"};
+	static const struct form form_add = {
+		{NULL, "TG14.two.small", "TG14.four.small"},
+		false,
+		"small kernels: the rate that the service itself can launch"};
 	if (!gpu_row_possible(bench, "TG14", 2))
 		return 0;
 	int r = run_kind(bench, &spin, &form_spin);

@@ -387,11 +387,11 @@ static void report_shares(struct bench *bench, const struct company *company, en
 	struct bench_result mean = {.name = mode == GRAPH ? company->graph_mean
 							  : company->plain_mean,
 				    .unit = "points",
-				    .note = "of all windows and clients"};
+				    .note = "mean of all seconds and clients"};
 	write_parts(figures->parts, company->count, bench->runs, parts, sizeof(parts));
 	(void)snprintf(
 		note, sizeof(note),
-		"worst client in the worst second; parts: %s %%; work done: %.0f %% of what they do alone",
+		"worst client in the worst second; parts: %s %%; all work: %.0f %% of the work alone",
 		parts, 100 * statistics_median(figures->busy, bench->runs));
 	bench_summarise(figures->worst, NULL, bench->runs, &worst);
 	bench_report(bench, &worst);
@@ -485,10 +485,11 @@ static int measure_lent(struct bench *bench, struct members *members)
 	write_parts(lending.parts, AFTERS, bench->runs, parts, sizeof(parts));
 	(void)snprintf(
 		note, sizeof(note),
-		"until 75 of 100 has its part again; meanwhile the other had %.0f %% of the GPU",
+		"until the client of weight 75 has its part again; the other one had %.0f %% of the GPU before",
 		100 * statistics_median(lending.lent, bench->runs));
 	(void)snprintf(first_note, sizeof(first_note),
-		       "of 20 ms from 0 5 10 20 40 80 160 ms on it had %s %%", parts);
+		       "its part of the 20 ms that begin after 0 5 10 20 40 80 160 ms: %s %%",
+		       parts);
 	bench_summarise(lending.back_ms, NULL, bench->runs, &back);
 	bench_report(bench, &back);
 	bench_summarise(lending.first_ms, NULL, bench->runs, &first);

@@ -396,8 +396,9 @@ static int begin_set(struct spill_row *row, const char *place)
 	 * have no room and be moved in each sweep. */
 	row->buffer = 2 * row->has / (2 * BUFFERS_HELD + 1) / step * step;
 	if (row->buffer == 0 || row->buffer / sizeof(uint32_t) > UINT32_MAX) {
-		bench_complain("the service has %llu bytes of the device: too few, or too many",
-			       (unsigned long long)row->has);
+		bench_complain(
+			"the service has %llu bytes of the device, which are too few or too many for this row",
+			(unsigned long long)row->has);
 		return -ENOSPC;
 	}
 	return agent_measure(&row->set, question(BEGIN, row->buffer), values);
@@ -459,7 +460,7 @@ static void report_order(struct bench *bench, const struct spill_row *row, int a
 	char note[BENCH_NOTE_BYTES];
 	struct bench_result moved = {.name = moved_name, .unit = "GB/s", .note = note};
 	(void)snprintf(note, sizeof(note),
-		       "what the engine moved then, by its own account: %.2f times what must move",
+		       "rate of all copies that the engine counted: %.2f times the necessary bytes",
 		       row->times_least[at]);
 	bench_summarise(row->must[at], row->link_rate[at], bench->runs, &must);
 	bench_report(bench, &must);
@@ -477,10 +478,13 @@ static void report_spill(struct bench *bench, const struct spill_row *row)
 					   .target = 0.7,
 					   .note = note};
 	const struct bench_result back = {
-		.name = "TG15.back", .unit = "GB/s", .note = "the same there and back"};
-	(void)snprintf(note, sizeof(note),
-		       "%.0f MiB on %.0f MiB: what must move, both ways; pinned copies both ways",
-		       (double)(row->buffer * BUFFERS) / MIB, (double)row->has / MIB);
+		.name = "TG15.back",
+		.unit = "GB/s",
+		.note = "the same, in ascending and then descending order"};
+	(void)snprintf(
+		note, sizeof(note),
+		"%.0f MiB of buffers on %.0f MiB: necessary copies, both ways; baseline: pinned copies, both ways",
+		(double)(row->buffer * BUFFERS) / MIB, (double)row->has / MIB);
 	report_order(bench, row, IN_ORDER, sweep, "TG15.sweep.moved");
 	report_order(bench, row, THERE_AND_BACK, back, "TG15.back.moved");
 }

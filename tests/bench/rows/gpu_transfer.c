@@ -366,7 +366,7 @@ int row_gpu_pages(struct bench *bench)
 		 .unit = "GB/s",
 		 .bound = BENCH_RATIO_AT_LEAST,
 		 .target = 1.5,
-		 .note = "own pages, 256 MiB; direct: pageable memory"},
+		 .note = "the program's own pages, 256 MiB; baseline: pageable memory"},
 		{.name = "TG7.down", .unit = "GB/s", .bound = BENCH_RATIO_AT_LEAST, .target = 1.5},
 	};
 	static const struct agent_subject alone = {subject_gpu_client_open_alone, client_pages,
@@ -394,13 +394,11 @@ int row_gpu_arena(struct bench *bench)
 		 .unit = "GB/s",
 		 .bound = BENCH_RATIO_AT_LEAST,
 		 .target = 0.98,
-		 .note = "shared memory, eight of 256 MiB in flight; direct: pinned memory, eight copies"},
+		 .note = "shared memory, eight buffers of 256 MiB in flight; baseline: pinned memory, eight copies"},
 		{.name = "TG8.down", .unit = "GB/s", .bound = BENCH_RATIO_AT_LEAST, .target = 0.98},
 	};
 	static const struct bench_result form_one[2] = {
-		{.name = "TG8.up_one",
-		 .unit = "GB/s",
-		 .note = "one of 256 MiB, waited for, then the next"},
+		{.name = "TG8.up_one", .unit = "GB/s", .note = "one of 256 MiB at a time"},
 		{.name = "TG8.down_one", .unit = "GB/s"},
 	};
 	int r = run_row(bench, "TG8", &client_stream, &direct_stream, forms);

@@ -200,14 +200,14 @@ int row_graph(struct bench *bench)
 	struct bench_result graph = {
 		.name = "TC13.graph",
 		.unit = "ns",
-		.note = "each of 100 kernels, in one graph; baseline clEnqueueNDRangeKernel"};
+		.note = "each of 100 kernels in one graph; baseline: clEnqueueNDRangeKernel"};
 	struct bench_result chain = {.name = "TC13.one_by_one",
 				     .unit = "ns",
-				     .note = "the same by sycl_queue_launch; baseline as above"};
+				     .note = "the same by sycl_queue_launch; baseline: as above"};
 	struct bench_result submit = {
 		.name = "TC13.submit",
 		.unit = "ns",
-		.note = "the one call that launches all 100; baseline as above, of one kernel"};
+		.note = "the one call that launches all 100; baseline: as above, one kernel"};
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;

@@ -206,7 +206,7 @@ int row_host_accessor(struct bench *bench)
 			.name = value == P50 ? "TC5.p50" : "TC5.p99",
 			.unit = "us",
 			.target = 50,
-			.note = "beside a copy of as many bytes; nothing was copied"};
+			.note = "no bytes were copied; baseline: a copy of as many bytes"};
 		result.bound = value == P50 ? BENCH_VALUE_AT_MOST : BENCH_NO_TARGET;
 		bench_summarise(compared->service[value], compared->direct[value], compared->runs,
 				&result);

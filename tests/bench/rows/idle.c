@@ -122,7 +122,7 @@ static int measure_memory(struct idle *idle)
 	double service = (double)(service_after - service_before) / 1024 / idle->count;
 	client /= 1024;
 	report_one(idle, "TC7.memory", "KiB/client", service + client, 256,
-		   "both parts below together; no file's pages");
+		   "sum of the next two rows, without pages of files");
 	report_one(idle, "TC7.memory.service", "KiB/client", service, 0,
 		   "growth of sycld and its engine");
 	report_one(idle, "TC7.memory.client", "KiB/client", client, 0,

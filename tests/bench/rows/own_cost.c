@@ -243,7 +243,7 @@ static void tell_group(struct bench *bench, const struct cost *cost, int percent
 
 static void tell_times(struct bench *bench, const struct cost *cost)
 {
-	static const char *const notes[MODES] = {"one group with one buffer, until it is done",
+	static const char *const notes[MODES] = {"one group with one buffer, until it is complete",
 						 "5 kernels over 6 buffers, and a read of 4 B"};
 	for (int mode = 0; mode < MODES; mode++)
 		for (int percentile = P50; percentile <= P99; percentile++) {

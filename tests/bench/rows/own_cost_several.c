@@ -48,7 +48,7 @@ static void report_rates(struct bench *bench, const double *rates, const double 
 {
 	struct bench_result result = {.name = "TR10.eight.rate",
 				      .unit = "iterations/s",
-				      .note = "eight clients together, beside one"};
+				      .note = "eight clients together; baseline: one"};
 	bench_summarise(rates, alone, bench->runs, &result);
 	bench_report(bench, &result);
 }
@@ -81,7 +81,7 @@ static void report_counter(struct bench *bench, enum counter counter,
 						   .ratio = each[1] > 0 ? each[0] / each[1] : NAN,
 						   .spread = NAN,
 						   .runs = 1,
-						   .note = "eight clients, beside one"});
+						   .note = "eight clients; baseline: one"});
 }
 
 static int measure_runs(struct bench *bench, struct agent *const *agents, pid_t engine)

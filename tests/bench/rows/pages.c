@@ -206,7 +206,8 @@ int row_pages(struct bench *bench)
 	for (int value = 0; value < VALUES && r == 0; value++) {
 		struct bench_result result = {.name = names[value], .unit = "ms"};
 		if (value == IN)
-			result.note = "own pages, 256 MiB; beside one copy of as many bytes";
+			result.note =
+				"the program's own pages, 256 MiB; baseline: one copy of as many bytes";
 		bench_summarise(compared->service[value], compared->direct[value], compared->runs,
 				&result);
 		bench_report(bench, &result);

@@ -44,7 +44,7 @@ static int report_program(struct bench *bench, const struct timed *timed)
 			       bench->runs + 1);
 		return -EPROTO;
 	}
-	(void)snprintf(note, sizeof(note), "edge %s; beside one thread of the CPU", timed->edge);
+	(void)snprintf(note, sizeof(note), "edge %s; baseline: one thread of the CPU", timed->edge);
 	struct bench_result result = {.name = name, .unit = "ms", .note = note};
 	bench_summarise(timed->device_ms, timed->cpu_ms, bench->runs, &result);
 	bench_report(bench, &result);

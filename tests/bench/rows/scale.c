@@ -234,7 +234,7 @@ static int row_crowd(struct bench *bench)
 	if (r == 0)
 		report_scale(
 			bench, &sides, names, 2,
-			"1,000 connected and 100 active, beside 100 and 100; ten trips under way");
+			"1,000 clients connected, 100 of them active; baseline: those 100 alone; ten round trips in flight each");
 	return r;
 }
 
@@ -378,14 +378,15 @@ int row_scale(struct bench *bench)
 	static const char *busy[2] = {"TC8.busy.p50", "TC8.busy.p99"};
 	static const char *silent[2] = {"TC8.silent.p50", "TC8.silent.p99"};
 	if (r == 0)
-		r = row_quiet(bench, "count", "ready", flood,
-			      "a quiet client beside one that submits on and on, and alone");
+		r = row_quiet(
+			bench, "count", "ready", flood,
+			"a quiet client beside one that submits without pause; baseline: alone");
 	if (r == 0)
 		r = row_quiet(bench, "burn", NULL, busy,
-			      "beside three that only compute, and alone: the processors' part");
+			      "the same beside three programs that only compute; baseline: alone");
 	if (r == 0)
 		r = row_quiet(bench, "undrained", "full", silent,
-			      "a quiet client beside one that reads nothing, and alone");
+			      "a quiet client beside one that reads no replies; baseline: alone");
 	(void)munmap(memory, sizeof(*shared));
 	shared = NULL;
 	if (r < 0)

@@ -164,7 +164,7 @@ static void report_throughput(const struct replay *replay, enum sim_policy polic
 			      NULL);
 	}
 	report_replay(replay, "throughput", policy, "times", sum, NAN,
-		      "each kind's part of what it does alone, summed");
+		      "sum over the kinds: rate beside the others by rate alone");
 	report_replay(replay, "busy", policy, "%", 100 * busy_ns / (double)trace->length_ns, NAN,
 		      "of the device");
 }
@@ -217,7 +217,7 @@ static void report_shares(const struct replay *replay, enum sim_policy policy)
 	if (!isnan(worst))
 		report_replay(
 			replay, "share_error", policy, "points", worst, NAN,
-			"worst second of those that never rest; ended groups, first second left out");
+			"worst second of the clients that always have work, by ended groups, without the first second");
 }
 
 static int draw_replay(const struct replay *replay, uint32_t kind)
@@ -238,8 +238,8 @@ static int draw_replay(const struct replay *replay, uint32_t kind)
 	}
 	(void)snprintf(name, sizeof(name), "sched.%s.%s", replay->name,
 		       replay->trace->kinds[kind].name);
-	(void)snprintf(title, sizeof(title), "%s, simulated: from asking to end, %s", replay->name,
-		       replay->trace->kinds[kind].name);
+	(void)snprintf(title, sizeof(title), "%s, simulated: from submission to end, %s",
+		       replay->name, replay->trace->kinds[kind].name);
 	return bench_picture(replay->bench, name, title, "us", distributions, count);
 }
 
@@ -256,7 +256,7 @@ static int report_all(const struct replay *replay)
 		report_shares(replay, (enum sim_policy)policy);
 		(void)snprintf(
 			note, sizeof(note),
-			"of this machine's time, mean of %llu; everything else here is invented time",
+			"real time, mean of %llu decisions; all other times of this row are simulated",
 			(unsigned long long)replay->results[policy]->decisions);
 		report_replay(replay, "step", (enum sim_policy)policy, "ns",
 			      replay->results[policy]->step_ns, NAN, note);

@@ -246,8 +246,9 @@ static void report_stages(struct bench *bench, const struct variant *variant,
 	}
 	char name[BENCH_NAME_BYTES];
 	(void)snprintf(name, sizeof(name), "%s.stamp", variant->name);
-	struct bench_result result = {
-		.name = name, .unit = "us", .note = "one time stamp: each part has one in it"};
+	struct bench_result result = {.name = name,
+				      .unit = "us",
+				      .note = "cost of one time stamp, which is in each part"};
 	bench_summarise(values[STAMP], NULL, bench->runs, &result);
 	bench_report(bench, &result);
 }

@@ -52,7 +52,7 @@ int row_stream(struct bench *bench)
 				      .unit = "kernels/s",
 				      .bound = BENCH_RATIO_AT_LEAST,
 				      .target = 0.9,
-				      .note = "one in-order stream, waited for once"};
+				      .note = "one in-order stream, one wait at the end"};
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;

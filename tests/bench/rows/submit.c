@@ -227,15 +227,15 @@ int row_submit(struct bench *bench)
 		.unit = "ns",
 		.bound = BENCH_VALUE_AT_MOST,
 		.target = 150,
-		.note = "sycl_handler_submit alone; baseline clEnqueueNDRangeKernel alone"};
+		.note = "sycl_handler_submit alone; baseline: clEnqueueNDRangeKernel alone"};
 	struct bench_result whole = {
 		.name = "TC4.whole",
 		.unit = "ns",
-		.note = "begin, three arguments, submit; baseline clSetKernelArg x 3, enqueue"};
+		.note = "begin, three arguments, submit; baseline: clSetKernelArg x 3, enqueue"};
 	struct bench_result launch = {
 		.name = "TC4.launch",
 		.unit = "ns",
-		.note = "the same in one call, sycl_queue_launch; baseline as above"};
+		.note = "the same in one call, sycl_queue_launch; baseline: as above"};
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;
