@@ -60,7 +60,7 @@ static int tenant_request_identity(struct tenant *tenant)
 		.uid = tenant->uid,
 		.is_own = tenant->uid == geteuid(),
 		.own_gid = getegid(),
-		.was_found = tenant->is_identified && !tenant->is_unknown,
+		.was_found = tenant->was_found,
 		.shares = supervisor->configuration.shares,
 		.owners = supervisor->configuration.people.owners,
 	};

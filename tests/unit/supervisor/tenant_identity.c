@@ -29,6 +29,7 @@ static struct refusal refusal;
 static struct user_lookup lookup;
 static unsigned begun;
 static int begin_error;
+static bool begun_as_found; /* the question says that the user was found before */
 
 void log_write(enum log_level level, const char *topic, const char *format, ...)
 {
@@ -53,7 +54,7 @@ void user_question_answer(const struct user_question *question, struct user_answ
 int user_lookup_begin(const struct user_question *question, user_lookup_answered *answered,
 		      void *context, struct user_lookup **lookup_out)
 {
-	(void)question;
+	begun_as_found = question->was_found;
 	if (begin_error < 0)
 		return begin_error;
 	begun++;
@@ -175,6 +176,34 @@ Test(tenant_identity, a_reload_with_sections_of_names_waits_for_the_database)
 	must_wait();
 	answer(&in_group);
 	must_serve(true);
+}
+
+/* It is bounded as a user then, and not with the unknown uids of its block. */
+Test(tenant_identity, a_user_that_was_found_stays_known_over_a_reload)
+{
+	must_wait();
+	cr_expect(not(begun_as_found));
+	cr_expect(not(tenant.was_found));
+	answer(&no_group);
+	cr_expect(tenant.was_found);
+	tenant.is_identified = false; /* a reload, and the user has no engine */
+	must_wait();
+	cr_expect(begun_as_found, "its look-up waits for those of unknown uids");
+	cr_expect(tenant.was_found);
+	answer(&no_user);
+	cr_expect(tenant.was_found);
+}
+
+Test(tenant_identity, a_uid_that_was_never_found_stays_unknown_over_a_reload)
+{
+	static const struct user_answer unknown = {.is_known = false};
+	must_wait();
+	answer(&unknown);
+	tenant.is_identified = false;
+	must_wait();
+	answer(&unknown);
+	cr_expect(not(begun_as_found));
+	cr_expect(not(tenant.was_found));
 }
 
 Test(tenant_identity, a_reload_refuses_new_sessions_if_no_look_up_starts)
