@@ -1,5 +1,6 @@
 #include "admin/report_devices.h"
 
+#include "base/uid_places.h"
 #include "engine/engine.h"
 #include "service/supervisor.h"
 
@@ -8,8 +9,15 @@
 
 struct claimed_device {
 	const struct device_claim *claim;
-	uint32_t uid;
-	bool is_retired; /* the engine gets no new sessions */
+	uint32_t uid, block; /* uid_block */
+	bool is_retired;     /* the engine gets no new sessions */
+};
+
+/* A device of the reply. Uids of one block may all be one user's, so they are counted as one. */
+struct known_device {
+	Sycl__V1__KnownDevice message; /* `list` points here */
+	size_t users;
+	const struct claimed_device *first;
 };
 
 static bool inquiry_covers_tenant(const struct inquiry *inquiry, const struct tenant *tenant)
@@ -45,9 +53,10 @@ static void report_add_claims(const struct inquiry *inquiry, struct report_devic
 					     i < engine->claims.device_count;
 			     i++)
 				devices->claimed[devices->claimed_count++] =
-					(struct claimed_device){&engine->claims.devices[i],
-								tenant->uid,
-								engine_gets_no_sessions(engine)};
+					(struct claimed_device){
+						&engine->claims.devices[i], tenant->uid,
+						uid_block(tenant->uid, tenant->was_found),
+						engine_gets_no_sessions(engine)};
 }
 
 static int compare_claims(const struct device_claim *a, const struct device_claim *b)
@@ -57,12 +66,28 @@ static int compare_claims(const struct device_claim *a, const struct device_clai
 	return memcmp(a->bytes, b->bytes, a->size);
 }
 
-/* Equal claims lie side by side then, ordered by uid. */
+/* Orders by users: block 0 has users, and each other block may be one user's. */
+static int claimed_devices_compare_user(const struct claimed_device *a,
+					const struct claimed_device *b)
+{
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return a->block ? 0 : (a->uid > b->uid) - (a->uid < b->uid);
+}
+
+/* Equal claims lie side by side then, ordered by user and uid. */
 static int compare_claimed(const void *one, const void *other)
 {
 	const struct claimed_device *a = one, *b = other;
 	int r = compare_claims(a->claim, b->claim);
+	if (r == 0)
+		r = claimed_devices_compare_user(a, b);
 	return r ? r : (a->uid > b->uid) - (a->uid < b->uid);
+}
+
+static const struct known_device *known_device_of(const Sycl__V1__KnownDevice *message)
+{
+	return (const struct known_device *)message;
 }
 
 static int known_devices_compare_place(const Sycl__V1__KnownDevice *a,
@@ -73,21 +98,23 @@ static int known_devices_compare_place(const Sycl__V1__KnownDevice *a,
 	return (a->backend > b->backend) - (a->backend < b->backend);
 }
 
-/* Orders by engines' numbers. Of disputed facts, those of most engines come first. */
+/* Orders by engines' numbers. Of disputed facts, those of most users' engines come first. */
 static int known_devices_compare(const void *one, const void *other)
 {
 	const Sycl__V1__KnownDevice *a = *(Sycl__V1__KnownDevice *const *)one,
 				    *b = *(Sycl__V1__KnownDevice *const *)other;
 	int r = known_devices_compare_place(a, b);
 	if (r == 0)
-		r = (a->n_uids < b->n_uids) - (a->n_uids > b->n_uids);
+		r = (known_device_of(a)->users < known_device_of(b)->users) -
+		    (known_device_of(a)->users > known_device_of(b)->users);
 	return r ? r : (a > b) - (a < b);
 }
 
 static void report_add_known_device(const struct claimed_device *claimed,
 				    struct report_devices *devices, size_t index)
 {
-	Sycl__V1__KnownDevice *known = &devices->known[index];
+	devices->known[index].first = claimed;
+	Sycl__V1__KnownDevice *known = &devices->known[index].message;
 	sycl__v1__known_device__init(known);
 	known->facts = (Sycl__V1__DeviceFacts *)(uintptr_t)claimed->claim->facts;
 	known->backend = claimed->claim->backend;
@@ -106,14 +133,17 @@ static size_t merge_known_devices(struct report_devices *devices)
 		bool is_equal = before && compare_claims(before->claim, claimed->claim) == 0;
 		if (!is_equal) {
 			report_add_known_device(claimed, devices, count++);
-			devices->known[count - 1].uids = &devices->uids[uid_count];
+			devices->known[count - 1].message.uids = &devices->uids[uid_count];
 		}
+		struct known_device *known = &devices->known[count - 1];
 		if (!claimed->is_retired)
-			devices->known[count - 1].retired = false;
+			known->message.retired = false;
+		if (!is_equal || claimed_devices_compare_user(before, claimed) != 0)
+			known->users++;
 		if (is_equal && before->uid == claimed->uid)
 			continue;
 		devices->uids[uid_count++] = claimed->uid;
-		devices->known[count - 1].n_uids++;
+		known->message.n_uids++;
 	}
 	return count;
 }
@@ -134,17 +164,20 @@ struct ranked_device {
 static int compare_first_users(const void *one, const void *other)
 {
 	const struct ranked_device *a = one, *b = other;
-	uint32_t uid = a->known->uids[0], other_uid = b->known->uids[0];
-	if (uid != other_uid)
-		return uid < other_uid ? -1 : 1;
+	int r = claimed_devices_compare_user(known_device_of(a->known)->first,
+					     known_device_of(b->known)->first);
+	if (r)
+		return r;
 	return (a->place > b->place) - (a->place < b->place);
 }
 
 static int ranked_devices_compare(const void *one, const void *other)
 {
 	const struct ranked_device *a = one, *b = other;
-	if (a->known->n_uids != b->known->n_uids)
-		return a->known->n_uids > b->known->n_uids ? -1 : 1;
+	size_t users = known_device_of(a->known)->users;
+	size_t other_users = known_device_of(b->known)->users;
+	if (users != other_users)
+		return users > other_users ? -1 : 1;
 	if (a->turn != b->turn)
 		return a->turn < b->turn ? -1 : 1;
 	return (a->place > b->place) - (a->place < b->place);
@@ -164,7 +197,8 @@ static bool report_choose_devices(struct report_devices *devices, size_t count)
 		ranked[i] = (struct ranked_device){devices->list[i], i, 0};
 	qsort(ranked, count, sizeof(*ranked), compare_first_users);
 	for (size_t i = 1; i < count; i++)
-		if (ranked[i].known->uids[0] == ranked[i - 1].known->uids[0])
+		if (claimed_devices_compare_user(known_device_of(ranked[i].known)->first,
+						 known_device_of(ranked[i - 1].known)->first) == 0)
 			ranked[i].turn = ranked[i - 1].turn + 1;
 	qsort(ranked, count, sizeof(*ranked), ranked_devices_compare);
 	for (size_t i = 0; i < REPORT_DEVICES_MAX; i++)

@@ -13,7 +13,7 @@ enum { REPORT_DEVICES_MAX = 1024, REPORT_UNAVAILABLE_MAX = 256 };
 struct report_devices {
 	struct claimed_device *claimed; /* an entry for each device of each engine */
 	size_t claimed_count;
-	Sycl__V1__KnownDevice *known;
+	struct known_device *known;
 	Sycl__V1__KnownDevice **list;
 	uint32_t *uids;
 	Sycl__V1__PlatformFacts **unavailable;
@@ -24,7 +24,8 @@ struct report_devices {
  * whose engines claim them. Different facts about one device are listed one after the other, marked
  * as disputed. An engine may lie, and only the users beside a fact show whose engines claim it.
  * There are at most REPORT_DEVICES_MAX: first those that most users' engines claim, then each
- * user's in turn. False: no memory.
+ * user's in turn. Uids that are in one block (base/uid_places.h) count as one user. False: no
+ * memory.
  */
 bool report_devices_add(const struct inquiry *inquiry, struct report_devices *devices,
 			Sycl__V1__AdminReply *reply);

@@ -33,7 +33,7 @@ endif()
 
 # What is kept of engines' claims.
 sycl_test(unit_claims SOURCES ${CMAKE_CURRENT_LIST_DIR}/claims.c ${supervisor_folder}/account/claims.c
-  ${supervisor_folder}/account/claims_bound.c ${supervisor_folder}/admin/report_devices.c ${supervisor_folder}/base/text.c
+  ${supervisor_folder}/account/claims_bound.c ${supervisor_folder}/admin/report_devices.c ${supervisor_folder}/base/uid_places.c ${supervisor_folder}/base/text.c
   ${supervisor_folder}/base/foreign_socket.c ${supervisor_folder}/service/session.c LIBS sycl_shared sycl_proto PkgConfig::uv)
 if(TARGET unit_claims)
   target_include_directories(unit_claims PRIVATE ${supervisor_folder})

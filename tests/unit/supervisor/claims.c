@@ -233,34 +233,56 @@ static void claim_device(struct engine *of, uint32_t number, uint64_t bytes)
 	cr_assert(eq(int, claims_keep_report(of, &report, &of_one), 1));
 }
 
-/* A user invents more facts about device 0 than a reply has room for. */
-Test(claims, inventions_push_no_device_of_others_out_of_a_reply)
+enum { ENGINES = REPORT_DEVICES_MAX / CLAIMS_DEVICES_MAX + 1, TWICE = 2 * ENGINES };
+
+/* The engines of one user invent more facts about device 0 than a reply has room for. Engine i is
+ * of uids[i] and repeats the inventions of engine i % different. The last one has device 1. */
+static bool reply_has_device_1(const struct tenant *of, unsigned engine_count, unsigned different)
 {
-	enum { ENGINES = REPORT_DEVICES_MAX / CLAIMS_DEVICES_MAX + 1 };
 	static struct supervisor supervisor;
-	static struct tenant tenants[2] = {{.uid = 7}, {.uid = 8}};
-	static struct engine engines[ENGINES + 1];
+	static struct tenant tenants[TWICE + 1];
+	static struct engine engines[TWICE + 1];
 	struct inquiry inquiry = {.supervisor = &supervisor, .asker = {.sees_all = true}};
 	struct report_devices devices = {.claimed_count = 0};
 	Sycl__V1__AdminReply reply = SYCL__V1__ADMIN_REPLY__INIT;
 	bool is_there = false;
 	TAILQ_INIT(&supervisor.tenants);
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < engine_count; i++) {
+		bool is_last = i + 1 == engine_count;
+		tenants[i] = of[i];
 		TAILQ_INIT(&tenants[i].engines);
 		TAILQ_INSERT_TAIL(&supervisor.tenants, &tenants[i], link);
-	}
-	for (unsigned i = 0; i <= ENGINES; i++) {
 		TAILQ_INIT(&engines[i].sessions);
-		TAILQ_INSERT_TAIL(&tenants[i == ENGINES].engines, &engines[i], link);
-		claim_device(&engines[i], i == ENGINES,
-			     i == ENGINES ? 0 : 1 + (uint64_t)i * CLAIMS_DEVICES_MAX);
+		TAILQ_INSERT_TAIL(&tenants[i].engines, &engines[i], link);
+		claim_device(&engines[i], is_last,
+			     is_last ? 0 : 1 + (uint64_t)(i % different) * CLAIMS_DEVICES_MAX);
 	}
 	cr_assert(report_devices_add(&inquiry, &devices, &reply));
 	cr_assert(eq(sz, reply.n_devices, (size_t)REPORT_DEVICES_MAX));
 	for (size_t i = 0; i < reply.n_devices; i++)
 		is_there |= reply.devices[i]->facts->device == 1;
-	cr_expect(is_there, "the only device of the other user");
 	report_devices_fini(&devices);
-	for (unsigned i = 0; i <= ENGINES; i++)
+	for (unsigned i = 0; i < engine_count; i++)
 		engine_claims_fini(&engines[i].claims);
+	return is_there;
+}
+
+Test(claims, inventions_push_no_device_of_others_out_of_a_reply)
+{
+	struct tenant of[ENGINES + 1] = {[ENGINES] = {.uid = 8}};
+	for (unsigned i = 0; i < ENGINES; i++)
+		of[i] = (struct tenant){.uid = 7};
+	cr_expect(reply_has_device_1(of, ENGINES + 1, ENGINES), "the only one of the other user");
+}
+
+/* The user database does not have the uids, which are in one block of 65,536. They seem to be many
+ * users when each invents something, and when two invent the same. */
+Test(claims, inventions_of_subordinate_uids_push_no_device_of_others_out_of_a_reply)
+{
+	struct tenant of[TWICE + 1] = {[TWICE] = {.uid = 300000, .was_found = true}};
+	for (unsigned i = 0; i < TWICE; i++)
+		of[i] = (struct tenant){.uid = 200000 + i};
+	cr_expect(reply_has_device_1(of, TWICE + 1, ENGINES), "two report the same");
+	of[ENGINES] = of[TWICE];
+	cr_expect(reply_has_device_1(of, ENGINES + 1, ENGINES), "each reports something else");
 }
