@@ -519,6 +519,37 @@ static void rewrite_source(struct rewriter *rewriter, const char *end)
 	rewriter_copy_to(rewriter, end);
 }
 
+void portable_check_parameters(const char *source, size_t bytes,
+			       void (*each)(void *context,
+					    const struct portable_check_parameter *parameter),
+			       void *context)
+{
+	struct rewriter *rewriter = calloc(1, sizeof(*rewriter));
+
+	if (!rewriter || portable_tokens_read(source, bytes, &rewriter->tokens) != 0) {
+		free(rewriter);
+		return;
+	}
+	for (uint32_t i = 0; i < rewriter->tokens.count; i++) {
+		if (!rewriter_token_is(rewriter, i, "SYCL_KERNEL") ||
+		    !find_kernel(rewriter, i, &i) || !read_parameters(rewriter))
+			continue;
+		const struct kernel *kernel = &rewriter->kernel;
+		const struct portable_token *name = &rewriter->tokens.list[kernel->open - 1];
+		for (uint32_t p = 0; p < kernel->pointer_count; p++) {
+			const struct portable_check_parameter parameter = {
+				.kernel = name->at,
+				.name = kernel->pointers[p].name->at,
+				.kernel_bytes = name->bytes,
+				.name_bytes = kernel->pointers[p].name->bytes,
+				.argument = kernel->pointers[p].argument};
+			each(context, &parameter);
+		}
+	}
+	portable_tokens_fini(&rewriter->tokens);
+	free(rewriter);
+}
+
 char *portable_check_rewrite(const char *source, size_t bytes, const char *options,
 			     size_t *bytes_out)
 {

@@ -79,6 +79,20 @@ enum portable_check_bit {
 char *portable_check_rewrite(const char *source, size_t bytes, const char *options,
 			     size_t *bytes_out);
 
+/* A kernel's parameter that is a pointer. The texts are parts of the source. */
+struct portable_check_parameter {
+	const char *kernel, *name;
+	size_t kernel_bytes, name_bytes;
+	uint32_t argument;
+};
+
+/* Calls `each` for the pointers among the parameters of each kernel, for compilers that keep no
+ * names of them. `parameter` is valid during the call. Without memory, `each` is not called. */
+void portable_check_parameters(const char *source, size_t bytes,
+			       void (*each)(void *context,
+					    const struct portable_check_parameter *parameter),
+			       void *context);
+
 /* Where an argument's name comes from: NULL, its name is not known. */
 typedef const char *portable_check_name(const void *context, uint64_t argument);
 

@@ -56,8 +56,7 @@ struct sycl_open_options {
 	uint32_t copy_threads;
 	/**
 	 * 1: portable sources are built with checks, and launches of their kernels report wrong
-	 * accesses (sycld-portable-kernels(7)). On CUDA devices accesses are not checked, and the
-	 * build's log says so. 0: only if SYCLD_CHECK of the environment is 1.
+	 * accesses (sycld-portable-kernels(7)). 0: only if SYCLD_CHECK of the environment is 1.
 	 */
 	uint32_t check;
 };

@@ -452,6 +452,7 @@ clients() {
 			"client_${name}_gpu"
 	done
 	unset SYCLD_RANDOM_GROUPS
+	SYCLD_BACKEND_OPTIONS=cuda:connections=16 under pocl program client_checking_gpu 90 client_checking_gpu
 }
 
 other_clients() {

@@ -7,7 +7,7 @@ if(SYCL_HAS_CUDA AND TARGET fake_cuda)
   conformance_cuda_connections(conformance_cuda_kernels 16) # kernels that wait for each other
   conformance_cuda_lazy(cuda_kernels)
   if(SYCLD_NVRTC)
-    sycl_test(conformance_cuda_compiled SOURCES cuda/kernels_compiled.c cuda/kernels_portable.c
+    sycl_test(conformance_cuda_compiled SOURCES cuda/kernels_checked.c cuda/kernels_compiled.c cuda/kernels_portable.c
       ${conformance_portable} ${cuda_kernels_common} LIBS ${conformance_libraries} TIMEOUT 600 LABELS cuda compiler)
     conformance_cuda_uses_double(conformance_cuda_compiled)
     conformance_cuda_connections(conformance_cuda_compiled 8)

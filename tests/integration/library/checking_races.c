@@ -1,50 +1,28 @@
-/* The checking mode on the CPU device (PoCL): races within a work-group, and local memory. */
-#include "syclclient.h"
+/* The checking mode: races within a work-group, and local memory. */
+#include "library/checking.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 
 enum { N = 64, GROUP = 16 };
 
-static sycl_platform platform;
-static sycl_queue queue;
 static sycl_buffer x;
 static sycl_handler handler;
 
-#define MUST(call)                                                                                 \
-	do {                                                                                       \
-		sycl_result must_ = (call);                                                        \
-		cr_assert(eq(int, must_, 0), "%s: %s: %s\n%s", #call, sycl_result_name(must_),     \
-			  sycl_get_last_error_text(), sycl_get_build_log());                       \
-	} while (0)
-
-static void open_checked(void)
+static void open_races(void)
 {
-	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
-	sycl_device device = NULL;
 	int zeros[N] = {0};
-
-	options.check = 1;
-	cr_assert(eq(int, setenv("XDG_CACHE_HOME", TEST_CACHE, 1), 0));
-	MUST(sycl_platform_open_with("embedded:", &options, &platform));
-	MUST(sycl_device_select(platform, sycl_cpu_selector, NULL, &device));
-	MUST(sycl_queue_create(NULL, device, NULL, &queue));
-	MUST(sycl_device_release(device));
-	MUST(sycl_buffer_create(platform, zeros, sizeof(zeros), SYCL_HOST_CONST, &x));
+	checking_open(1);
+	MUST(sycl_buffer_create(checking_platform, zeros, sizeof(zeros), SYCL_HOST_CONST, &x));
 }
 
-static void close_checked(void)
+static void close_races(void)
 {
 	MUST(sycl_buffer_release(x));
-	MUST(sycl_queue_release(queue));
-	MUST(sycl_platform_release(platform));
+	checking_close();
 }
 
-TestSuite(client_checking_races, .timeout = 300, .init = open_checked, .fini = close_checked);
+TestSuite(client_checking_races, .timeout = 300, .init = open_races, .fini = close_races);
 
 /* Each kernel that begins with `right` is like the one before it, but without the fault. */
 static const char source[] =
@@ -120,14 +98,14 @@ static void ends_with(const char *text, const char *name, bool has_local, const 
 {
 	sycl_kernel kernel = NULL;
 
-	MUST(sycl_kernel_from_source(queue, text, name, &kernel));
-	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_kernel_from_source(checking_queue, text, name, &kernel));
+	MUST(sycl_handler_begin(checking_queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, x, SYCL_ACCESS_READ_WRITE));
 	if (has_local)
 		MUST(sycl_handler_set_local(handler, 1, GROUP * sizeof(int)));
 	MUST(sycl_handler_parallel_for_nd(handler, kernel, sycl_range1(N), sycl_range1(GROUP)));
 	MUST(sycl_handler_submit(handler, NULL));
-	sycl_result result = sycl_queue_wait(queue);
+	sycl_result result = sycl_queue_wait(checking_queue);
 	cr_assert(eq(int, result, expected ? SYCL_ERROR_KERNEL : SYCL_SUCCESS), "%s",
 		  sycl_get_last_error_text());
 	if (expected)

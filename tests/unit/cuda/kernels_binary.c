@@ -21,6 +21,8 @@ static void add_kernel(struct cuda_binary *binary, const char *name, const char 
 	kernel->arguments[0].facts = (struct backend_argument_facts){
 		.kind = BACKEND_ARGUMENT_GLOBAL, .size_bytes = 8, .is_const = true};
 	(void)strcpy(kernel->arguments[0].facts.type_name, "float const*");
+	(void)strcpy(kernel->arguments[0].facts.name, "x");
+	kernel->is_checked = strcmp(name, "saxpy") == 0;
 	kernel->arguments[1].facts =
 		(struct backend_argument_facts){.kind = BACKEND_ARGUMENT_LOCAL, .size_bytes = 4};
 	kernel->arguments[1].local = CUDA_LOCAL_PLACE;
@@ -59,6 +61,10 @@ Test(cuda_binary, what_is_packed_comes_back)
 	cr_assert_eq(kernel->arguments[0].facts.kind, BACKEND_ARGUMENT_GLOBAL);
 	cr_assert(kernel->arguments[0].facts.is_const);
 	cr_assert_str_eq(kernel->arguments[0].facts.type_name, "float const*");
+	cr_assert_str_eq(kernel->arguments[0].facts.name, "x");
+	cr_assert_str_eq(kernel->arguments[1].facts.name, "");
+	cr_assert(kernel->is_checked);
+	cr_assert_not(binary->kernels[1].is_checked);
 	cr_assert_eq(kernel->arguments[1].local, CUDA_LOCAL_PLACE);
 	/* The kernel is found by name, however it is spaced, or by symbol. */
 	cr_assert_eq(cuda_binary_find(binary, "tk<float,3>"), &binary->kernels[1]);

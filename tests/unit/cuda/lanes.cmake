@@ -16,6 +16,7 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/lane/begin.c
     ${cuda_folder}/lane/chain.c
     ${cuda_folder}/lane/chain_send.c
+    ${cuda_folder}/lane/check.c
     ${cuda_folder}/lane/copy.c
     ${cuda_folder}/lane/fill.c
     ${cuda_folder}/memory/fill.c

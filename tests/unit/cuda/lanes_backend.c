@@ -102,6 +102,46 @@ int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,
 	return 0;
 }
 
+/* No kernel here has checks. */
+uint64_t *cuda_checked_words(const struct backend_device *device)
+{
+	(void)device;
+	return NULL;
+}
+
+void cuda_kernel_check_fault(const struct backend_kernel *kernel, const uint64_t *words,
+			     uint32_t dimensions, struct backend_fault *fault_out)
+{
+	(void)kernel;
+	(void)words;
+	(void)dimensions;
+	(void)fault_out;
+}
+
+int cuda_memory_create(struct backend_device *device, uint64_t size_bytes, void *host,
+		       enum backend_export_kind export_kind, struct backend_memory **memory_out,
+		       struct backend_fault *fault_out)
+{
+	(void)device;
+	(void)size_bytes;
+	(void)host;
+	(void)export_kind;
+	(void)memory_out;
+	return cuda_no_memory(fault_out, "a memory");
+}
+
+void cuda_memory_free(struct backend_memory *memory)
+{
+	(void)memory;
+}
+
+uint64_t cuda_usm_rest(struct backend_device *device, const void *pointer)
+{
+	(void)device;
+	(void)pointer;
+	return 0;
+}
+
 CUdeviceptr cuda_host_address(struct backend_device *device, const void *host, uint64_t size_bytes)
 {
 	(void)device;

@@ -7,7 +7,7 @@ if(SYCL_HAS_CUDA AND SYCLD_NVRTC)
   endif()
 endif()
 
-# The checks of the checking mode in CUDA C++: compiled only.
+# The checks of the checking mode in CUDA C++: compiled, not run.
 if(SYCL_HAS_CUDA AND SYCLD_NVRTC)
   sycl_test(unit_cuda_portable_checks SOURCES cuda/portable_checks.c LIBS sycl_backends sycl_cuda_headers sycl_shared Threads::Threads
     LABELS compiler)

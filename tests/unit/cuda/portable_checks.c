@@ -1,7 +1,5 @@
-/*
- * The checks of the checking mode in CUDA C++. No CUDA device has the mode yet. What both languages
- * share of it is kept fit for NVRTC: a source with checks compiles for every architecture.
- */
+/* The checks of the checking mode in CUDA C++: a source with checks compiles for every
+ * architecture, and the names of parameters come from the source. */
 #include "../backends/portable_check.h"
 #include "../backends/prelude/portable_prelude.h"
 #include "cuda/program/compile.h"
@@ -40,8 +38,7 @@ static const char source[] =
 	"		sycl_atomic_add(&x[0], sycl_group_broadcast(total[0], 0));\n"
 	"}\n";
 
-static void compiles(const struct cuda_nvrtc *nvrtc, const char *prelude, const char *text,
-		     unsigned dimensions)
+static void compiles(const struct cuda_nvrtc *nvrtc, const char *text, unsigned dimensions)
 {
 	struct cuda_options options = {0};
 	struct cuda_compiled compiled = {0};
@@ -50,10 +47,11 @@ static void compiles(const struct cuda_nvrtc *nvrtc, const char *prelude, const 
 
 	cr_assert_eq(cuda_options_parse("", true, &options), 0);
 	const struct cuda_compile_request request = {.nvrtc = nvrtc,
-						     .prelude = prelude,
+						     .prelude = portable_prelude_cuda,
 						     .source = text,
 						     .options = &options,
-						     .dimensions = dimensions};
+						     .dimensions = dimensions,
+						     .checks = true};
 	int error = cuda_compile(&request, &compiled, &log, &fault);
 	cr_assert_eq(error, 0, "%d, %u dimensions: %s\n%s", nvrtc->newest, dimensions, fault.text,
 		     log ? log : "");
@@ -69,7 +67,6 @@ Test(cuda_portable_checks, the_shared_checks_compile_for_every_architecture)
 	struct backend_fault fault = {0};
 	int count = 0, architectures[ARCHITECTURES_MAX];
 	size_t bytes = 0;
-	char *prelude = NULL;
 
 	cr_assert_eq(cuda_nvrtc_open(SYCLD_NVRTC_LIBRARY, 9, 0, &nvrtc, &fault), 0);
 	cr_assert_eq(nvrtc.GetNumSupportedArchs(&count), 0);
@@ -77,11 +74,30 @@ Test(cuda_portable_checks, the_shared_checks_compile_for_every_architecture)
 	cr_assert_eq(nvrtc.GetSupportedArchs(architectures), 0);
 	char *text = portable_check_rewrite(source, strlen(source), NULL, &bytes);
 	cr_assert_not_null(text);
-	cr_assert_gt(asprintf(&prelude, "#define SYCL_CHECKS_ 1\n%s", portable_prelude_cuda), 0);
 	for (int i = 0; i < count; i++) {
 		nvrtc.newest = architectures[i];
-		compiles(&nvrtc, prelude, text, 1 + (unsigned)i % 3);
+		compiles(&nvrtc, text, 1 + (unsigned)i % 3);
 	}
-	free(prelude);
 	free(text);
+}
+
+static void add_name(void *context, const struct portable_check_parameter *parameter)
+{
+	char *names = context;
+
+	(void)sprintf(names + strlen(names), "%.*s.%u=%.*s ", (int)parameter->kernel_bytes,
+		      parameter->kernel, parameter->argument, (int)parameter->name_bytes,
+		      parameter->name);
+}
+
+Test(cuda_portable_checks, the_names_of_pointers_come_from_the_source)
+{
+	static const char text[] =
+		"SYCL_KERNEL void none(int n) { }\nSYCL_KERNEL void no_end(SYCL_GLOBAL(int) x);\n"
+		"SYCL_KERNEL void two(int n, SYCL_GLOBAL(const int) restrict a, SYCL_LOCAL(int) b) "
+		"{ SYCL_GLOBAL(const int) c = a; }\n";
+	char names[128] = "";
+
+	portable_check_parameters(text, strlen(text), add_name, names);
+	cr_assert_str_eq(names, "two.1=a two.2=b ");
 }

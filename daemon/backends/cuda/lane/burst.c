@@ -81,7 +81,7 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 	if (error < 0)
 		return burst_leave_waits(&context, error == -ENOSPC ? -EAGAIN : error);
 	if (first->launch.cooperative || first->launch.cluster[0] != 0 ||
-	    first->launch.window.size_bytes > 0 ||
+	    first->launch.window.size_bytes > 0 || first->launch.check ||
 	    cuda_pace_is_open(cuda_kernel_pace(command->launch.kernel),
 			      cuda_launch_items(&first->launch)))
 		return burst_leave_waits(&context, -EAGAIN);

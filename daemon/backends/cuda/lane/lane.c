@@ -1,6 +1,7 @@
 #include "cuda/lane/lane.h"
 
 #include "cuda/lane/chain.h"
+#include "cuda/lane/check.h"
 #include "cuda/lane/partition.h"
 #include "cuda/lane/streams.h"
 #include "status.h"
@@ -77,6 +78,7 @@ void cuda_lanes_close(struct backend_device *device)
 	cuda_partition_close(device);
 	cuda_chains_close(device);
 	cuda_streams_close(device);
+	cuda_checks_close(device);
 	if (lanes->words_host)
 		(void)device->backend->library.cuMemFreeHost(lanes->words_host);
 	free(lanes->large_parameters);
@@ -105,6 +107,7 @@ void cuda_pending_end(struct backend_device *device, struct cuda_pending *pendin
 {
 	if (pending->finish)
 		cuda_finish_run(pending->finish);
+	cuda_check_give(device, pending->check);
 	if (pending->start)
 		cuda_event_give(device, true, pending->start);
 	if (pending->end)
@@ -115,6 +118,7 @@ void cuda_pending_end(struct backend_device *device, struct cuda_pending *pendin
 		cuda_pending_free_fault(pending);
 	/* The next command overwrites all other fields. */
 	pending->finish = NULL;
+	pending->check = NULL;
 	pending->start = pending->end = NULL;
 	pending->kernel = NULL;
 }
@@ -138,6 +142,7 @@ static void lane_state_drop(struct backend_device *device, struct cuda_lane_stat
 	lanes->awaiting_chains -= state->awaits_chains;
 	lanes->beside_count -= state->lane->kind == BACKEND_LANE_BESIDE;
 	cuda_chains_free(state);
+	cuda_check_lane_free(state);
 	if (state->tail_event)
 		cuda_event_give(device, false, state->tail_event);
 	if (state->word_host)

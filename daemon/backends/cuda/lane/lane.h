@@ -115,6 +115,7 @@ struct cuda_pending {
 	uint32_t operations;
 	uint32_t host_functions; /* the operations among these that call a function on the host */
 	struct cuda_finish *finish; /* NULL: nothing to finish */
+	struct cuda_check *check;   /* of a launch that is checked (lane/check.h); NULL otherwise */
 	CUevent start, end;         /* of a timed command; NULL otherwise */
 	uint64_t submit_ns;         /* when the command was sent */
 	/* The reason why the command could not be sent (cuda_pending_keep); NULL: it was
@@ -164,6 +165,7 @@ struct cuda_lane_state {
 	uint64_t timed_end_ns;
 	struct cuda_begin begin;
 	struct cuda_rest rest;
+	struct backend_memory *check_memory; /* lane/check.c; NULL: no launch was checked yet */
 	uint32_t operations, host_functions; /* sums of the pending commands */
 	/* Operations on the stream of a burst that was not taken; the next command counts them. */
 	uint32_t left_operations;
@@ -250,6 +252,7 @@ struct cuda_lanes {
 	uint32_t awaiting_chains; /* number of lanes that wait for chains */
 	uint32_t wanting_exact;   /* number of lanes with a requested chain */
 	struct cuda_partition partition;
+	struct cuda_checks *checks; /* lane/check.c; NULL: no launch was checked yet */
 
 	pthread_mutex_t events_lock;
 	struct cuda_event_pool plain_events, timing_events;

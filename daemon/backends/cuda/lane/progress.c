@@ -2,6 +2,7 @@
  * queried for one stream: a failed device writes no words, and any call returns its failure. */
 #include "cuda/clock/device_clock.h"
 #include "cuda/lane/begin.h"
+#include "cuda/lane/check.h"
 #include "cuda/lane/lane.h"
 #include "cuda/lane/room.h"
 #include "cuda/program/pace.h"
@@ -153,6 +154,8 @@ static bool report_done(struct report *report, struct cuda_lane_state *state)
 	struct backend_completion *completion = lane_next_completion(report, state, pending);
 	if (pending->fault)
 		completion->fault = *pending->fault;
+	else if (pending->check)
+		cuda_check_end(pending, &completion->fault);
 	completion->failed_launches = pending->failed_launches;
 	if (error == 0) {
 		/*

@@ -1,6 +1,7 @@
 #include "cuda/lane/room.h"
 
 #include "cuda/driver/rect.h"
+#include "cuda/lane/check.h"
 #include "cuda/lane/partition.h"
 #include "cuda/memory/peer.h"
 
@@ -79,6 +80,8 @@ bool cuda_has_room(struct backend_lane *lane, const struct backend_wait *waits, 
 	const struct cuda_lane_state *state = lane->state;
 	const uint32_t most = lane->device->backend->settings.lane_operations;
 
+	if (cuda_check_is_full(lane->device) && backend_lane_computes(lane->kind))
+		return false;
 	if (most == 0)
 		return true;
 	if (state->rest.is_open || (state->operations >= most && state->head != state->tail) ||

@@ -11,6 +11,7 @@ struct cuda_send_context {
 	const struct backend_command *command;
 	struct cuda_pending pending; /* the caller ends its resources on failure */
 	CUdeviceptr direct;
+	_Atomic uint32_t *direct_host; /* the same word for the host */
 	uint32_t direct_value;
 };
 

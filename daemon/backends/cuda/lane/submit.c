@@ -5,6 +5,7 @@
  */
 #include "cuda/clock/device_clock.h"
 #include "cuda/memory/array.h"
+#include "cuda/lane/check.h"
 #include "cuda/lane/fill.h"
 #include "cuda/lane/lane.h"
 #include "cuda/lane/native_command.h"
@@ -106,7 +107,9 @@ static int send_launch(struct cuda_send_context *context, const struct cuda_laun
 
 	/* A word is then in between, so the launch does not begin early. */
 	cuda_lane_send(context->state);
-	int error = start_timing(context, fault_out);
+	int error = launch->check ? cuda_check_begin(context, launch, fault_out) : 0;
+	if (error == 0)
+		error = start_timing(context, fault_out);
 	if (error < 0)
 		return error;
 	CUresult result = cuda_lane_launch(context->state, launch);
@@ -116,6 +119,8 @@ static int send_launch(struct cuda_send_context *context, const struct cuda_laun
 	context->pending.kernel = context->command->launch.kernel;
 	context->pending.items = cuda_launch_items(launch);
 	cuda_kernel_hold(context->pending.kernel);
+	if (launch->check)
+		cuda_check_read(context);
 	finish_send(context);
 	return 0;
 }
@@ -203,7 +208,8 @@ static int cuda_submit_launch(struct cuda_send_context *context, struct backend_
 			collected->launch.early =
 				may_begin_early(state, command->launch.properties);
 		if (error == 0 && !collected->launch.cooperative &&
-		    collected->launch.cluster[0] == 0 && collected->launch.window.size_bytes == 0) {
+		    collected->launch.cluster[0] == 0 && collected->launch.window.size_bytes == 0 &&
+		    !collected->launch.check) {
 			collected->kernel = command->launch.kernel;
 			collected->copy_ns = 0;
 			collect_launch(context, collected);
@@ -362,6 +368,9 @@ static int check_completion(struct cuda_send_context *context,
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					"a completion lies outside of its memory");
 	context->direct = completion->host->address + completion->offset_bytes;
+	context->direct_host =
+		(_Atomic uint32_t *)(void *)((unsigned char *)completion->host->host +
+					     completion->offset_bytes);
 	context->direct_value = completion->value;
 	return 0;
 }
@@ -376,6 +385,11 @@ static void undo_command(struct cuda_send_context *context)
 	if (pending->end)
 		cuda_event_give(context->device, true, pending->end);
 	pending->start = pending->end = NULL;
+	/* Otherwise a copy may be on the stream, and the command is taken as failed. */
+	if (pending->operations == 0) {
+		cuda_check_give(context->device, pending->check);
+		pending->check = NULL;
+	}
 }
 
 static int send_command(struct cuda_send_context *context, const struct backend_wait *waits,

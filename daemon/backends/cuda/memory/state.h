@@ -95,6 +95,9 @@ int cuda_usm_add(struct backend_device *device, CUdeviceptr address, uint64_t si
 /* memory/usm.c: true for registered memory and for USM of the host, which one DMA copies. Any
  * thread. */
 bool cuda_usm_is_pinned(struct backend_device *device, const void *host, uint64_t size_bytes);
+/* memory/usm.c: the bytes of USM from the pointer to the end of its allocation; 0: it is not USM.
+ * Any thread. */
+uint64_t cuda_usm_rest(struct backend_device *device, const void *pointer);
 /* memory/usm.c: true for USM or registered memory that kernels and copies of this device use
  * without a copy. Any thread. */
 bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uint64_t size_bytes);

@@ -277,6 +277,13 @@ bool cuda_usm_is_pinned(struct backend_device *device, const void *host, uint64_
 	return usm && usm->kind == BACKEND_USM_HOST;
 }
 
+uint64_t cuda_usm_rest(struct backend_device *device, const void *pointer)
+{
+	const struct cuda_usm *usm = cuda_usm_find(device, pointer, 1);
+
+	return usm ? usm->address + usm->size_bytes - (uintptr_t)pointer : 0;
+}
+
 bool cuda_usm_is_reached(struct backend_device *device, const void *pointer, uint64_t size_bytes)
 {
 	const struct cuda_usm *usm = cuda_usm_find(device, pointer, size_bytes);

@@ -132,7 +132,7 @@ int cuda_arguments_pack(const struct cuda_layout *layout, const struct backend_a
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_KERNEL_ARGUMENT,
 					"the kernel has %u arguments, %u are set", layout->count,
 					count);
-	if (storage_bytes < layout->bytes || parameters_max < count + layout->has_record)
+	if (storage_bytes < layout->bytes || parameters_max < cuda_layout_count(layout))
 		return cuda_fault_words(fault_out, -ENOSPC, STATUS_RUNTIME,
 					"no room for the kernel's arguments");
 	for (uint32_t i = 0; i < count; i++) {
@@ -142,8 +142,13 @@ int cuda_arguments_pack(const struct cuda_layout *layout, const struct backend_a
 			return error;
 		parameters[i] = to;
 	}
+	if (layout->has_check) {
+		parameters[count] = (unsigned char *)storage + layout->check_at;
+		memset(parameters[count], 0, sizeof(uint64_t));
+	}
 	if (layout->has_record)
-		parameters[count] = (unsigned char *)storage + layout->record_at;
+		parameters[count + layout->has_check] =
+			(unsigned char *)storage + layout->record_at;
 	*local_bytes_out = local_bytes;
 	return 0;
 }

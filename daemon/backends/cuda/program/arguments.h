@@ -56,10 +56,12 @@ struct cuda_parameter {
 };
 
 struct cuda_layout {
-	uint32_t count; /* the user's parameters; a record follows them if record_at is set */
+	/* The user's parameters. If has_check, the address of the block of words follows; then the
+	 * record, if has_record. */
+	uint32_t count;
 	const struct cuda_parameter *parameters;
-	bool has_record;
-	uint32_t record_at, bytes; /* bytes: of all parameters */
+	bool has_check, has_record;
+	uint32_t check_at, record_at, bytes; /* bytes: of all parameters */
 	/* The beginning of dynamic memory, as a generic address and as an address of shared memory.
 	 * base_known false: the addresses could not be found. */
 	bool base_known;
@@ -67,14 +69,20 @@ struct cuda_layout {
 	uint64_t local_bytes_max; /* limit for all arguments together */
 };
 
+/* The number of parameters, with those that the user does not see. */
+static inline uint32_t cuda_layout_count(const struct cuda_layout *layout)
+{
+	return layout->count + layout->has_check + layout->has_record;
+}
+
 /* The number of bytes that the parameters occupy. A cubin made by hand may list them in any order,
  * so the last parameter need not be the one that ends last. */
 uint32_t cuda_parameters_bytes(const struct cuda_parameter *parameters, uint32_t count);
 
 /*
- * Puts arguments into `storage` and makes parameters[] point to them. The record's pointer is the
- * last one, and the caller fills in the record's bytes. -EINVAL and KERNEL_ARGUMENT or
- * MEMORY_ALLOCATION with a sentence; -ENOSPC: storage or parameters too small.
+ * Puts arguments into `storage` and makes parameters[] point to them. The block's address is 0. The
+ * record's pointer is the last one, and the caller fills in the record's bytes. -EINVAL and
+ * KERNEL_ARGUMENT or MEMORY_ALLOCATION with a sentence; -ENOSPC: storage or parameters too small.
  */
 int cuda_arguments_pack(const struct cuda_layout *layout, const struct backend_argument *arguments,
 			uint32_t count, void *storage, size_t storage_bytes, void **parameters,

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char magic[8] = {'S', 'Y', 'C', 'L', 'C', 'U', '0', '1'};
+static const char magic[8] = {'S', 'Y', 'C', 'L', 'C', 'U', '0', '2'};
 
-/* A bit in the word with the number of arguments. */
-#define KERNEL_WAITS (1u << 31)
+/* Bits in the word with the number of arguments. */
+#define KERNEL_WAITS  (1u << 31)
+#define KERNEL_CHECKS (1u << 30)
 
 static void put_kernel(FILE *file, const struct cuda_binary_kernel *kernel)
 {
@@ -18,7 +19,10 @@ static void put_kernel(FILE *file, const struct cuda_binary_kernel *kernel)
 	binary_put_text(file, kernel->symbol);
 	for (unsigned d = 0; d < 3; d++)
 		binary_put_number(file, kernel->required[d], 4);
-	binary_put_number(file, kernel->argument_count | (kernel->waits ? KERNEL_WAITS : 0u), 4);
+	binary_put_number(file,
+			  kernel->argument_count | (kernel->waits ? KERNEL_WAITS : 0u) |
+				  (kernel->is_checked ? KERNEL_CHECKS : 0u),
+			  4);
 	for (uint32_t a = 0; a < kernel->argument_count; a++) {
 		const struct cuda_binary_argument *argument = &kernel->arguments[a];
 		binary_put_number(file, argument->facts.kind, 1);
@@ -26,6 +30,7 @@ static void put_kernel(FILE *file, const struct cuda_binary_kernel *kernel)
 		binary_put_number(file, argument->local, 1);
 		binary_put_number(file, argument->facts.size_bytes, 4);
 		binary_put_text(file, argument->facts.type_name);
+		binary_put_text(file, argument->facts.name);
 	}
 }
 
@@ -72,8 +77,10 @@ static int get_argument(struct binary_reader *reader, struct cuda_binary_argumen
 	argument->facts.size_bytes = (uint32_t)binary_get_number(reader, 4);
 	CLEANUP(free_pointer)
 	char *type = cuda_get_text(reader, sizeof(argument->facts.type_name) - 1);
+	CLEANUP(free_pointer)
+	char *name = type ? cuda_get_text(reader, sizeof(argument->facts.name) - 1) : NULL;
 
-	if (!type)
+	if (!name)
 		return reader->failed ? -EINVAL : -ENOMEM;
 	/* No kernel here takes a sampler alone. */
 	if (kind > BACKEND_ARGUMENT_IMAGE || local > CUDA_LOCAL_SHARED)
@@ -81,6 +88,7 @@ static int get_argument(struct binary_reader *reader, struct cuda_binary_argumen
 	argument->facts.kind = (enum backend_argument_kind)kind;
 	argument->local = (enum cuda_local_form)local;
 	memcpy(argument->facts.type_name, type, strlen(type) + 1);
+	memcpy(argument->facts.name, name, strlen(name) + 1);
 	return 0;
 }
 
@@ -94,7 +102,8 @@ static int cuda_get_kernel(struct binary_reader *reader, struct cuda_binary_kern
 		kernel->required[d] = (uint32_t)binary_get_number(reader, 4);
 	uint64_t count = binary_get_number(reader, 4);
 	kernel->waits = (count & KERNEL_WAITS) != 0;
-	count &= ~(uint64_t)KERNEL_WAITS;
+	kernel->is_checked = (count & KERNEL_CHECKS) != 0;
+	count &= ~(uint64_t)(KERNEL_WAITS | KERNEL_CHECKS);
 	if (reader->failed || count > KERNEL_ARGUMENTS_MAX)
 		return -EINVAL;
 	kernel->arguments = calloc(count ? count : 1, sizeof(*kernel->arguments));

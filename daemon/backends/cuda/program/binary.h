@@ -7,12 +7,13 @@
  *
  * Little-endian; a text is u16 length and its bytes.
  *
- * - "SYCLCU01", u32 flags, u32 kernel count, u32 image count (1; 3 for a portable source: by
+ * - "SYCLCU02", u32 flags, u32 kernel count, u32 image count (1; 3 for a portable source: by
  *   dimensions).
  * - Per kernel: name, symbol, 3 x u32 required size of a work-group (CUDA's order; 0: none), u32
- *   argument count, with the highest bit set if the kernel waits by itself.
+ *   argument count, with the highest bit set if the kernel waits by itself, and the next one if it
+ *   has checks.
  * - Behind each kernel, per argument: u8 kind, u8 is_const, u8 local form, u32 size (0: the driver
- *   gives it), type name.
+ *   gives it), type name, name (empty: not known).
  * - Per image: u8 kind, u64 length and its bytes.
  *
  * The driver lists the kernels that are not described.
@@ -42,7 +43,8 @@ enum cuda_image_kind {
 };
 
 struct cuda_binary_argument {
-	struct backend_argument_facts facts; /* without a name, because no compiler keeps it */
+	/* No compiler keeps the names. Only kernels with checks have them, from their source. */
+	struct backend_argument_facts facts;
 	enum cuda_local_form local;
 };
 
@@ -50,6 +52,9 @@ struct cuda_binary_kernel {
 	char *name, *symbol;
 	uint32_t required[3], argument_count;
 	bool waits; /* cuda_ptx_entry.waits */
+	/* Built with the checks of portable_check.h: the block of words follows the arguments,
+	 * which are only those of the source. */
+	bool is_checked;
 	struct cuda_binary_argument *arguments;
 };
 

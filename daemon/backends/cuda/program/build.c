@@ -8,11 +8,13 @@
 #include "cuda/program/build.h"
 
 #include "build_log.h"
+#include "cuda/program/checked.h"
 #include "cuda/program/compile.h"
 #include "cuda/program/describe.h"
 #include "cuda/program/launch.h"
 #include "cuda/program/geometry.h"
 #include "cuda/program/ptx.h"
+#include "portable_check.h"
 #include "portable_names.h"
 #include "portable_prelude.h"
 #include "status.h"
@@ -28,6 +30,7 @@ struct build {
 	const char *source; /* ended by 0 */
 	size_t source_bytes;
 	bool relocatable; /* the result is an object, for the linker */
+	bool checks;      /* the source has the checks of portable_check.h */
 	char *log;
 };
 
@@ -266,6 +269,7 @@ static int cuda_build_variant(struct build *build, unsigned dimensions,
 		.options = &build->options,
 		.dimensions = dimensions,
 		.relocatable = build->relocatable,
+		.checks = build->checks,
 	};
 	CLEANUP(cuda_ptx_cleanup) struct cuda_ptx *ptx = NULL;
 	CLEANUP(cuda_compiled_fini) struct cuda_compiled compiled = {0};
@@ -318,6 +322,49 @@ static int build_portable(struct build *build, struct backend_fault *fault_out)
 	cuda_binary_fini(&build->binary);
 	*fault_out = (struct backend_fault){0};
 	return cuda_build_variants(build, fault_out);
+}
+
+/* Builds the source with checks. Its log is not kept. */
+static int build_checked(struct build *checked, const struct build *plain, const char *options)
+{
+	struct backend_fault unused = {0};
+	size_t bytes = 0;
+	CLEANUP(free_pointer)
+	char *text = portable_check_rewrite(plain->source, plain->source_bytes, options, &bytes);
+
+	if (!text)
+		return -EINVAL;
+	checked->source = text;
+	checked->source_bytes = bytes;
+	int error = build_portable(checked, &unused);
+	free_pointer(&checked->log);
+	return error < 0 ? error
+			 : cuda_checked_mark(&checked->binary, &plain->binary, plain->source,
+					     plain->source_bytes);
+}
+
+/*
+ * Checking mode: builds the source once more, with checks, and takes that binary. The log stays
+ * that of the user's own text. If the checks do not compile, because a macro hides what is indexed,
+ * the binary is the one without them, and the log says so.
+ */
+static void build_checks(struct build *build, const char *options)
+{
+	struct build checked = *build;
+
+	checked.binary = (struct cuda_binary){0};
+	checked.log = NULL;
+	checked.checks = true;
+	if (!build->relocatable && build_checked(&checked, build, options) == 0) {
+		cuda_binary_fini(&build->binary);
+		build->binary = checked.binary;
+		return;
+	}
+	cuda_binary_fini(&checked.binary);
+	build_log_add(&build->log,
+		      build->relocatable
+			      ? "warning: the accesses of an object are not checked\n"
+			      : "warning: the accesses of this source cannot be checked\n");
 }
 
 static int cuda_build_source(struct backend *backend, const struct cuda_device_facts *facts,
@@ -393,8 +440,7 @@ int cuda_build_make(struct backend *backend, uint32_t device,
 	if (error < 0 && fault_out->status == STATUS_BUILD && !build.log)
 		build.log = strdup(fault_out->text);
 	if (request->kind == BACKEND_SOURCE_PORTABLE && build.options.checks && error == 0)
-		build_log_add(&build.log, "warning: the accesses of this source are not checked: a "
-					  "CUDA device has no checks\n");
+		build_checks(&build, request->options);
 	if (request->kind == BACKEND_SOURCE_PORTABLE &&
 	    (build.options.checks || (error < 0 && fault_out->status == STATUS_BUILD)))
 		build_log_add_words(&build.log, build.source, build.source_bytes);

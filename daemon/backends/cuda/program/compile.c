@@ -55,6 +55,8 @@ static void put_options(struct compilation *c)
 		compile_add_option(c, c->dimensions);
 		/* In a C source, functions and constants have no attribute for host or device. */
 		compile_add_option(c, "-default-device");
+		if (c->request->checks)
+			compile_add_option(c, "-DSYCL_CHECKS_");
 	} else if (nvrtc->include[0]) {
 		(void)snprintf(c->include, sizeof(c->include), "-I%s", nvrtc->include);
 		(void)snprintf(c->include_more, sizeof(c->include_more), "-I%s/cccl",

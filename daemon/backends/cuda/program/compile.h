@@ -14,6 +14,7 @@ struct cuda_compile_request {
 	const struct cuda_options *options;
 	unsigned dimensions; /* dimensions of a portable source; 0: CUDA C++ */
 	bool relocatable;    /* the result is for a linker: PTX only */
+	bool checks;         /* the source has the checks of portable_check.h */
 };
 
 /*

@@ -1,5 +1,6 @@
 #include "cuda/program/kernel.h"
 
+#include "cuda/program/checked.h"
 #include "cuda/program/launch.h"
 #include "cuda/program/ptx_wait.h"
 #include "status.h"
@@ -26,6 +27,7 @@ void cuda_kernels_close(struct backend_device *device)
 {
 	if (!device->kernels)
 		return;
+	cuda_checked_close(device);
 	cuda_modules_close(device);
 	(void)pthread_mutex_destroy(&device->kernels->lock);
 	free(device->kernels);
@@ -49,7 +51,8 @@ static void cuda_kernel_fill_facts(struct backend_kernel *kernel)
 	const struct cuda_variant *first = &kernel->variants[0];
 
 	facts->native = kernel->native;
-	facts->splits = !kernel->native;
+	/* With checks, each part would begin with a fill of what earlier parts have written. */
+	facts->splits = !kernel->native && !kernel->is_checked;
 	facts->waits = kernel->waits;
 	facts->sub_group_size = (uint32_t)kernel->device->facts->warp_size;
 	facts->preferred_multiple = facts->sub_group_size;
@@ -86,6 +89,9 @@ static int fill_kernel(struct backend_kernel *kernel, const char *name,
 					"the program has no kernel '%.100s'", name);
 	kernel->native = modules->binary->flags & CUDA_BINARY_NATIVE;
 	kernel->waits = described->waits;
+	kernel->is_checked = described->is_checked;
+	if (kernel->is_checked)
+		error = cuda_checked_open(kernel->device, fault_out);
 	for (uint32_t i = 0; error == 0 && i < modules->binary->image_count; i++) {
 		error = cuda_variant_make(kernel, i, modules->modules[i], described, fault_out);
 		kernel->variant_count = i + 1;
@@ -265,7 +271,8 @@ static struct cuda_launch launch_of_command(const struct backend_kernel *kernel,
 		.function = variant->function,
 		.shared_bytes = (unsigned)local_bytes + (local_bytes ? variant->static_room : 0),
 		.parameters = parameters,
-		.parameter_count = variant->layout.count + variant->layout.has_record,
+		.check = variant->layout.has_check ? parameters[variant->layout.count] : NULL,
+		.parameter_count = cuda_layout_count(&variant->layout),
 		.parameter_bytes = variant->layout.bytes,
 		.cooperative = properties && properties->cooperative,
 		.waits = kernel->program->modules->waits && !kernel->waits,
@@ -311,7 +318,7 @@ int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_comm
 	const struct cuda_launch launch =
 		launch_of_command(kernel, variant, geometry, command, local_bytes, parameters);
 	if (variant->layout.has_record)
-		memcpy(parameters[variant->layout.count], &geometry->record,
+		memcpy(parameters[cuda_layout_count(&variant->layout) - 1], &geometry->record,
 		       sizeof(geometry->record));
 	/* For all work-groups of a cluster, a plain address would mean the shared memory of the
 	 * first work-group. */
@@ -335,7 +342,7 @@ void cuda_kernel_repeat(const struct backend_kernel *kernel, const struct backen
 	const struct backend_argument *arguments = command->launch.arguments;
 
 	memcpy(to, from, layout->bytes);
-	for (uint32_t i = 0; i < layout->count + layout->has_record; i++)
+	for (uint32_t i = 0; i < cuda_layout_count(layout); i++)
 		to_parameters[i] = to + ((const unsigned char *)from_parameters[i] - from);
 	for (uint32_t i = 0; i < layout->count; i++)
 		if (arguments[i].kind == BACKEND_ARGUMENT_VALUE)

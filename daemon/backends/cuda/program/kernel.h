@@ -33,6 +33,7 @@ struct backend_kernel {
 	struct cuda_pace pace; /* cuda_kernel_pace */
 	struct cuda_plan plan;
 	bool native, waits; /* waits: cuda_ptx_entry.waits */
+	bool is_checked;    /* cuda_binary_kernel.is_checked */
 	uint32_t variant_count;
 	struct cuda_variant variants[CUDA_IMAGES_MAX];
 	struct cuda_parameter *parameters;

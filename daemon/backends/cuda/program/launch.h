@@ -18,6 +18,9 @@ struct cuda_launch {
 	unsigned grid[3], block[3]; /* CUDA's order */
 	unsigned shared_bytes;
 	void **parameters;
+	/* Of a kernel with checks: where the address of the block of words belongs in the storage.
+	 * It is 0, so nothing is checked. A launch with it is sent alone. NULL: no checks. */
+	void *check;
 	uint32_t parameter_count;
 	uint32_t parameter_bytes; /* bytes of the parameters in the storage */
 	bool cooperative;
@@ -84,6 +87,15 @@ bool cuda_code_is_abandoned(
 /* The estimated time of a kernel's launches, by its latest ones. Only the lanes read and write it.
  * Device thread. */
 struct cuda_pace *cuda_kernel_pace(struct backend_kernel *kernel);
+
+/* program/checked.c: pinned memory with the words of portable_check.h for so many launches at one
+ * time. There is some as soon as the device has a kernel with checks. Any thread. */
+#define CUDA_CHECKED_MAX 256u
+uint64_t *cuda_checked_words(const struct backend_device *device);
+/* program/checked.c: the fault of the block of words that a launch of this kernel has written;
+ * status 0: no wrong access. The kernel may have damaged the block. */
+void cuda_kernel_check_fault(const struct backend_kernel *kernel, const uint64_t *words,
+			     uint32_t dimensions, struct backend_fault *fault_out);
 
 /* program/occupancy.c */
 int cuda_kernel_occupancy(struct backend_kernel *kernel, const uint64_t local[3],

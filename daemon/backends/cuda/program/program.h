@@ -42,6 +42,7 @@ struct cuda_kernels {
 	struct cuda_modules *modules;
 	/* Some program is held by templates alone, and they must release it. */
 	_Atomic bool was_abandoned;
+	uint64_t *checked_words; /* cuda_checked_words; NULL: no kernel had checks yet */
 	struct cuda_window window;
 };
 

@@ -73,6 +73,27 @@ static void describe_parameters(struct backend_kernel *kernel,
 	}
 }
 
+/* The number of parameters behind the user's. */
+static uint32_t hidden_parameters(const struct backend_kernel *kernel)
+{
+	return (uint32_t)kernel->is_checked + !kernel->native;
+}
+
+/* Checks that a portable kernel has the arguments of its description, and those that the build
+ * added. The description comes from the cache. */
+static bool has_hidden_parameters(const struct backend_kernel *kernel,
+				  const struct cuda_binary_kernel *described, uint32_t count)
+{
+	const struct cuda_parameter *end = kernel->parameters + count;
+
+	if (kernel->native)
+		return !kernel->is_checked;
+	if (count != described->argument_count + hidden_parameters(kernel))
+		return false;
+	return end[-1].size_bytes == CUDA_RECORD_BYTES &&
+	       (!kernel->is_checked || end[-2].size_bytes == sizeof(uint64_t));
+}
+
 static int first_layout(struct backend_kernel *kernel, struct cuda_variant *variant,
 			const struct cuda_binary_kernel *described, struct backend_fault *fault_out)
 {
@@ -86,14 +107,12 @@ static int first_layout(struct backend_kernel *kernel, struct cuda_variant *vari
 				fault_out);
 	if (error < 0)
 		return error;
-	if (!kernel->native &&
-	    (count == 0 || kernel->parameters[count - 1].size_bytes != CUDA_RECORD_BYTES ||
-	     count - 1 != described->argument_count))
+	if (!has_hidden_parameters(kernel, described, count))
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_KERNEL,
 			"kernel %.100s does not have the arguments that its binary lists",
 			kernel->name);
-	kernel->facts.argument_count = kernel->native ? count : count - 1;
+	kernel->facts.argument_count = count - hidden_parameters(kernel);
 	kernel->arguments = calloc(count + 1u, sizeof(*kernel->arguments));
 	if (!kernel->arguments || cuda_symbol_parse(described->symbol, &symbol) == -ENOMEM)
 		return cuda_no_memory(fault_out, "a variant of a program");
@@ -118,7 +137,7 @@ static int check_layout(const struct backend_kernel *kernel, const struct cuda_v
 				fault_out);
 	if (error < 0)
 		return error;
-	bool same = count == kernel->facts.argument_count + 1;
+	bool same = count == kernel->facts.argument_count + hidden_parameters(kernel);
 	for (uint32_t i = 0; same && i < count; i++)
 		same = parameters[i].offset_bytes == kernel->parameters[i].offset_bytes &&
 		       parameters[i].size_bytes == kernel->parameters[i].size_bytes;
@@ -157,13 +176,16 @@ static void fill_layout(const struct backend_kernel *kernel, struct cuda_variant
 {
 	const struct cuda_kernels *kernels = kernel->device->kernels;
 	struct cuda_layout *layout = &variant->layout;
-	uint32_t count = kernel->facts.argument_count, all = count + !kernel->native;
+	uint32_t count = kernel->facts.argument_count, all = count + hidden_parameters(kernel);
 
 	layout->count = count;
 	layout->parameters = kernel->parameters;
+	layout->has_check = kernel->is_checked;
 	layout->has_record = !kernel->native;
+	if (layout->has_check)
+		layout->check_at = kernel->parameters[count].offset_bytes;
 	if (layout->has_record)
-		layout->record_at = kernel->parameters[count].offset_bytes;
+		layout->record_at = kernel->parameters[all - 1].offset_bytes;
 	layout->bytes = cuda_parameters_bytes(kernel->parameters, all);
 	layout->base_known = kernels->window.is_known;
 	layout->generic_base =
