@@ -356,7 +356,7 @@ bench() {
 	# Pictures are returned with the logs.
 	measure TG9 120 --pictures "$out/logs"
 	measure TG10 150 --pictures "$out/logs"
-	for row in TG11 TG12.runaway TG15; do
+	for row in TG11 TG12.runaway TG15 TG16; do
 		measure "$row" 120
 	done
 	for row in TR1 TR2 TR3 TR4 TR5 TR6 TR7 TR8 TR9 TR9.processes TR10; do

@@ -6,8 +6,13 @@
 #include "gpu/place.h"
 
 #include <errno.h>
+#include <linux/limits.h>
 #include <math.h>
 #include <string.h>
+
+enum { PATH_BYTES = 128, DEVICE_BYTES = 16 };
+
+#define TRACE_BEGINS_NS 10000000000ull
 
 struct crowd {
 	struct agent agents[GPU_AGENTS_MAX];
@@ -15,7 +20,9 @@ struct crowd {
 };
 
 struct sides {
-	struct private_service *service, *both; /* of one user, of all users */
+	/* Of sides with clients. */
+	struct private_service *services[GPU_SIDES];
+	struct child traces[GPU_SIDES]; /* `syclctl trace` */
 	struct mps *mps;
 	struct crowd crowds[GPU_SIDES];
 };
@@ -27,47 +34,66 @@ static void sides_end(struct sides *sides)
 		for (unsigned i = 0; i < sides->crowds[side].count; i++)
 			agent_end(&sides->crowds[side].agents[i]);
 	sides->mps = mps_free(sides->mps);
-	sides->service = private_service_free(sides->service);
-	sides->both = private_service_free(sides->both);
+	for (unsigned side = 0; side < GPU_SIDES; side++) {
+		child_end(&sides->traces[side]);
+		sides->services[side] = private_service_free(sides->services[side]);
+	}
+}
+
+static bool has_clients(enum gpu_side side)
+{
+	return (GPU_SIDES_OF_CLIENTS & 1u << side) != 0;
 }
 
 static const char *place_with(const struct sides *sides, enum gpu_side side)
 {
-	switch (side) {
-	case GPU_SIDE_SERVICE:
-		return sides->service->endpoint;
-	case GPU_SIDE_TWO_USERS:
-		return sides->both->endpoint;
-	case GPU_SIDE_MPS:
-		return sides->mps->pipes;
-	case GPU_SIDE_DIRECT:
-	case GPU_SIDES:
-		break;
-	}
-	return GPU_NOBODY;
+	if (has_clients(side))
+		return sides->services[side]->endpoint;
+	return side == GPU_SIDE_MPS ? sides->mps->pipes : GPU_NOBODY;
 }
 
 /* Starts the service or server that the side needs besides its processes. */
 static int side_prepare(struct sides *sides, enum gpu_side side)
 {
-	switch (side) {
-	case GPU_SIDE_SERVICE:
-		return gpu_service(false, &sides->service);
-	case GPU_SIDE_TWO_USERS:
-		return gpu_service(true, &sides->both);
-	case GPU_SIDE_MPS:
-		return mps_start(&sides->mps);
-	case GPU_SIDE_DIRECT:
-	case GPU_SIDES:
-		break;
-	}
-	return 0;
+	if (has_clients(side))
+		return gpu_service(side == GPU_SIDE_TWO_USERS, &sides->services[side]);
+	return side == GPU_SIDE_MPS ? mps_start(&sides->mps) : 0;
+}
+
+static bool trace_has_begun(void *service)
+{
+	return private_service_has_logged(service, "trace: 1 of backend");
+}
+
+/* Takes a trace until the end. Its file is never written. */
+static int side_trace(struct sides *sides, enum gpu_side side, unsigned device)
+{
+	const struct private_service *service = sides->services[side];
+	char program[PATH_MAX], path[PATH_BYTES], name[DEVICE_BYTES];
+	const char *const argv[] = {program,
+				    "--runtime-dir",
+				    service->runtime,
+				    "trace",
+				    path,
+				    "--seconds",
+				    "3600",
+				    "--device",
+				    name,
+				    side == GPU_SIDE_EXACT ? "--exact" : NULL,
+				    NULL};
+	(void)snprintf(path, sizeof(path), "%s/trace", service->directory);
+	(void)snprintf(name, sizeof(name), "cuda:%u", device);
+	int r = build_path("bin", "syclctl", program, sizeof(program));
+	if (r == 0)
+		r = child_start(argv, NULL, &sides->traces[side]);
+	if (r == 0 && !wait_until(trace_has_begun, sides->services[side], TRACE_BEGINS_NS))
+		r = -ETIMEDOUT;
+	return r;
 }
 
 static int side_start(struct sides *sides, enum gpu_side side,
 		      const struct gpu_comparison *comparison)
 {
-	bool is_client = side == GPU_SIDE_SERVICE || side == GPU_SIDE_TWO_USERS;
 	struct crowd *crowd = &sides->crowds[side];
 	char text[GPU_PLACE_BYTES];
 	int r = side_prepare(sides, side);
@@ -77,7 +103,7 @@ static int side_start(struct sides *sides, enum gpu_side side,
 		place.uid = side == GPU_SIDE_TWO_USERS && i % 2 == 1 ? GPU_OTHER_UID : 0;
 		(void)snprintf(place.with, sizeof(place.with), "%s", place_with(sides, side));
 		gpu_place_write(&place, text);
-		r = agent_start(is_client ? comparison->client : comparison->direct, text,
+		r = agent_start(has_clients(side) ? comparison->client : comparison->direct, text,
 				&crowd->agents[i]);
 		crowd->count += r == 0;
 	}
@@ -140,8 +166,10 @@ static int side_begin(struct sides *sides, enum gpu_side side,
 	if (r == 0)
 		r = side_measure(&sides->crowds[side], comparison->warm_up, comparison->sum,
 				 ignored);
-	if (r == 0 && (side == GPU_SIDE_SERVICE || side == GPU_SIDE_TWO_USERS))
-		gpu_settle(side == GPU_SIDE_SERVICE ? sides->service : sides->both);
+	if (r == 0 && has_clients(side))
+		gpu_settle(sides->services[side]);
+	if (r == 0 && GPU_SIDES_OF_TRACES & 1u << side)
+		r = side_trace(sides, side, 0);
 	if (r == 0 || side != GPU_SIDE_MPS)
 		return r;
 	bench_complain("measured without MPS, which does not work: %s", strerror(-r));
@@ -167,8 +195,10 @@ static int part_measure(const struct bench *bench, struct sides *sides,
 int gpu_compare_parts(const struct bench *bench, const struct gpu_comparison *comparison,
 		      unsigned parts, struct gpu_compared *compared_out)
 {
-	CLEANUP(sides_end) struct sides sides = {.service = NULL};
+	CLEANUP(sides_end) struct sides sides = {.mps = NULL};
 	int r = 0;
+	for (unsigned side = 0; side < GPU_SIDES; side++)
+		sides.traces[side] = (struct child)CHILD_INIT;
 	compared_out->sides = comparison->sides;
 	if (!gpu_users())
 		compared_out->sides &= ~(1u << GPU_SIDE_TWO_USERS);

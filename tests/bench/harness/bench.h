@@ -100,6 +100,7 @@ int row_gpu_mixed(struct bench *bench);
 int row_gpu_shares(struct bench *bench);
 int row_gpu_runaway(struct bench *bench);
 int row_gpu_spill(struct bench *bench);
+int row_gpu_traced(struct bench *bench);
 
 /* Returns true if it meets the target; false without a target. */
 bool bench_met(const struct bench_result *result);

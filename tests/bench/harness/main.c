@@ -59,6 +59,7 @@ static const struct bench_row rows[] = {
 	{"TG13", "on a GPU: a chain of 100 small kernels as one graph", row_gpu_graph},
 	{"TG14", "on two and on four GPUs: throughput compared with one", row_gpu_several},
 	{"TG15", "on a GPU: a working set larger than its memory", row_gpu_spill},
+	{"TG16", "on a GPU: what a trace costs the programs that run meanwhile", row_gpu_traced},
 };
 
 enum {

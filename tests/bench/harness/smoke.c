@@ -295,6 +295,12 @@ static struct wanted shares[] = {
 	ROW("TG15.sweep.moved"),
 	ROW("TG15.back"),
 	ROW("TG15.back.moved"),
+	ROW("TG16.trip"),
+	ROW("TG16.exact.trip"),
+	ROW("TG16.rate"),
+	ROW("TG16.exact.rate"),
+	ROW("TG16.spin"),
+	ROW("TG16.exact.spin"),
 	ROW(NULL),
 };
 
@@ -451,9 +457,10 @@ static int share_on_double(const char *program, const char *library)
 	static const char *const pictures[] = {"TG9.png", "TG10.png", NULL};
 	unsigned lines = 0;
 	bool good = mkdtemp(folder) != NULL;
-	const char *argv[] = {program,          "tg9",    "tg10",       "tg11",   "tg12.runaway",
-			      "tg15",           "--json", "--quick",    "--runs", "2",
-			      "--cuda-library", library,  "--pictures", folder,   NULL};
+	const char *argv[] = {program,        "tg9",        "tg10", "tg11",
+			      "tg12.runaway", "tg15",       "tg16", "--json",
+			      "--quick",      "--runs",     "2",    "--cuda-library",
+			      library,        "--pictures", folder, NULL};
 	on_double = shares;
 	int status = good ? run_and_check_lines(argv, double_line_is_good, &lines) : -1;
 	good = all_came() && good;

@@ -73,7 +73,7 @@ int row_gpu_small(struct bench *bench)
 	struct gpu_comparison comparison = {.client = &client_add,
 					    .direct = &direct_add,
 					    .agents = CROWD,
-					    .sides = (1u << GPU_SIDES) - 1};
+					    .sides = GPU_SIDES_WAYS};
 	return measure_rate(bench, "TG3", &comparison, rate_row, 3);
 }
 
@@ -90,6 +90,6 @@ int row_gpu_spin(struct bench *bench)
 	struct gpu_comparison comparison = {.client = &client_spin,
 					    .direct = &direct_spin,
 					    .agents = CROWD,
-					    .sides = (1u << GPU_SIDES) - 1};
+					    .sides = GPU_SIDES_WAYS};
 	return measure_rate(bench, "TG4", &comparison, rate_row, 3);
 }
