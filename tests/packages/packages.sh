@@ -6,10 +6,8 @@ set -eu
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$here/../..
 
-skip() {
-	echo "skipped: $*" >&2
-	exit 77
-}
+# shellcheck source=tests/packages/root.sh
+. "$here/root.sh"
 
 # Both lists must have the same packages for a build, except those that every Debian has.
 same_needs() {
@@ -53,20 +51,6 @@ make_newer() {
 	done
 }
 
-# copy_root LAYER ROOT: lays a writable layer in memory over the root folder ROOT, in separate namespaces.
-copy_root() {
-	local layer=$1
-	mount -t tmpfs -o mode=0755 tmpfs "$layer"
-	mkdir "$layer/upper" "$layer/work" "$layer/root"
-	mount -t overlay -o "lowerdir=$2,upperdir=$layer/upper,workdir=$layer/work" overlay "$layer/root" 2>/dev/null ||
-		skip "no overlay of the root folder can be made here"
-	[ -x "$layer/root/usr/bin/dpkg" ] || skip "/usr is a file system of its own"
-	mount -t proc proc "$layer/root/proc"
-	mount --rbind /sys "$layer/root/sys"
-	mount --rbind /dev "$layer/root/dev"
-	mount -t tmpfs tmpfs "$layer/root/run"
-}
-
 enter() {
 	local layer=$1
 	copy_root "$layer" /
@@ -103,15 +87,6 @@ run_own_test() {
 		-- chroot "$layer/root"
 }
 
-# apart STEP: runs the step in separate namespaces.
-apart() {
-	local layer status=0
-	layer=$(mktemp -d)
-	unshare --mount --pid --fork --propagation private "$0" "$folder" "$1" "$layer" || status=$?
-	rmdir "$layer"
-	return "$status"
-}
-
 # If the first word is a step, the script was started by itself; the third word is the folder for the layer.
 case ${2-} in
 enter)
@@ -135,8 +110,7 @@ build two
 same_bytes
 lintian --fail-on error --allow-root "$folder"/one/sycld_*_amd64.changes
 make_newer
-[ "$(id -u)" = 0 ] || skip "only root can install packages"
-unshare --mount --pid --fork --propagation private true 2>/dev/null || skip "this system does not allow new namespaces"
+may_install
 status=0
 if ! command -v autopkgtest >/dev/null || ! command -v debootstrap >/dev/null || ! make_fresh; then
 	echo "not run: autopkgtest, because it or a Debian to run it in is missing"

@@ -25,7 +25,7 @@ Parts of --long (without any, all of them run):
   boot      restart, reload and kill the installed units under a separate systemd while a client works
   exporter  test sycld-exporter with Prometheus and a browser; screenshots of the page remain in build/exporter
   packages  build the Debian packages twice to the same bytes, check them with lintian, then install, use, upgrade and purge them on a copy
-            of the root folder
+            of the root folder; the same with RPM packages, built once
   machines  run tests that depend on the machine on imitated ones: with 1, 16 and 64 processors, an old processor, small caches, /tmp in
             memory and on disk
   fuzz      fuzz each target for five minutes
@@ -110,7 +110,8 @@ long_part() {
 		;;
 	packages)
 		install_packages package &&
-			script "Debian packages" packages "$top/tests/packages/packages.sh" "$top/build/packages"
+			script "Debian packages" packages "$top/tests/packages/packages.sh" "$top/build/packages" &&
+			script "RPM packages" rpm "$top/tests/packages/rpm.sh" "$top/build/rpm"
 		;;
 	machines) machines ;;
 	fuzz)

@@ -1,0 +1,49 @@
+#!/bin/bash
+# Runs in the copy of the root folder that rpm.sh makes: install, use, upgrade, remove. Nothing may be left.
+set -eu
+
+fail() {
+	echo "packages: $*" >&2
+	exit 1
+}
+
+# Folders above those of the packages belong to packages that are not here.
+files() {
+	find /etc /usr /var/cache/sycld /run -xdev \
+		\( -path /usr/share/man/index.db -o -path /etc/ld.so.cache -o -name '*.pyc' -o -path /usr/lib/sysimage \) -prune -o ! -type d -print 2>/dev/null |
+		grep -v '^/etc/\(group\|gshadow\|passwd\|shadow\|subuid\|subgid\)-\?$' | sort
+}
+
+# what COMMAND...: prints the output if it fails.
+what() {
+	"$@" >/tmp/log 2>&1 || fail "$* failed: $(cat /tmp/log)"
+}
+
+rm -rf /var/cache/sycld
+mkdir -p /run/lock
+files >/tmp/before
+
+# The names of what they need are unknown here.
+what rpm --install --nodeps /packages/one/*.rpm
+! grep -q 'scriptlet failed' /tmp/log || fail "a scriptlet failed: $(cat /tmp/log)"
+getent group sycld sycld-observers >/dev/null || fail "the installation made no group"
+[ -e /etc/systemd/system/sockets.target.wants/sycld.socket ] || fail "the socket is not enabled"
+[ "$(stat -c %a /run/sycld)" = 755 ] || fail "the folder of the sockets does not exist, or has another mode"
+grep -q '^ExecStart=/usr/sbin/sycld' /usr/lib/systemd/system/sycld.service || fail "the unit names another program"
+work=$(mktemp -d)
+(cd /packages/BUILD/sycld-* && LD_LIBRARY_PATH=/usr/lib64 PKG_CONFIG_PATH=/usr/lib64/pkgconfig AUTOPKGTEST_TMP=$work debian/tests/saxpy) ||
+	fail "the installed library and service do not work"
+
+echo '[supervisor]' >>/etc/sycld/sycld.conf
+what rpm --upgrade --nodeps /packages/RPMS/*/*.rpm
+! grep -q 'scriptlet failed' /tmp/log || fail "a scriptlet failed: $(cat /tmp/log)"
+tail -n 1 /etc/sycld/sycld.conf | grep -qx '\[supervisor\]' || fail "the upgrade has overwritten the configuration"
+[ "$(rpm --query --queryformat '%{RELEASE}' sycld)" = 2 ] || fail "the upgrade left the older release"
+[ -e /etc/systemd/system/sockets.target.wants/sycld.socket ] || fail "the upgrade has disabled the socket"
+
+what rpm --erase sycld sycld-exporter sycld-doc libsyclclient libsyclclient-devel
+! grep -q 'scriptlet failed' /tmp/log || fail "a scriptlet failed: $(cat /tmp/log)"
+grep -qx '\[supervisor\]' /etc/sycld/sycld.conf.rpmsave || fail "the removal deleted a changed configuration"
+rm /etc/sycld/sycld.conf.rpmsave
+files | diff /tmp/before - >/tmp/left || fail "the packages left or removed these files: $(head -n 20 /tmp/left)"
+echo "installed, used, upgraded and removed; nothing is left"
