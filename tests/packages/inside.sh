@@ -40,8 +40,17 @@ work=$(mktemp -d)
 	fail "the installed library and service do not work"
 }
 
+# As if a systemd ran: the upgrade must restart the service, which keeps the sessions, and must not stop anything of it.
+mkdir -p /run/systemd/system
+for program in deb-systemd-invoke systemctl; do
+	printf '#!/bin/sh\necho "$@" >>/tmp/asked\n' >"/usr/local/sbin/$program"
+	chmod +x "/usr/local/sbin/$program"
+done
 echo '[supervisor]' >>/etc/sycld/sycld.conf
 dpkg -i /packages/newer/*.deb >/tmp/log 2>&1 || fail "the upgrade failed: $(cat /tmp/log)"
+rm -r /usr/local/sbin/deb-systemd-invoke /usr/local/sbin/systemctl /run/systemd
+! grep 'stop.*sycld' /tmp/asked || fail "the upgrade stops what it should restart"
+grep -q 'try-restart sycld.service' /tmp/asked || fail "the upgrade does not restart the service: $(cat /tmp/asked)"
 tail -n 1 /etc/sycld/sycld.conf | grep -qx '\[supervisor\]' || fail "the upgrade has overwritten the configuration"
 dpkg -s sycld | grep -q '^Version: .*+later$' || fail "the upgrade left the older version"
 
