@@ -155,7 +155,12 @@ static bool set_isolation(struct configuration *c, const char *value)
 
 static bool set_filter(struct configuration *c, const char *value)
 {
-	return set_choice(value, "strict", "basic", &c->filter_is_basic);
+	bool is_basic = !strcmp(value, "basic"), is_full = !strcmp(value, "full");
+	if (!is_basic && !is_full && strcmp(value, "strict") != 0)
+		return false;
+	c->filter_is_basic = is_basic;
+	c->filter_is_full = is_full;
+	return true;
 }
 
 static bool set_unknown_users(struct configuration *c, const char *value)
@@ -235,7 +240,7 @@ static const struct key {
 	{"service", "spill", "yes or no", set_spill},
 	{"service", "slice_us", "a number from 0 to 1000000", set_slice},
 	{"isolation", "isolation", "tenant or session", set_isolation},
-	{"isolation", "filter", "strict or basic", set_filter},
+	{"isolation", "filter", "strict, full or basic", set_filter},
 	{"isolation", "processes", "a number from 1 to 4194304", set_processes},
 	{"isolation", "memory_bytes", "a number of bytes from 1 to 64T", set_memory},
 	{"isolation", "cpu_weight", "a number from 1 to 10000", set_cpu_weight},

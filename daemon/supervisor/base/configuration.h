@@ -109,6 +109,7 @@ struct configuration {
 	bool standby;       /* keeps an engine ready for the next tenant that needs one */
 	bool engine_per_session; /* isolation = session */
 	bool filter_is_basic;    /* engines may start processes, whatever their devices are */
+	bool filter_is_full;     /* PoCL is used so that it needs no processes */
 	bool refuse_unknown;     /* refuses uids that are not in the user database */
 	/* Limit, by control groups, on processes and threads of all engines of a user; 0: the
 	 * default of engine/groups.h. */

@@ -111,13 +111,20 @@ static int environment_pass(struct strings *environment, const char *const *name
 	return 0;
 }
 
-/* POCL_* variables. A cache folder of the service's own user is not for a tenant's engine. */
-static int environment_pass_pocl(struct strings *environment)
+#define POCL_SIZES "POCL_WORK_GROUP_SPECIALIZATION="
+
+/* POCL_* variables. A cache folder of the service's own user is not for a tenant's engine. With the
+ * full filter PoCL must not run its linker for each size of work-groups. */
+static int environment_pass_pocl(struct strings *environment, bool filter_is_full)
 {
+	int r = filter_is_full ? strings_add(environment, POCL_SIZES "0") : 0;
+	if (r < 0)
+		return r;
 	for (char **entry = environ; *entry; entry++) {
-		if (strncmp(*entry, "POCL_", 5) != 0 || !strncmp(*entry, "POCL_CACHE_DIR=", 15))
+		if (strncmp(*entry, "POCL_", 5) != 0 || !strncmp(*entry, "POCL_CACHE_DIR=", 15) ||
+		    (filter_is_full && !strncmp(*entry, POCL_SIZES, sizeof(POCL_SIZES) - 1)))
 			continue;
-		int r = strings_add(environment, "%s", *entry);
+		r = strings_add(environment, "%s", *entry);
 		if (r < 0)
 			return r;
 	}
@@ -129,7 +136,7 @@ static int make_environment(const struct engine_launch *launch, struct strings *
 	int r = environment_pass(environment, passed_always,
 				 sizeof(passed_always) / sizeof(*passed_always));
 	if (r == 0)
-		r = environment_pass_pocl(environment);
+		r = environment_pass_pocl(environment, launch->configuration->filter_is_full);
 	if (r == 0 && launch->user_mode)
 		r = environment_pass(environment, passed_to_own,
 				     sizeof(passed_to_own) / sizeof(*passed_to_own));

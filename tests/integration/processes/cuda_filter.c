@@ -120,20 +120,3 @@ Test(processes_cuda_filter, an_engine_whose_filter_is_refused_ends_and_its_clien
 	fault_worker_finish(&worker);
 	fake_service_end(&fake);
 }
-
-/* PoCL needs to start its linker. */
-Test(processes_cuda_filter, an_engine_with_a_cpu_device_can_start_processes,
-     .fini = teardown_filter)
-{
-	pid_t engine = begin("");
-	json_t *status = private_service_status(fake.service);
-	char *text = json_dumps(status, 0);
-	bool has_pocl = text && strstr(text, "pthread");
-	free(text);
-	json_decref(status);
-	if (!has_pocl)
-		cr_skip_test("SKIPPED: PoCL is not installed");
-	expect_basic(engine);
-	must_be_shown_as("basic-driver");
-	end();
-}

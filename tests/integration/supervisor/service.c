@@ -409,7 +409,7 @@ Test(service, configuration_errors_name_file_and_line)
 		{"[limits]\nspeed = 1\n", ":2: ", "no such limit"},
 		{"[isolation]\nisolation = process\n", ":2: ", "tenant or session"},
 		{"[isolation]\nfilter = none\n",
-		 ":2: ", "filter needs strict or basic, not 'none'"},
+		 ":2: ", "filter needs strict, full or basic, not 'none'"},
 		{"[service]\nunknown_users = yes\n",
 		 ":2: ", "unknown_users needs share or refuse, not 'yes'"},
 		{"engines = 1\n", ":1: ", "before the first"},

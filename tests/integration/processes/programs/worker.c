@@ -12,6 +12,7 @@ static const struct {
 } commands[] = {
 	{"mix", worker_mix},
 	{"usm", worker_usm},
+	{"calls", worker_calls},
 	{"churn", worker_churn},
 	{"chaos", worker_chaos},
 	{"endless", worker_endless},
