@@ -196,6 +196,30 @@ Test(cuda_checked, memory_of_tables_is_bounded)
 	checked_close(&checked);
 }
 
+/* The launch needs only the block then. */
+Test(cuda_checked, without_memory_for_a_table_no_race_is_looked_for)
+{
+	struct backend_lane *lanes[2] = {NULL};
+	struct backend_fault fault = {0};
+	struct checked checked;
+
+	if (run_is_real())
+		cr_skip_test("only the double fails on request");
+	checked_open(&checked, "race");
+	const struct backend_ops *ops = checked.run.fixture.ops;
+	for (uint32_t i = 0; i < 2; i++) {
+		cr_assert_eq(ops->lane_create(checked.run.fixture.device, BACKEND_LANE_COMPUTE,
+					      &lanes[i], &fault),
+			     0, "%s", fault.text);
+		if (i == 0)
+			double_command("fail cuMemAllocFromPoolAsync 1 2 2"); /* tried twice */
+		cr_expect_eq(race_on(&checked, lanes[i]), i == 0 ? STATUS_SUCCESS : STATUS_KERNEL);
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		ops->lane_free(lanes[i]);
+	checked_close(&checked);
+}
+
 /* Whatever is refused: the launch fails, and what it used is used again. */
 Test(cuda_checked, a_refused_launch_leaves_nothing_behind)
 {
