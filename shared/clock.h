@@ -13,8 +13,8 @@ static inline uint64_t clock_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* now + timeout; UINT64_MAX if that overflows, and for UINT64_MAX, which means no end. 0 for 0: the
- * time is over at once. */
+/* Returns now + timeout. Returns UINT64_MAX, which means no deadline, if that overflows or if the
+ * timeout is UINT64_MAX. Returns 0, which is over already, if the timeout is 0. */
 static inline uint64_t clock_deadline_ns(uint64_t timeout_ns)
 {
 	uint64_t now = timeout_ns ? clock_now_ns() : 0;

@@ -93,7 +93,7 @@ static void add_sessions(struct line *line, const Sycl__V1__AdminReply *reply)
 			 full > 1 ? "s wait" : " waits");
 }
 
-/* What an operator should know of a service that works. */
+/* Adds what an operator should know although the service works. */
 static void add_notes(struct line *line, const Sycl__V1__AdminReply *reply)
 {
 	unsigned retired = 0, drivers = 0, settings = 0;

@@ -337,11 +337,10 @@ static void trace_write_head(const struct trace_data *data, FILE *file)
 		"# width: less than all of the device where others' commands of this trace ran at the same time, an equal part each\n"
 		"# memory: not known of a group\n",
 		file);
-	write_missing(file, data->lost,
-		      "that engines noted and had no room for, or whose answer was lost");
-	write_missing(file, data->open, "that were not over at the end");
+	write_missing(file, data->lost, "that engines had no room for, or whose answer was lost");
+	write_missing(file, data->open, "that were not complete at the end");
 	write_missing(file, data->too_many, "beyond the groups and sessions that a trace may have");
-	write_missing(file, data->wrong, "that made no sense");
+	write_missing(file, data->wrong, "that were inconsistent");
 	if (data->engines_gone > 0)
 		(void)fprintf(file,
 			      "# %" PRIu32 " of %" PRIu32

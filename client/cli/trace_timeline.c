@@ -12,7 +12,7 @@
 #define DEVICE_PROCESS 1u
 #define EXACT_MOST     (1ull << 53)
 
-/* What the timeline says of one group: in the order of time. */
+/* The parts of one group in the timeline, in the order of time. */
 enum item_kind { ITEM_READY, ITEM_RUNS, ITEM_FAILED };
 
 struct item {
@@ -338,7 +338,7 @@ static void write_items(struct timeline *timeline)
 	}
 }
 
-/* Where the times came from, by the engines' claims. */
+/* The source of the times, as the engines have reported it. */
 static void write_times(const struct timeline *timeline)
 {
 	const struct trace_data *data = timeline->data;

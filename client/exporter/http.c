@@ -217,7 +217,7 @@ static int answer_path(struct http *http, struct MHD_Connection *connection, boo
 	if (refusal == MHD_HTTP_UNAUTHORIZED)
 		return answer_sentence(refusal, "a bearer token is needed\n", answer);
 	if (refusal)
-		return answer_sentence(refusal, "by that name of the host only with a token\n",
+		return answer_sentence(refusal, "a token is needed to use this name of the host\n",
 				       answer);
 	if (strcmp(path, "/metrics") == 0)
 		return answer_metrics(http, &viewer, wants_open_metrics(connection), answer);
@@ -433,7 +433,7 @@ int http_start(struct http *http)
 		int r = listen_tcp(http->options, &socket);
 		if (r < 0)
 			return r;
-		/* Without it connections are counted by address. */
+		/* Without this, connections are counted by address. */
 		http->questions = peer_user_open();
 		http->tcp = http_start_daemon(http, socket, on_tcp_request, on_tcp_connection);
 		if (!http->tcp)

@@ -19,7 +19,7 @@ struct http {
 	const struct token *token;
 	bool has_observers;
 	gid_t observers; /* with has_observers: members see all data */
-	/* Of the Unix socket and of TCP, each on that socket's thread. */
+	/* Counts of the Unix socket and of TCP, each used on that socket's thread. */
 	struct peers peers, tcp_peers;
 	int questions; /* peer_user.h, on TCP's thread; negative: users are not found */
 	struct MHD_Daemon *tcp, *local;

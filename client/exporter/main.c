@@ -57,7 +57,7 @@ static bool find_token(const struct options *options, struct token *token_out)
 		return true;
 	(void)exporter_complain(
 		path, r == -EBADMSG  ? "a token is one line of 16 to 256 printable characters"
-		      : r == -EACCES ? "this process may not read it, or others may"
+		      : r == -EACCES ? "this process may not read the file, or other users may"
 				     : strerror(-r));
 	return false;
 }

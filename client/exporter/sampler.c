@@ -32,11 +32,12 @@ static void log_change(const struct sample *before, const struct sample *now)
 	if (!now->is_up)
 		(void)fprintf(stderr, "sycld-exporter: %s\n", now->problem);
 	else
-		(void)fprintf(stderr, "sycld-exporter: the service answers%s\n",
-			      now->status.reply->service->filtered
-				      ? ", but only with what is this process's own: it is not in "
-					"the observers' group (sycld.conf(5))"
-				      : "");
+		(void)fprintf(
+			stderr, "sycld-exporter: the service answers%s\n",
+			now->status.reply->service->filtered
+				? ", but shows only this process's own user: the process is not in "
+				  "the observers' group (sycld.conf(5))"
+				: "");
 }
 
 /* Names are looked up in a copy, outside the lock, because a user database may block. */

@@ -18,7 +18,7 @@ enum portable_order {
 	PORTABLE_ORDER_OTHER    /* a fence, a word of sub-groups, one of a single language */
 };
 
-/* What a token does to the order. A line of the preprocessor that has such a word is OTHER. */
+/* The effect of a token on the order. A line of the preprocessor with such a word is OTHER. */
 enum portable_order portable_order_of(const struct portable_token *token);
 
 /* True if a build's options have such a word: a macro that they define may order accesses. */

@@ -30,8 +30,8 @@ sycl_result info_give(const void *source, size_t source_bytes, size_t bytes, voi
 		return error_set(SYCL_ERROR_INVALID, "value and bytes_out are both NULL");
 	if (value && bytes < source_bytes)
 		return error_set(SYCL_ERROR_INVALID,
-				 "the answer needs %zu bytes, there is room for %zu", source_bytes,
-				 bytes);
+				 "the result needs %zu bytes, but there is room for only %zu",
+				 source_bytes, bytes);
 	if (value && source_bytes)
 		memcpy(value, source, source_bytes);
 	if (bytes_out)

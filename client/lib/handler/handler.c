@@ -236,8 +236,9 @@ sycl_result handler_set_argument(struct handler *handler, uint32_t index,
 				 struct handler_argument argument)
 {
 	if (index >= KERNEL_ARGUMENTS_MAX)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u",
-				 index, KERNEL_ARGUMENTS_MAX);
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "argument %u: a kernel has at most %u arguments", index,
+				 KERNEL_ARGUMENTS_MAX);
 	if (index >= handler->arguments.count) {
 		sycl_result result = handler_list_room(
 			&handler->arguments, handler->inline_arguments,
@@ -264,7 +265,8 @@ static sycl_result check_accessor_index(enum handler_argument_kind kind, uint32_
 	if (kind == HANDLER_ARGUMENT_HOST)
 		return error_set(SYCL_ERROR_INVALID, "host accessor %u: a host task has at most %u",
 				 index, KERNEL_ARGUMENTS_MAX);
-	return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u", index,
+	return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+			 "argument %u: a kernel has at most %u arguments", index,
 			 KERNEL_ARGUMENTS_MAX);
 }
 

@@ -9,8 +9,9 @@ static sycl_result set_image(struct handler *handler, uint32_t index, struct buf
 			     uint32_t mode, struct handler_argument argument)
 {
 	if (index >= KERNEL_ARGUMENTS_MAX)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u",
-				 index, KERNEL_ARGUMENTS_MAX);
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "argument %u: a kernel has at most %u arguments", index,
+				 KERNEL_ARGUMENTS_MAX);
 	sycl_result result = image_check_device(image, handler->queue->device);
 	if (!result)
 		result = handler_add_requirement(handler, image, mode, 0, image->size_bytes,

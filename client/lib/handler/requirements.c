@@ -170,8 +170,9 @@ SYCL_API sycl_result sycl_handler_set_constant_accessor(sycl_handler handle, uin
 	if (size_bytes == SYCL_REST_BYTES && offset_bytes <= buffer->size_bytes)
 		size_bytes = buffer->size_bytes - offset_bytes;
 	if (index >= KERNEL_ARGUMENTS_MAX)
-		return error_set(SYCL_ERROR_KERNEL_ARGUMENT, "argument %u: a kernel has at most %u",
-				 index, KERNEL_ARGUMENTS_MAX);
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "argument %u: a kernel has at most %u arguments", index,
+				 KERNEL_ARGUMENTS_MAX);
 	if (limit && size_bytes > limit)
 		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
 				 "argument %u: %" PRIu64

@@ -149,8 +149,9 @@ static sycl_result plan_choose_devices(struct plan *plan, uint32_t count,
 static sycl_result check_count(uint32_t count, const uint64_t *natives)
 {
 	if (count == 0 || count > NATIVES_MAX || !natives)
-		return error_set(SYCL_ERROR_INVALID, "%u native objects; 1 to %u are allowed",
-				 count, NATIVES_MAX);
+		return error_set(SYCL_ERROR_INVALID,
+				 "%u native objects were given; 1 to %u are allowed", count,
+				 NATIVES_MAX);
 	return SYCL_SUCCESS;
 }
 

@@ -32,7 +32,8 @@ static sycl_result source_new(const struct context *context, sycl_source_languag
 	uint64_t bytes = source_takes_bytes(language) ? size_bytes : strlen(source);
 	uint64_t most = connection_most_source_bytes(context->object.connection);
 	if (bytes > most)
-		return error_set(SYCL_ERROR_QUOTA, "the source has %llu bytes, %llu are allowed",
+		return error_set(SYCL_ERROR_QUOTA,
+				 "the source has %llu bytes, but only %llu are allowed",
 				 (unsigned long long)bytes, (unsigned long long)most);
 	struct bundle_source *copy = malloc(sizeof(*copy) + bytes + 1);
 	if (!copy)
@@ -79,7 +80,8 @@ SYCL_API sycl_result sycl_kernel_bundle_create_input(sycl_context handle, uint32
 	if (device_count > 0 && !devices)
 		return error_set(SYCL_ERROR_INVALID, "devices is NULL");
 	if (device_count > context->device_count)
-		return error_set(SYCL_ERROR_INVALID, "%u devices; the context has %u", device_count,
+		return error_set(SYCL_ERROR_INVALID,
+				 "%u devices were given, but the context has %u", device_count,
 				 context->device_count);
 	struct device **chosen = calloc(context->device_count + 1u, sizeof(struct device *));
 	if (!chosen)
@@ -127,7 +129,7 @@ static sycl_result bundle_translate_sources(const struct bundle *input, const ch
 	struct bundle *bundle = NULL;
 	error_set_build_log(NULL);
 	if (input->state != SYCL_BUNDLE_INPUT)
-		return error_set(SYCL_ERROR_INVALID, "only a bundle in the input state is %s",
+		return error_set(SYCL_ERROR_INVALID, "only a bundle in the input state can be %s",
 				 compile_only ? "compiled" : "built");
 	sycl_result result = bundle_new(
 		input->context, compile_only ? SYCL_BUNDLE_OBJECT : SYCL_BUNDLE_EXECUTABLE,

@@ -181,7 +181,8 @@ static sycl_result check_local_size(const struct kernel *kernel, const sycl_rang
 				 local->dimensions);
 	for (uint32_t i = 0; i < local->dimensions; i++) {
 		if (local->size[i] == 0 || __builtin_mul_overflow(items, local->size[i], &items))
-			return error_set(SYCL_ERROR_ND_RANGE, "no work-group has %s work-items",
+			return error_set(SYCL_ERROR_ND_RANGE,
+					 "no work-group can have %s work-items",
 					 local->size[i] == 0 ? "0" : "so many");
 	}
 	if (kernel->max_work_group_size && items > kernel->max_work_group_size)

@@ -113,8 +113,9 @@ static sycl_result check_part_shape(const struct buffer *buffer, uint64_t elemen
 	uint64_t bytes = element_bytes;
 	bool fits = true, empty = element_bytes == 0;
 	if (range->dimensions < 1 || range->dimensions > 3 || range->reserved != 0)
-		return error_set(SYCL_ERROR_INVALID,
-				 "a view has 1 to 3 dimensions, and its reserved member is 0");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"a view must have 1 to 3 dimensions, and its reserved member must be 0");
 	for (uint32_t i = 0; i < range->dimensions; i++) {
 		fits = !__builtin_mul_overflow(bytes, range->size[i], &bytes) && fits;
 		empty = empty || range->size[i] == 0;

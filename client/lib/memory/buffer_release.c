@@ -55,9 +55,9 @@ static sycl_result buffer_copy_back(const struct buffer *buffer, void *target, u
 }
 
 /*
- * In parts, while the engine brings others? Not with a mutex, which is locked when nothing is
- * waited for any more. Nor with a deadline: that is for the engine's moves as well, and when it has
- * passed nothing may have been written.
+ * True if the contents may be copied in parts, while the engine moves other parts. Not with a
+ * mutex, which is locked only after all waits. Not with a deadline either: it also limits the
+ * engine's moves, and nothing may be written once it has passed.
  */
 static bool buffer_comes_in_parts(const struct buffer *buffer, uint64_t deadline_ns)
 {

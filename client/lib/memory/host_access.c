@@ -149,8 +149,8 @@ sycl_result host_access_answered(struct connection *c)
 	return result;
 }
 
-/* Called after the time-out: the service may still have answered, if the time was too short for any
- * answer. */
+/* Called after the time-out. The service may have answered meanwhile, if the time was too short for
+ * any answer. */
 static sycl_result host_access_granted_late(struct buffer *buffer, const struct host_access *access)
 {
 	sycl_result result = host_access_answered(buffer->object.connection);

@@ -149,7 +149,7 @@ static sycl_result host_image_result(const struct host_image *accessor, int erro
 {
 	if (error == 0)
 		return SYCL_SUCCESS;
-	return error_set(SYCL_ERROR_INVALID, "pixels of %s are of another type, or cannot be mixed",
+	return error_set(SYCL_ERROR_INVALID, "pixels of %s have another type, or cannot be mixed",
 			 image_format_find(accessor->image->image_format)->name);
 }
 

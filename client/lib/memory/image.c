@@ -39,8 +39,9 @@ static sycl_result image_check_new(sycl_image_format format, bool is_layered,
 	if (!image_format_find((uint32_t)format))
 		return error_set(SYCL_ERROR_INVALID, "%d is no image format", (int)format);
 	if (range->dimensions < 1 || range->dimensions > 3 || range->reserved != 0)
-		return error_set(SYCL_ERROR_INVALID,
-				 "the range: 1 to 3 dimensions, and reserved 0");
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"the range must have 1 to 3 dimensions, and its reserved member must be 0");
 	if (is_layered && range->dimensions < 2)
 		return error_set(
 			SYCL_ERROR_INVALID,

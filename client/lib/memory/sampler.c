@@ -43,9 +43,10 @@ sycl_result sampler_check(const sycl_sampler *sampler, struct image_sampler *sam
 sycl_result image_check_filter(const struct buffer *image, const struct image_sampler *sampler)
 {
 	if (sampler->linear && !image_format_is_float(image->image_format))
-		return error_set(SYCL_ERROR_INVALID,
-				 "linear filtering of %s, whose pixels are integers",
-				 image_format_find(image->image_format)->name);
+		return error_set(
+			SYCL_ERROR_INVALID,
+			"linear filtering is not possible for %s, whose pixels are integers",
+			image_format_find(image->image_format)->name);
 	return SYCL_SUCCESS;
 }
 

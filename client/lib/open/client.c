@@ -104,8 +104,9 @@ static sycl_result client_try_to_open(const struct open_request *request,
 sycl_result client_open(const struct open_request *request, struct connection **connection_out)
 {
 	if (!fork_guard_works())
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "this kernel lacks MADV_WIPEONFORK, which the library needs");
+		return error_set(
+			SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+			"the system's kernel lacks MADV_WIPEONFORK, which the library needs");
 	for (int i = 0;; i++) {
 		bool is_gone = false;
 		sycl_result result = client_try_to_open(request, connection_out, &is_gone);

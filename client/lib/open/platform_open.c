@@ -48,7 +48,8 @@ static sycl_result open_request_from_options(const struct sycl_open_options *opt
 		return error_set(SYCL_ERROR_INVALID, "options: struct_bytes is wrong; start from "
 						     "SYCL_OPEN_OPTIONS_INIT");
 	if (options && options->helper_threads > HELPERS_MAX)
-		return error_set(SYCL_ERROR_INVALID, "%u helper threads; at most %u are allowed",
+		return error_set(SYCL_ERROR_INVALID,
+				 "%u helper threads were requested; at most %u are allowed",
 				 options->helper_threads, HELPERS_MAX);
 	if (bytes == sizeof(*options) && options->check > 1)
 		return error_set(SYCL_ERROR_INVALID, "options: check is %u, neither 0 nor 1",

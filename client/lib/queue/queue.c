@@ -109,8 +109,8 @@ SYCL_API sycl_result sycl_queue_create(sycl_context context_handle, sycl_device 
 				 properties);
 	if ((properties & SYCL_QUEUE_ENABLE_PROFILING) &&
 	    !(device->facts->aspects >> SYCL_ASPECT_QUEUE_PROFILING & 1))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED, "%s keeps no times of commands",
-				 device->facts->name);
+		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+				 "%s does not measure the times of commands", device->facts->name);
 	if (!device->facts->available)
 		return error_set(SYCL_ERROR_RUNTIME, "%.80s is not available%s%.200s",
 				 device->facts->name,

@@ -7,8 +7,7 @@
 
 static sycl_result no_such_info(uint32_t info)
 {
-	return error_set(SYCL_ERROR_INVALID,
-			 "the backend defines no info %u: it has none of its own", info);
+	return error_set(SYCL_ERROR_INVALID, "the backend defines no information %u", info);
 }
 
 /* The handle must be good all the same; what the other parameters are does not matter then. */

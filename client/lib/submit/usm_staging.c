@@ -144,7 +144,8 @@ static sycl_result send_copy(const struct handler *handler, struct usm_staging *
 	return SYCL_SUCCESS;
 }
 
-/* From the program: now, or in turn if something on its way may still write those bytes. */
+/* Copies from the program: now, or as a command in order if a host task may still write those
+ * bytes. */
 static sycl_result staging_send_from_program(const struct handler *handler,
 					     struct usm_staging *staging, sycl_event *event_out)
 {

@@ -32,7 +32,8 @@ uint64_t sched_expect_sleep_ns(uint64_t rest_ns, uint64_t now_ns, uint64_t end_n
 		return rest_ns;
 	if (now_ns + SCHED_EXPECT_MARGIN_NS >= end_ns)
 		return 0;
-	/* Never longer than without: other commands may be in flight, and be over before. */
+	/* Never later than without this prediction, because other commands in flight may end
+	 * earlier. */
 	uint64_t until = end_ns - SCHED_EXPECT_MARGIN_NS - now_ns;
 	return until < rest_ns ? until : rest_ns;
 }

@@ -20,7 +20,7 @@
 #define READ_AHEAD_SHARED 160u /* limit of each session beside others */
 
 #define READ_AHEAD_HELD_NS 2000000u    /* longest that a session is held */
-#define READ_AHEAD_FREE_NS 1000000000u /* how long the session is then not held */
+#define READ_AHEAD_FREE_NS 1000000000u /* how long the session is not held afterwards */
 
 struct read_ahead {
 	uint32_t most;          /* one of the two limits above */

@@ -216,8 +216,7 @@ static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message,
 
 	if (source < 0 || helper->count == HELPER_JOBS_MAX) {
 		refuse_job(helper, message->job,
-			   source < 0 ? "no source came with the build"
-				      : "too many builds at one time");
+			   source < 0 ? "the build has no source" : "too many builds at one time");
 		return;
 	}
 	struct helper_job *job = &helper->jobs[helper->count++];

@@ -50,8 +50,9 @@ enum burst_result {
 int command_burst(struct session *session, const Sycl__V1__CommandGroup *message,
 		  const struct group_burst *burst, struct group_checked **checked);
 /*
- * stretch.c: the group at hand, which is applied to shape `number`, and those behind it in the ring
- * as one task. More than 0: so many were taken. 0: none. Negative: the session will close.
+ * stretch.c: takes the present group, which is applied to shape `number`, and the groups behind it
+ * in the ring as one task. Returns the number of groups taken, which may be 0. Negative: the
+ * session will close.
  */
 int command_take_stretch(struct session *session, uint32_t number,
 			 const Sycl__V1__CommandGroup *group);

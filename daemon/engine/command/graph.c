@@ -8,8 +8,9 @@ static int check_graphs_agreed(struct session *session)
 {
 	if (session->features & FEATURE_GRAPHS)
 		return 0;
-	return session_violation(session, "record %llu is about graphs, which were not agreed on",
-				 (unsigned long long)session->record);
+	return session_violation(
+		session, "record %llu is about graphs, but the session did not agree on graphs",
+		(unsigned long long)session->record);
 }
 
 /* 0; 1 with a fault. */
@@ -87,7 +88,8 @@ static int check_host_task(struct session *session, const Sycl__V1__HostTask *ta
 	if (task->on_device && !session_has_natives(session) &&
 	    !(session->features & FEATURE_NATIVE_NODES))
 		return session_violation(
-			session, "a graph's node is a native command, which was not agreed on");
+			session,
+			"a node of a graph is a native command, but the session did not agree on those");
 	if (task->early_event)
 		return session_violation(session, "a graph's node names an early event");
 	return 0;
@@ -139,8 +141,9 @@ static int check_condition_message(struct session *session, struct graph *graph,
 	struct context_device found;
 	struct backend_fault fault;
 	if (!(session->features & FEATURE_GRAPH_CONDITION))
-		return session_violation(session,
-					 "a graph's node is a condition, which was not agreed on");
+		return session_violation(
+			session,
+			"a node of a graph is a condition, but the session did not agree on conditions");
 	if (condition->kind != SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_IF &&
 	    condition->kind != SYCL__V1__GRAPH_CONDITION_KIND__GRAPH_CONDITION_KIND_WHILE)
 		return session_violation(session, "%d is no kind of condition",
@@ -373,8 +376,9 @@ int command_graph_switch(struct session *session, const Sycl__V1__Command *comma
 	const Sycl__V1__GraphSwitch *message = command->graph_switch;
 	struct graph *graph;
 	if (!(session->features & FEATURE_GRAPH_SWITCH))
-		return session_violation(session,
-					 "a graph's node is switched, which was not agreed on");
+		return session_violation(
+			session,
+			"a node of a graph is switched, but the session did not agree on switches");
 	int r = graph_get(session, message->graph, &graph);
 	if (r != 0)
 		return r < 0 ? r : 0;

@@ -18,8 +18,9 @@ static int check_group_limits(struct session *session, struct queue *queue, uint
 			fault, STATUS_QUOTA,
 			"%" PRIu64 " command groups are in flight, and no more are allowed", most);
 	if (!failure_list_open(&queue->failures, queue->window.last + 1))
-		return fault_set(fault, STATUS_QUOTA,
-				 "too many groups of this queue have failed: it takes no more");
+		return fault_set(
+			fault, STATUS_QUOTA,
+			"too many groups of this queue have failed: the queue accepts no more");
 	return 0;
 }
 

@@ -30,7 +30,7 @@ int command_host_task_done(struct session *session, const Sycl__V1__Command *com
 					 " is no host task that runs now",
 					 message->group, message->queue);
 	if (message->status > 0)
-		return session_violation(session, "a host task cannot end with %d",
+		return session_violation(session, "the result of a host task cannot be %d",
 					 message->status);
 	struct backend_fault fault = {.status = 0};
 	if (message->status < 0) {

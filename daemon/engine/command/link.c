@@ -20,8 +20,9 @@ static int take_objects(struct session *session, const Sycl__V1__BundleLink *mes
 			return fault_set(fault, STATUS_INVALID,
 					 "bundle %zu is no object: compile it", i);
 		if (objects_out[i]->is_native_object)
-			return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-					 "objects over native programs are linked with such alone");
+			return fault_set(
+				fault, STATUS_FEATURE_NOT_SUPPORTED,
+				"objects of native programs can only be linked with each other");
 		if (objects_out[i]->device != found->device ||
 		    objects_out[i]->context != found->context)
 			return fault_set(fault, STATUS_INVALID,

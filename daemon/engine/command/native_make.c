@@ -217,7 +217,8 @@ static int check_native_make(struct session *session, const Sycl__V1__NativeMake
 			fault, STATUS_FEATURE_NOT_SUPPORTED,
 			"native handles are for programs with an engine of their own in their process");
 	if (message->n_natives == 0 || message->n_natives > most)
-		return fault_set(fault, STATUS_INVALID, "%zu native objects; 1 to %zu are taken",
+		return fault_set(fault, STATUS_INVALID,
+				 "%zu native objects were given; 1 to %zu are allowed",
 				 message->n_natives, most);
 	for (size_t i = 0; i < message->n_natives; i++)
 		if (message->natives[i] == 0)

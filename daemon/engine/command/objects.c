@@ -47,7 +47,7 @@ int context_check_devices(struct session *session, const uint32_t *list, size_t 
 					 first ? list[i] : list[0]);
 		if (device->platform != first->platform)
 			return fault_set(fault, STATUS_INVALID,
-					 "the devices of a context are of one platform");
+					 "the devices of a context must belong to one platform");
 		if (device->facts->context_set != first->facts->context_set)
 			return fault_set(fault, STATUS_INVALID, "%s and %s do not fit one context",
 					 first->facts->name, device->facts->name);
@@ -246,7 +246,8 @@ static int check_temporary(struct session *session, const Sycl__V1__BufferCreate
 {
 	if (!(session->features & FEATURE_TEMPORARIES))
 		return session_violation(
-			session, "a temporary of graphs is made, and such were not agreed on");
+			session,
+			"a temporary of graphs is made, but the session did not agree on temporaries");
 	if (message->range || message->initialised || message->device ||
 	    message->export_kind != SYCL__V1__EXPORT_KIND__EXPORT_KIND_NONE)
 		return session_violation(

@@ -12,8 +12,9 @@ static int check_agreed(struct session *session)
 {
 	if (session->features & FEATURE_RESUBMIT)
 		return 0;
-	return session_violation(session, "record %llu is about shapes, which were not agreed on",
-				 (unsigned long long)session->record);
+	return session_violation(
+		session, "record %llu is about shapes, but the session did not agree on shapes",
+		(unsigned long long)session->record);
 }
 
 static int check_number(struct session *session, uint32_t number)
@@ -32,7 +33,8 @@ int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *
 		r = check_number(session, message->shape);
 	if (r == 0 && message->action_case == SYCL__V1__COMMAND_GROUP__ACTION_COPY &&
 	    !(session->features & FEATURE_USM_ENDS))
-		r = session_violation(session, "shape %u is a copy, which was not agreed on",
+		r = session_violation(session,
+				      "shape %u is a copy, but the session did not agree on those",
 				      message->shape);
 	if (r < 0)
 		return r;

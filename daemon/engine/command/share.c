@@ -129,7 +129,9 @@ int command_buffer_export(struct session *session, const Sycl__V1__Command *comm
 	struct buffer *buffer;
 	struct backend_fault fault;
 	if (message->at_once && !(session->features & FEATURE_NATIVE))
-		return session_violation(session, "an export at once was not agreed on");
+		return session_violation(
+			session,
+			"a buffer is exported at once, but the session did not agree on that");
 	int r = object_get(session, message->buffer, OBJECT_BUFFER, &buffer, &fault);
 	if (r == 0)
 		r = buffer_start_export(session, buffer, message->at_once, &fault);
@@ -151,7 +153,7 @@ static int buffer_keep_shared_name(struct buffer *buffer,
 	if (shared_memory_name(buffer->shared, shared) < 0)
 		return fault_set(
 			fault, STATUS_FEATURE_NOT_SUPPORTED,
-			"this kernel cannot compare descriptors, which sharing by descriptor needs");
+			"the system's kernel cannot compare descriptors, which sharing by descriptor needs");
 	return 0;
 }
 

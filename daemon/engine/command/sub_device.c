@@ -142,7 +142,8 @@ static int take_native_sub_device(struct session *session,
 	if (sub_devices_left(session) == 0)
 		return sub_device_quota_fault(fault);
 	if (message->n_objects != 1)
-		return fault_set(fault, STATUS_INVALID, "%zu ids for one native sub-device",
+		return fault_set(fault, STATUS_INVALID,
+				 "%zu ids were given for one native sub-device",
 				 message->n_objects);
 	if (scheduler_sub_device_take(session->engine->scheduler,
 				      (enum backend_kind)message->backend, message->native, devices,

@@ -42,7 +42,7 @@ static int window_check_numbers(const struct queue *queue, const Sycl__V1__Queue
 	if (message->hit > BACKEND_L2_PERSISTING || message->miss > BACKEND_L2_STREAMING)
 		return fault_set(
 			fault, STATUS_INVALID,
-			"what a window hits is normal, streaming or persisting, what it misses normal or streaming");
+			"hits of a window are normal, streaming or persisting; its misses are normal or streaming");
 	return 0;
 }
 

@@ -21,7 +21,8 @@ void fair_queue_set_grant(struct fair_queue *queue, uint32_t part, uint64_t now_
 		queue->grant.since_ns = queue->now_ns;
 }
 
-/* Little is saved: an engine that was idle does not get the whole device afterwards. */
+/* The most time that may be saved up. It is short, so that an engine that was idle does not get the
+ * whole device afterwards. */
 static int64_t grant_most_ns(const struct fair_queue *queue)
 {
 	int64_t most = (int64_t)(queue->config.saved_ns * queue->grant.part / FAIR_QUEUE_WHOLE);

@@ -45,7 +45,7 @@ bool fair_queue_probe_holds(struct fair_queue *queue);
 /* This session has the turn. True: its next group should be a probe. */
 bool fair_queue_probe_wants(const struct fair_queue *queue,
 			    const struct fair_queue_session *session);
-/* Then, while groups are in flight: nothing is sent until they have ended, or are overdue. */
+/* If groups are in flight after that, nothing is sent until they have ended or are overdue. */
 bool fair_queue_probe_drain(struct fair_queue *queue);
 /* The probe was decided, and nothing else is in flight. */
 void fair_queue_probe_begin(struct fair_queue *queue, struct fair_queue_group *group);

@@ -116,8 +116,8 @@ static void end_turn(struct fair_queue_class_state *state, struct fair_queue_ses
 	list_push_back(&state->round, &session->turn);
 }
 
-/* No session could afford its next group in one round: give as many rounds at once as the first
- * that can needs. */
+/* No session could afford its next group in one round. Gives as many rounds at once as the session
+ * needs that can afford its group first. */
 static void class_skip_rounds(struct fair_queue_class_state *state)
 {
 	uint64_t rounds = UINT64_MAX;
@@ -351,7 +351,7 @@ static void next_of_class(const struct fair_queue *queue, uint32_t class, uint64
 		next_due_ns(queue, state, when_ns);
 		take_earlier_ns(when_ns, fair_queue_load_room_ns(&queue->above, config->narrow_ns,
 								 config->stall_ns));
-		/* Or when no session of a class that goes first has been active for a while. */
+		/* Also when no session of a class that goes first has been active for a while. */
 		for (uint32_t i = queue->latency_is_apart ? FAIR_QUEUE_NORMAL : FAIR_QUEUE_LATENCY;
 		     i < class; i++)
 			if (queue->classes[i].seen_ns + config->remembered_ns > queue->now_ns)

@@ -59,9 +59,9 @@ static const char *replay_reason_text(enum graph_replay_reason reason)
 	case GRAPH_REPLAY_CHANGE:
 		return "it must be rebuilt, and launches of it are open";
 	case GRAPH_REPLAY_NODE:
-		return "one of its nodes is refused";
+		return "the driver refuses one of its nodes";
 	default:
-		return "its device's driver does not take it";
+		return "the device's driver refuses it";
 	}
 }
 
@@ -73,8 +73,8 @@ static int refuse_replay(const struct graph_launch *launch, enum graph_replay_re
 	if (launch->graph->native_count > 0)
 		return fault_set(
 			fault, STATUS_FEATURE_NOT_SUPPORTED,
-			"a graph with native commands is launched as one, on one native queue at a time, with what it "
-			"was made with");
+			"a graph with native commands cannot be launched node by node: launch it on one native queue "
+			"at a time, with the objects that it was finalized with");
 	if (cause->status) {
 		*fault = *cause;
 		return 1;
@@ -116,8 +116,8 @@ int graph_launch(struct session *session, struct queue *queue,
 	struct graph_launch launch = {.session = session, .queue = queue, .message = message};
 	const Sycl__V1__GraphLaunch *named = message->graph_launch;
 	if (!(session->features & FEATURE_GRAPHS))
-		return session_violation(session,
-					 "a graph is launched, and graphs were not agreed on");
+		return session_violation(
+			session, "a graph is launched, but the session did not agree on graphs");
 	int r = object_get(session, named->graph, OBJECT_GRAPH, &launch.graph, fault);
 	if (r == 0)
 		r = check_launch(session, queue, launch.graph, named, fault);

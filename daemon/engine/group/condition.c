@@ -15,7 +15,8 @@ static int check_word_of_buffer(const struct group_scratch *scratch,
 				struct task_request *request, struct backend_fault *fault)
 {
 	if (condition->requirement >= request->requirement_count)
-		return fault_set(fault, STATUS_INVALID, "there is no requirement %u, there are %u",
+		return fault_set(fault, STATUS_INVALID,
+				 "there is no requirement %u; the group has %u",
 				 condition->requirement, request->requirement_count);
 	const struct task_requirement *requirement = &scratch->requirements[condition->requirement];
 	uint64_t offset = condition->offset_bytes, begin = requirement->offset_bytes;

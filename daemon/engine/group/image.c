@@ -55,8 +55,8 @@ static int image_check_device_size(const struct queue *queue, const struct backe
 		if (size > group_image_size_limit(facts, image, d))
 			return fault_set(
 				fault, STATUS_INVALID,
-				"an image of size %" PRIu64 "; the device %s allows %" PRIu64, size,
-				facts->name, group_image_size_limit(facts, image, d));
+				"an image has a size of %" PRIu64 "; the device %s allows %" PRIu64,
+				size, facts->name, group_image_size_limit(facts, image, d));
 	}
 	return 0;
 }

@@ -32,7 +32,7 @@ static int check_native_command(const struct session *session, const struct queu
 			fault, STATUS_FEATURE_NOT_SUPPORTED,
 			"a native command needs an engine in the application's own process");
 	if (!native->function)
-		return fault_set(fault, STATUS_INVALID, "a native command without a function");
+		return fault_set(fault, STATUS_INVALID, "the native command has no function");
 	if (!(queue->facts->features & feature))
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
 				 "this device takes no native commands%s",

@@ -14,8 +14,9 @@ static int check_place(const struct group_scratch *scratch, const struct task_re
 		       struct backend_fault *fault)
 {
 	if (index >= request->requirement_count)
-		return fault_set(fault, STATUS_INVALID, "there is no requirement %u, there are %u",
-				 index, request->requirement_count);
+		return fault_set(fault, STATUS_INVALID,
+				 "there is no requirement %u; the group has %u", index,
+				 request->requirement_count);
 	const struct task_requirement *requirement = &scratch->requirements[index];
 	if (!(requirement->mode & needed_bit))
 		return fault_set(fault, STATUS_ACCESSOR,
@@ -38,8 +39,9 @@ static int group_check_host_end(struct session *session, const struct queue *que
 	if (!is_usm && message->place_case != SYCL__V1__MEMORY_END__PLACE_ARENA)
 		return fault_set(fault, STATUS_INVALID, "an end of the copy is missing");
 	if (is_usm && !(session->features & FEATURE_USM_ENDS))
-		return session_violation(session,
-					 "an end of a copy is USM, which was not agreed on");
+		return session_violation(
+			session,
+			"an end of a copy is USM, but the session did not agree on USM there");
 	if (message->offset_bytes)
 		return fault_set(fault, STATUS_INVALID,
 				 "an offset belongs to a buffer, not to memory of the host");
@@ -94,9 +96,8 @@ static int read_box(const Sycl__V1__Copy *copy, struct copy_box *box_out, uint64
 		};
 	if (!copy_box_bytes(&box, &bytes) || !copy_box_span(&box, &box.source, &spans_out[0]) ||
 	    !copy_box_span(&box, &box.destination, &spans_out[1]))
-		return fault_set(
-			fault, STATUS_INVALID,
-			"rows or slices of the copy's box lie in each other, or reach beyond 64 bits");
+		return fault_set(fault, STATUS_INVALID,
+				 "rows or slices of the copy's box overlap, or exceed 64 bits");
 	*box_out = box;
 	return 0;
 }
@@ -195,7 +196,8 @@ int group_check_host_update(struct session *session, const struct queue *queue,
 	(void)queue;
 	const Sycl__V1__HostUpdate *update = group->host_update;
 	if (update->requirement >= request->requirement_count)
-		return fault_set(fault, STATUS_INVALID, "there is no requirement %u, there are %u",
+		return fault_set(fault, STATUS_INVALID,
+				 "there is no requirement %u; the group has %u",
 				 update->requirement, request->requirement_count);
 	if (!(session->engine->scratch.requirements[update->requirement].mode & ACCESS_READ_BIT))
 		return fault_set(fault, STATUS_ACCESSOR,

@@ -34,8 +34,8 @@
 	((uint32_t)(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |  \
 		    CLONE_NEWPID | CLONE_NEWNET))
 
-/* What makes a child a thread of this process. AddressSanitizer reads this process from a child
- * that no tracer follows. */
+/* The flags that make a child a thread of this process. AddressSanitizer reads this process from a
+ * child that no tracer follows. */
 #ifdef FINDS_LEAKS
 #define NO_PROCESS ((uint32_t)(CLONE_THREAD | CLONE_UNTRACED))
 #else
@@ -103,7 +103,8 @@ static const uint16_t refused[] = {
 #endif
 };
 
-/* Where no driver needs another process. clone has flags; clone3 is refused already. */
+/* Used if no driver needs another process. clone has its flags in a register; clone3 is refused
+ * already. */
 static const uint16_t refused_processes[] = {
 #ifdef SYS_fork
 	SYS_fork,

@@ -294,8 +294,8 @@ static int start_engine(const struct arguments *arguments)
 	return run_engine(arguments, builds);
 }
 
-/* The same for an engine that gets its user last. An engine that ends here ends with _exit: the
- * kernel frees the driver's resources, and takes less time for it than the driver. */
+/* Serves as an engine that gets its user later. An engine that ends here ends with _exit, because
+ * the kernel frees the driver's resources faster than the driver does. */
 static int serve_as_standby(struct arguments *arguments)
 {
 	static struct standby_adoption adoption;

@@ -282,7 +282,8 @@ int standby_wait(const struct standby_settings *settings, struct standby_adoptio
 	return r == -ECONNRESET || r == -EPIPE ? 0 : r;
 }
 
-/* Made by the supervisor, and the user's alone. An engine does without, if it cannot be opened. */
+/* The supervisor has made the folder for this user alone. If it cannot be opened, the engine works
+ * without a cache. */
 static void cache_fd_to_folder(const char *folder)
 {
 	CLEANUP(close_fd)

@@ -22,8 +22,8 @@ struct standby_settings {
 	bool change_user;                   /* the user will be another one than the engine's own */
 	const char *const *backend_options; /* as engine_options */
 	const char *cache_directory; /* the own user's folder; NULL: none, or not known yet */
-	/* Where it may make a folder of its own, and only its own user has such right; NULL: the
-	 * folder for temporary files. */
+	/* The parent folder in which it may make a folder of its own; only its user may write
+	 * there. NULL: the folder for temporary files. */
 	const char *scratch_directory;
 };
 

@@ -28,7 +28,7 @@ static void on_loop_idle(uv_idle_t *idle)
 	(void)idle;
 }
 
-/* The next turn handles the rest. */
+/* The timer only wakes the loop: the next turn does the work. */
 static void on_fair_queue_timer(uv_timer_t *timer)
 {
 	(void)timer;
@@ -77,8 +77,8 @@ static void review_spinners(struct engine *engine)
 	}
 }
 
-/* In the order in which they rang: records of one program in two sessions are mostly read in its
- * order. */
+/* Takes sessions in the order in which they rang, so that records of one program in two sessions
+ * are mostly read in the program's order. */
 static void take_woken_sessions(struct engine *engine)
 {
 	while (!list_empty(&engine->woken)) {
@@ -126,7 +126,7 @@ static void close_doomed_sessions(struct engine *engine)
 		session_close(list_entry(engine->doomed.next, struct session, doomed_link));
 }
 
-/* Some of their groups have ended, or enough time has. */
+/* Called when groups of held sessions have ended, or enough time has passed. */
 static void continue_held_sessions(struct engine *engine)
 {
 	struct list *next;
@@ -289,7 +289,7 @@ static void on_prepare(uv_prepare_t *prepare)
 		uv_stop(&engine->loop);
 }
 
-/* A device's thread has something, which the next turn takes; or the engine is to stop. */
+/* A device's thread has messages, which the next turn takes, or the engine has to stop. */
 static void on_engine_bell(struct engine *engine)
 {
 	if (atomic_load(&engine->wanted) &&

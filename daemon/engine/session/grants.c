@@ -7,7 +7,7 @@ int session_grant_put(struct session *session, uint64_t buffer, int descriptor)
 	struct session_grants *grants = &session->grants;
 	if (grants->count == SESSION_GRANTS_MAX) {
 		close_fd(&descriptor);
-		return session_violation(session, "%u descriptors came that no record has named",
+		return session_violation(session, "%u descriptors arrived that no record has named",
 					 SESSION_GRANTS_MAX);
 	}
 	grants->entries[grants->count].buffer = buffer;

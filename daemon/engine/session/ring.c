@@ -296,7 +296,7 @@ static int run_record(struct session *session)
 
 static bool session_is_far_ahead(struct session *session)
 {
-	/* Most are never. */
+	/* Most sessions never are. */
 	if (session->groups_open < READ_AHEAD_SHARED / 2 && session->ahead.since_ns == 0)
 		return false;
 	return !session->engine->never_window &&

@@ -127,7 +127,7 @@ static void wake_front_unowned(struct scheduler_device *device)
 	take_ownership_again(device);
 }
 
-/* Whoever finds something to do here wakes this thread, or does it. */
+/* A thread that finds work for this device wakes this thread, or does the work itself. */
 static void sleep_unowned(struct scheduler_device *device, uint64_t ns)
 {
 	(void)pthread_mutex_unlock(&device->ownership);

@@ -183,7 +183,7 @@ static void order_resume_all(struct supervisor *supervisor)
 		bool was_drained = tenant->drained;
 		tenant->drained = false;
 		tenant->drained_by = (struct order_origin){.since_unix_seconds = 0};
-		/* That order may have been the only reason for keeping the tenant. */
+		/* The removed order may have been the only reason for keeping the tenant. */
 		if (was_drained)
 			tenant_review(tenant);
 	}

@@ -72,7 +72,7 @@ static int kept_drains_collect(const struct supervisor *supervisor, struct kept_
 	return 0;
 }
 
-/* Who has paused which session. */
+/* Records which operator has paused which session. */
 struct kept_pauses {
 	Sycl__V1__KeptPause *rows;
 	Sycl__V1__OrderOrigin *origins;

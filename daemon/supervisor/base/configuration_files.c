@@ -68,7 +68,7 @@ static int configuration_read_drop_ins(const char *path, struct configuration *c
 						    findings->context);
 		else
 			findings->found(findings->context, true,
-					"there are more files than the 32 there may be");
+					"there are more than 32 files, which is the limit");
 		result = result < 0 ? result : r;
 		free(entries[i]);
 	}

@@ -104,7 +104,7 @@ const char *configuration_shares_set(struct configuration_shares *shares, const 
 			return "is none of mode, default, uid.NUMBER, user.NAME, group.NAME";
 		entry = share_entry_of(shares, &owner);
 		if (!entry)
-			return "is one more than there may be";
+			return "is one more than the limit";
 		place = &entry->share;
 	}
 	if (place->given && place->origin.file == origin.file)

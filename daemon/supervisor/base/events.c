@@ -115,7 +115,7 @@ static uint64_t event_part_number(const struct event *event)
 	return event->uid >> BLOCK_SHIFT ? BLOCKS_BEGIN + (event->uid >> BLOCK_SHIFT) : event->uid;
 }
 
-/* There are as many parts as events, so one is free if there is room for an event. */
+/* There are as many parts as events. So if there is room for an event, a part is free, too. */
 static struct event_part *event_part_get(struct event_list *list, uint64_t whose)
 {
 	struct event_part *unused = NULL;
@@ -131,7 +131,8 @@ static struct event_part *event_part_get(struct event_list *list, uint64_t whose
 	return unused;
 }
 
-/* Frees the oldest event of the part with the most events; `whose` is to get one more. */
+/* Removes the oldest event of the part with the most events. The part `whose` counts as one larger,
+ * because it will get the new event. */
 static struct kept_event *event_drop_oldest_of_largest(struct event_list *list, uint64_t whose)
 {
 	struct event_part *largest = NULL;
@@ -206,7 +207,7 @@ static const struct kept_event *event_reader_next(const struct event_reader *rea
 	return kept;
 }
 
-/* From the end, as readers have most of the list already. */
+/* Searches from the end, because readers mostly have the rest already. */
 static const struct kept_event *event_reader_place_after(const struct event_reader *reader,
 							 const struct event_list *list,
 							 uint64_t number)

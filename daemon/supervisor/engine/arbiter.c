@@ -94,7 +94,7 @@ static void on_arbiter_timer(uv_timer_t *timer);
 static void arbiter_answer(struct engine *engine, uint64_t bytes)
 {
 	engine->memory.wanted = 0;
-	/* An engine that does not read waits until its own bound. */
+	/* If the engine does not read the answer, it waits until its own time limit. */
 	(void)engine_send_memory_answer(engine, engine->memory.ask, bytes);
 }
 
@@ -184,7 +184,7 @@ static bool arbiter_decide(struct supervisor *supervisor, struct memory_case *of
 	return is_requested;
 }
 
-/* Whoever has not replied in time, or not freed anything, is not counted on for a while. */
+/* For a while, does not count on engines that have not replied in time or have freed nothing. */
 static void arbiter_distrust_silent_engines(struct supervisor *supervisor,
 					    const struct memory_case *of, uint64_t now_ns)
 {

@@ -70,7 +70,7 @@ void engine_return_connected(void *context, int connection)
 	struct engine *engine = engine_return_find(supervisor, pid);
 	if (!engine || engine->tenant->uid != uid || engine->is_refused || engine->control >= 0 ||
 	    engine_has_ended(engine)) {
-		log_debug("engine", "uid %lu, pid %ld is no engine that is expected",
+		log_debug("engine", "uid %lu, pid %ld is not an engine that this service expects",
 			  (unsigned long)uid, (long)pid);
 		return;
 	}

@@ -118,7 +118,7 @@ static int check_configuration(const struct options *options)
 	return options->check_strictly && check.warnings ? EXIT_CONFIGURATION : EXIT_SUCCESS;
 }
 
-/* Used at the start of the service, which ends with the first error. */
+/* Logs errors only: the start of the service ends with the first one. */
 static void log_start_finding(void *context, bool is_error, const char *text)
 {
 	(void)context;

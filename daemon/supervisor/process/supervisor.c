@@ -181,7 +181,8 @@ static void on_client_connected(void *context, int connection)
 static void on_stop_deadline(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
-	log_error("service", "%u engines do not end: they are left", supervisor->engine_count);
+	log_error("service", "%u engines do not end: the service ends without them",
+		  supervisor->engine_count);
 	supervisor_end_loop(supervisor);
 }
 

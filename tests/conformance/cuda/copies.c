@@ -194,9 +194,9 @@ Test(cuda_copies, ranges_outside_and_copies_onto_themselves_are_refused)
 		struct backend_command itself = onto;
 		itself.copy.source = itself.copy.destination = scene.memory;
 		struct backend_fault fault = fixture_submit_fails(&scene.fixture, 1, &outside);
-		cr_assert_str_eq(fault.text, "a range that is not inside of its memory");
+		cr_assert_str_eq(fault.text, "the range is not inside of its memory");
 		fault = fixture_submit_fails(&scene.fixture, 1, &itself);
-		cr_assert_str_eq(fault.text, "a copy onto itself");
+		cr_assert_str_eq(fault.text, "the source and the destination of the copy overlap");
 		copies_close(&scene, false);
 	}
 }

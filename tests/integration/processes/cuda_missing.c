@@ -119,7 +119,8 @@ static const struct reason not_opened[] = {
 	{"fail cuDevicePrimaryCtxRetain 1 46 1000", "exclusive while another process uses it"},
 	{"fail cuDevicePrimaryCtxRetain 1 214 1000", "ECC could not correct"},
 	{"fail cuDevicePrimaryCtxRetain 1 2 1000", "out of memory"},
-	{"fail cuDevicePrimaryCtxRetain 1 808 1000", "the MPS server has all the clients it takes"},
+	{"fail cuDevicePrimaryCtxRetain 1 808 1000",
+	 "the MPS server has its maximum number of clients"},
 	{"fail cuStreamCreateWithPriority 1 999 1000", "unknown error"},
 };
 

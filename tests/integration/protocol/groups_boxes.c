@@ -42,14 +42,14 @@ Test(groups, D20_boxes_are_checked)
 		uint64_t value;
 		const char *text;
 	} cases[] = {
-		{&b.box.source_row_pitch, 3, "lie in each other"},
-		{&b.box.destination_row_pitch, 0, "lie in each other"},
-		{&b.box.source_slice_pitch, 40, "lie in each other"},
-		{&b.box.destination_slice_pitch, 65, "lie in each other"},
-		{&b.box.rows, UINT64_MAX, "lie in each other"},
-		{&b.box.slices, UINT64_MAX, "lie in each other"},
-		{&b.box.width_bytes, UINT64_MAX, "lie in each other"},
-		{&b.box.source_slice_pitch, UINT64_MAX & ~(uint64_t)15, "lie in each other"},
+		{&b.box.source_row_pitch, 3, "overlap"},
+		{&b.box.destination_row_pitch, 0, "overlap"},
+		{&b.box.source_slice_pitch, 40, "overlap"},
+		{&b.box.destination_slice_pitch, 65, "overlap"},
+		{&b.box.rows, UINT64_MAX, "overlap"},
+		{&b.box.slices, UINT64_MAX, "overlap"},
+		{&b.box.width_bytes, UINT64_MAX, "overlap"},
+		{&b.box.source_slice_pitch, UINT64_MAX & ~(uint64_t)15, "overlap"},
 		{&b.box.slices, 65, "not inside"},
 		{&b.box.source_slice_pitch, 1ull << 40, "not inside"},
 		{&b.build.source.offset_bytes, 4096 - 99, "not inside"},

@@ -201,7 +201,7 @@ Test(groups, R6_windows_that_cannot_be_are_refused, .timeout = 60)
 	refuse((struct window){address, 64, 1, UINT32_MAX, 0}, STATUS_INVALID,
 	       "normal, streaming or persisting");
 	refuse((struct window){address, 64, 1, PERSISTING, PERSISTING}, STATUS_INVALID,
-	       "misses normal or streaming");
+	       "misses are normal or streaming");
 	refuse((struct window){0, 64, 1, PERSISTING, 0}, STATUS_INVALID, "not inside any USM");
 	refuse((struct window){address + BYTES - 63, 64, 1, PERSISTING, 0}, STATUS_INVALID,
 	       "not inside any USM");

@@ -47,7 +47,7 @@ Test(hostile, R4_a_condition_that_was_not_agreed_on_closes_the_session)
 	hostile_graphs_start();
 	hostile_graph_create(hostile_graph_id(0), 2);
 	send_condition(&condition, NULL, 0);
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "not agreed on");
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "did not agree on");
 }
 
 Test(hostile, R4_a_condition_of_no_kind_closes_the_session)

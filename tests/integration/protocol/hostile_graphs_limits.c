@@ -178,7 +178,7 @@ Test(hostile, R3_a_switch_that_was_not_agreed_on_closes_the_session)
 	hostile_graphs_start_switchable(FEATURE_GRAPHS, true);
 	hostile_graph_finish(hostile_graph_id(0));
 	send_switch(0, true);
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "not agreed on");
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "did not agree on");
 }
 
 Test(hostile, R3_a_switch_of_no_node_closes_the_session)

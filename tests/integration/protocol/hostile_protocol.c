@@ -193,7 +193,7 @@ Test(hostile, a_record_of_a_kind_that_was_not_agreed_on_closes_the_session)
 {
 	hostile_start_open(NULL);
 	(void)raw_send_bytes(hostile, RING_RECORD_RESUBMIT, "12345678", 8);
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "not agreed on");
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "did not agree on");
 }
 
 Test(hostile, a_shape_that_was_not_agreed_on_closes_the_session)
@@ -205,7 +205,7 @@ Test(hostile, a_shape_that_was_not_agreed_on_closes_the_session)
 	group.launch = &launch;
 	group.shape = group.shape_generation = 1;
 	(void)hostile_group(&group, 1);
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "not agreed on");
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "did not agree on");
 }
 
 Test(hostile, an_undecodable_record_closes_the_session)

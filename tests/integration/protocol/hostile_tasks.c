@@ -112,7 +112,7 @@ Test(hostile, K3_a_host_task_that_ends_with_a_positive_status_closes_the_session
 	send_task(1, TASK_SLOT, 7);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 7), 0));
 	send_done(hostile_queue(), 1, 1, "");
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "cannot end with 1");
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "cannot be 1");
 }
 
 Test(hostile, K1_a_host_tasks_slot_out_of_range_closes_the_session)

@@ -176,7 +176,7 @@ Test(hostile, L11_a_temporary_that_was_not_agreed_on_closes_the_session)
 	hostile->features = FEATURE_GRAPHS;
 	raw_open(hostile);
 	send_buffer(temporary_message(temporary_id(0), 4096));
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "such were not agreed on");
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "did not agree on temporaries");
 }
 
 Test(hostile, L11_a_temporary_with_host_memory_closes_the_session)

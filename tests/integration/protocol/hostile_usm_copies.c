@@ -167,7 +167,7 @@ Test(hostile, an_address_as_an_end_of_a_copy_must_be_agreed_on)
 	start(FEATURE_RESUBMIT);
 	make_copy(&copy, allocate(0, 2, PLACE), 16, true);
 	(void)hostile_group(&copy.group, 1);
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "not agreed on");
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "did not agree on");
 }
 
 Test(hostile, a_copy_as_a_shape_must_be_agreed_on)
@@ -177,7 +177,7 @@ Test(hostile, a_copy_as_a_shape_must_be_agreed_on)
 	make_copy(&copy, PLACE, 16, true);
 	copy.group.shape = copy.group.shape_generation = 1;
 	(void)hostile_group(&copy.group, 1);
-	hostile_expect_closed(STATUS_CONNECTION_LOST, "not agreed on");
+	hostile_expect_closed(STATUS_CONNECTION_LOST, "did not agree on");
 }
 
 static uint32_t launch_graph(uint64_t graph, uint64_t number)

@@ -309,7 +309,7 @@ static int node_make(struct backend_graph *graph, const struct backend_command *
 		if (child == graph || child->device != graph->device || !child->is_finished)
 			return graph_invalid(
 				fault_out,
-				"a graph in a graph is finished, and of the same device");
+				"a graph that becomes a node must be finished, and belong to the same device");
 		if (child->has_conditions)
 			return no_node(fault_out, "a graph with conditions cannot be a node");
 		node->child = graph_copy(child);
@@ -356,7 +356,8 @@ int fake_graph_add(struct backend_graph *graph, const struct backend_command *co
 		return graph_invalid(fault_out, "a finished graph takes no more nodes");
 	for (uint32_t i = 0; i < after_count; i++)
 		if (after[i] >= graph->count || graph->nodes[after[i]].place != graph->place)
-			return graph_invalid(fault_out, "a node waits for one that does not exist");
+			return graph_invalid(fault_out,
+					     "a node waits for a node that does not exist");
 	struct node *nodes = reallocarray(graph->nodes, graph->count + 1u, sizeof(*nodes));
 	if (!nodes)
 		return no_memory(fault_out);

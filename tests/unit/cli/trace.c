@@ -193,9 +193,9 @@ Test(cli_trace, what_makes_no_sense_is_left_out_and_told)
 	read_back(&trace);
 	cr_expect(eq(u32, trace.group_count, 2));
 	cr_expect(eq(u64, trace.groups[1].takes_ns, 1));
-	EXPECT_SAID("# not here: 10 that made no sense\n");
-	EXPECT_SAID("# not here: 12 that engines noted");
-	EXPECT_SAID("# not here: 3 that were not over at the end\n");
+	EXPECT_SAID("# not here: 10 that were inconsistent\n");
+	EXPECT_SAID("# not here: 12 that engines had no room for");
+	EXPECT_SAID("# not here: 3 that were not complete at the end\n");
 	EXPECT_SAID("session u4294967295-s18446744073709551615 ");
 	end_trace(&trace);
 }
@@ -318,6 +318,6 @@ Test(cli_trace, what_would_come_after_the_end_makes_no_file_unreadable)
 	add_trace_record(far);
 	read_back(&trace);
 	cr_expect(eq(u32, trace.group_count, 1));
-	EXPECT_SAID("# not here: 2 that made no sense\n");
+	EXPECT_SAID("# not here: 2 that were inconsistent\n");
 	end_trace(&trace);
 }

@@ -38,7 +38,7 @@ static int set_stack_limit(struct backend_device *device, struct backend_fault *
 	return 0;
 }
 
-/* Whatever of the device is open, in the reverse order. */
+/* Closes all parts of the device that are open, in reverse order. */
 static void device_end(struct backend_device *device)
 {
 	const struct cuda_library *cu = &device->backend->library;

@@ -28,7 +28,7 @@ struct nvrtc_program; /* declared by the library */
 	F(GetLoweredName, int,                                                                     \
 	  (struct nvrtc_program * program, const char *expression, const char **name))
 
-/* Results with special handling; the numbers are the library's. */
+/* Results that are handled specially, with the library's numbers. */
 enum { NVRTC_DONE = 0, NVRTC_NO_MEMORY = 1, NVRTC_WRONG_OPTION = 5, NVRTC_DOES_NOT_COMPILE = 6 };
 
 struct cuda_nvrtc {

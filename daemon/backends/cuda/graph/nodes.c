@@ -169,8 +169,9 @@ static int add_child(struct backend_graph *graph, struct backend_graph *child,
 		     struct backend_fault *fault_out)
 {
 	if (!child || !child->executable || child == graph || child->device != graph->device)
-		return cuda_graph_invalid(fault_out,
-					  "a graph in a graph is finished, and of the same device");
+		return cuda_graph_invalid(
+			fault_out,
+			"a graph that becomes a node must be finished, and belong to the same device");
 	if (child->temporary_count > 0)
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
 					"a graph with memory of its own cannot be a node");
@@ -219,7 +220,7 @@ static int cuda_graph_add_node(struct backend_graph *graph, const struct backend
 	if (graph->place != CUDA_GRAPH_TOP)
 		return cuda_fault_words(
 			fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
-			"the body of a condition has neither graphs nor native commands");
+			"the body of a condition can have neither graphs nor native commands");
 	node->form = CUDA_FORM_CHILD;
 	if (command->kind == BACKEND_COMMAND_GRAPH)
 		return add_child(graph, command->graph, place, node, fault_out);
@@ -274,7 +275,7 @@ int cuda_graph_add(struct backend_graph *graph, const struct backend_command *co
 	for (uint32_t i = 0; i < after_count; i++)
 		if (after[i] >= graph->count || graph->nodes[after[i]].place != graph->place)
 			return cuda_graph_invalid(fault_out,
-						  "a node waits for one that does not exist");
+						  "a node waits for a node that does not exist");
 	int error = cuda_graph_uses(graph, command, &node.uses, fault_out);
 	if (error < 0)
 		return error;

@@ -130,16 +130,16 @@ static int plan_transfer(struct backend_device *device, const struct backend_com
 
 	if (!memory || memory->device != device ||
 	    command->transfer.offset_bytes > memory->size_bytes)
-		return invalid_plan(fault_out, "a range that is not inside of its memory");
+		return invalid_plan(fault_out, "the range is not inside of its memory");
 	if (command->transfer.size_bytes == 0)
 		return 0;
 	if (command->transfer.rect
 		    ? !backend_rect_good(command->transfer.rect, to_device ? UINT64_MAX : rest,
 					 to_device ? rest : UINT64_MAX, &box)
 		    : command->transfer.size_bytes > rest)
-		return invalid_plan(fault_out, "a range that is not inside of its memory");
+		return invalid_plan(fault_out, "the range is not inside of its memory");
 	if (!copy_box_span(&box, to_device ? &box.source : &box.destination, &span))
-		return invalid_plan(fault_out, "a box whose rows lie in each other");
+		return invalid_plan(fault_out, "the rows of the box overlap");
 	if (!cuda_usm_is_pinned(device, command->transfer.host, span))
 		return plan_refuse_node(fault_out,
 					"a transfer from or to host memory that is not registered");
@@ -163,16 +163,17 @@ static int plan_copy(struct backend_device *device, const struct backend_command
 
 	if (!source || !destination || destination->device != device || from > source->size_bytes ||
 	    to > destination->size_bytes)
-		return invalid_plan(fault_out, "a range that is not inside of its memory");
+		return invalid_plan(fault_out, "the range is not inside of its memory");
 	if (command->copy.size_bytes == 0)
 		return 0;
 	if (command->copy.rect
 		    ? !backend_rect_good(command->copy.rect, source_rest, destination_rest, &box)
 		    : command->copy.size_bytes > source_rest ||
 			      command->copy.size_bytes > destination_rest)
-		return invalid_plan(fault_out, "a range that is not inside of its memory");
+		return invalid_plan(fault_out, "the range is not inside of its memory");
 	if (source == destination && copy_box_overlaps(&box, from, to))
-		return invalid_plan(fault_out, "a copy onto itself");
+		return invalid_plan(fault_out,
+				    "the source and the destination of the copy overlap");
 	if (source->device != device && !cuda_peer_reach(device, source))
 		return plan_refuse_node(fault_out,
 					"a copy from a GPU whose memory is out of reach");
@@ -186,7 +187,8 @@ static int plan_fill(struct backend_device *device, CUdeviceptr address, uint64_
 {
 	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"a fill with a pattern of %zu bytes", pattern_bytes);
+					"the pattern of a fill cannot have %zu bytes",
+					pattern_bytes);
 	if (size_bytes == 0)
 		return 0;
 	if (!device->lanes->fill)
@@ -203,7 +205,7 @@ static int plan_buffer_fill(struct backend_device *device, const struct backend_
 	if (!memory || memory->device != device ||
 	    command->fill.offset_bytes > memory->size_bytes ||
 	    command->fill.size_bytes > memory->size_bytes - command->fill.offset_bytes)
-		return invalid_plan(fault_out, "a range that is not inside of its memory");
+		return invalid_plan(fault_out, "the range is not inside of its memory");
 	return plan_fill(device, memory->address + command->fill.offset_bytes,
 			 command->fill.size_bytes, command->fill.pattern,
 			 command->fill.pattern_bytes, plan, fault_out);
@@ -229,7 +231,8 @@ static int plan_usm(struct backend_device *device, const struct backend_command 
 		return plan_refuse_node(fault_out,
 					"memory that the device does not reach by itself");
 	if ((from < to ? to - from : from - to) < size_bytes)
-		return invalid_plan(fault_out, "a copy onto itself");
+		return invalid_plan(fault_out,
+				    "the source and the destination of the copy overlap");
 	int error = plan_box(&box, (struct side){.address = to}, (struct side){.address = from},
 			     plan, fault_out);
 	/* The driver finds the owner by the addresses. */

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* The launches behind the first, which is prepared. */
+/* Collects the launches behind the first one, which is prepared already. */
 static void burst_collect_followers(struct cuda_send_context *context, uint32_t count,
 				    uint32_t value_stride_bytes)
 {

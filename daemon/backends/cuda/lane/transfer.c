@@ -25,7 +25,7 @@ static bool transfer_is_inside(const struct backend_memory *memory, uint64_t off
 static int cuda_is_outside(struct backend_fault *fault_out)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-				"a range that is not inside of its memory");
+				"the range is not inside of its memory");
 }
 
 /* The bytes of a transfer, as a simple box. False: the box extends beyond the memory. `size_bytes`
@@ -101,9 +101,10 @@ static int cuda_copy_rect(struct backend_lane *lane, const struct backend_comman
 		return cuda_is_outside(fault_out);
 	if (source->device != lane->device || destination->device != lane->device)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"a copy on a lane of another device");
+					"the copy's lane belongs to another device");
 	if (source == destination && copy_box_overlaps(&box, from, to))
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a copy onto itself");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"the source and the destination of the copy overlap");
 	int error = cuda_memory_settle(lane, source, fault_out);
 	if (error == 0)
 		error = cuda_memory_settle(lane, destination, fault_out);
@@ -129,11 +130,12 @@ static int transfer_copy(struct backend_lane *lane, const struct backend_command
 		return cuda_is_outside(fault_out);
 	if (destination->device != lane->device)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"a copy on a lane of another device");
+					"the copy's lane belongs to another device");
 	if (size_bytes == 0)
 		return 0;
 	if (boxes_overlap(command))
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "a copy onto itself");
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"the source and the destination of the copy overlap");
 	int error = cuda_memory_settle(lane, source, fault_out);
 	if (error == 0)
 		error = cuda_memory_settle(lane, destination, fault_out);
@@ -159,7 +161,7 @@ static int transfer_fill(struct backend_lane *lane, const struct backend_command
 	if (command->fill.pattern_bytes == 0 ||
 	    command->fill.pattern_bytes > FILL_PATTERN_BYTES_MAX)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"a fill with a pattern of %zu bytes",
+					"the pattern of a fill cannot have %zu bytes",
 					command->fill.pattern_bytes);
 	if (command->fill.size_bytes == 0)
 		return 0;

@@ -276,7 +276,7 @@ static CUresult enable_access(struct backend_device *destination, struct link *l
 		result = reach_pool(destination, link);
 	else
 		result = reach_context(destination, link);
-	/* Whatever the reason, the memory can still be copied without access. */
+	/* For any reason: the memory can still be copied without access. */
 	if (result != CUDA_SUCCESS && !cuda_result_is_sticky(result))
 		return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
 	return result;

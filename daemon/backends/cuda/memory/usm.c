@@ -156,10 +156,10 @@ static int cuda_usm_check_kind(const struct backend_device *device, enum backend
 
 	if (!known || size_bytes == 0 || alignment > ALIGNMENT_MAX ||
 	    (alignment & (alignment - 1)) != 0)
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"no USM of kind %d with %llu bytes, aligned to %llu",
-					(int)kind, (unsigned long long)size_bytes,
-					(unsigned long long)alignment);
+		return cuda_fault_words(
+			fault_out, -EINVAL, STATUS_INVALID,
+			"USM of kind %d cannot have %llu bytes with an alignment of %llu",
+			(int)kind, (unsigned long long)size_bytes, (unsigned long long)alignment);
 	if (!device->facts->unified_addressing ||
 	    (kind == BACKEND_USM_SHARED &&
 	     (!device->facts->managed || !device->backend->library.cuMemAllocManaged)))
@@ -350,7 +350,8 @@ static int cuda_copy_usm(struct backend_lane *lane, const struct backend_command
 			"a copy from or to an address that is neither USM nor registered");
 	uintptr_t first = (uintptr_t)from, second = (uintptr_t)to;
 	if ((first < second ? second - first : first - second) < size_bytes)
-		return usm_refuse_pointer(fault_out, "a copy onto itself");
+		return usm_refuse_pointer(fault_out,
+					  "the source and the destination of the copy overlap");
 	if (!from_known || !to_known)
 		return copy_unpinned(lane, command, finish_out, fault_out);
 	if (source && destination && source->kind == BACKEND_USM_DEVICE &&
@@ -372,8 +373,7 @@ static int cuda_fill_usm(struct backend_lane *lane, const struct backend_command
 		    cuda_usm_find(lane->device, command->usm.destination, command->usm.size_bytes),
 		    command->usm.destination, command->usm.size_bytes))
 		return usm_refuse_pointer(
-			fault_out,
-			"a fill of memory that is not USM, or with a pattern that is too long");
+			fault_out, "the memory of the fill is not USM, or the pattern is too long");
 	return cuda_check(lane->device,
 			  cuda_fill(&lane->device->backend->library, lane->stream,
 				    (uintptr_t)command->usm.destination, command->usm.size_bytes,

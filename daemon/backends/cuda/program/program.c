@@ -65,8 +65,8 @@ static int load_image(struct backend_device *device, const struct cuda_image *im
 	return error;
 }
 
-/* Loads PTX with a wait at the beginning of each kernel. False: that is not possible for this text,
- * or the driver refuses it and takes only the client's text. */
+/* Loads the PTX with a wait added at the beginning of each kernel. False: that is not possible for
+ * this text, or the driver refuses the changed text. */
 static bool program_load_with_wait(struct backend_device *device, const struct cuda_image *image,
 				   CUmodule *module_out)
 {

@@ -15,7 +15,7 @@
 
 static int opencl_is_outside(struct backend_fault *fault_out)
 {
-	opencl_fault_words(fault_out, STATUS_INVALID, "a box that is not inside of its memory");
+	opencl_fault_words(fault_out, STATUS_INVALID, "the box is not inside of its memory");
 	return -EINVAL;
 }
 
@@ -152,7 +152,8 @@ static int opencl_copy_rect(struct backend_lane *lane, const struct backend_comm
 			       opencl_memory_rest(destination, to), &box))
 		return opencl_is_outside(fault_out);
 	if (source == destination && copy_box_overlaps(&box, from, to)) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "a copy onto itself");
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "the source and the destination of the copy overlap");
 		return -EINVAL;
 	}
 	const struct order order = {

@@ -166,8 +166,9 @@ static int add_graph(struct backend_graph *graph, const struct backend_graph *ch
 		     struct backend_fault *fault_out)
 {
 	if (!child || child == graph || !child->is_finished || child->device != graph->device)
-		return invalid_graph(fault_out,
-				     "a graph in a graph is finished, and of the same device");
+		return invalid_graph(
+			fault_out,
+			"a graph that becomes a node must be finished, and belong to the same device");
 	if (child->has_native)
 		return opencl_node_refuse(fault_out, "a graph with a native command");
 	int error = reserve_nodes(graph, child->node_count, fault_out);
@@ -236,7 +237,8 @@ int opencl_graph_add(struct backend_graph *graph, const struct backend_command *
 		return invalid_graph(fault_out, "a finished graph takes no more nodes");
 	for (uint32_t i = 0; i < after_count; i++)
 		if (after[i] >= graph->count)
-			return invalid_graph(fault_out, "a node waits for one that does not exist");
+			return invalid_graph(fault_out,
+					     "a node waits for a node that does not exist");
 	if (command->kind == BACKEND_COMMAND_GRAPH)
 		error = add_graph(graph, command->graph, fault_out);
 	else if (command->kind == BACKEND_COMMAND_NATIVE)

@@ -72,21 +72,22 @@ static int make_copy(const struct backend_command *command, struct opencl_node *
 	struct copy_box box;
 
 	if (!source || !destination || from > source->size_bytes || to > destination->size_bytes)
-		return invalid_node(fault_out, "a range that is not inside of its memory");
+		return invalid_node(fault_out, "the range is not inside of its memory");
 	if (size == 0)
 		return 0;
 	if (command->copy.rect) {
 		if (!backend_rect_good(command->copy.rect, opencl_memory_rest(source, from),
 				       opencl_memory_rest(destination, to), &box))
-			return invalid_node(fault_out, "a box that is not inside of its memory");
+			return invalid_node(fault_out, "the box is not inside of its memory");
 	} else {
 		box = copy_box_simplify(&piece);
 		if (size > opencl_memory_rest(source, from) ||
 		    size > opencl_memory_rest(destination, to))
-			return invalid_node(fault_out, "a range that is not inside of its memory");
+			return invalid_node(fault_out, "the range is not inside of its memory");
 	}
 	if (source == destination && copy_box_overlaps(&box, from, to))
-		return invalid_node(fault_out, "a copy onto itself");
+		return invalid_node(fault_out,
+				    "the source and the destination of the copy overlap");
 	if (source == destination && box.rows > 1)
 		return opencl_node_refuse(fault_out, "a box that is moved inside of its buffer");
 	node->source = source->buffer;
@@ -104,7 +105,7 @@ static int make_fill(const struct backend_command *command, struct opencl_node *
 	if (pattern == 0 || pattern > FILL_PATTERN_BYTES_MAX ||
 	    size > opencl_memory_rest(command->fill.memory, offset))
 		return invalid_node(fault_out,
-				    "a fill that is not inside of its memory, or of no pattern");
+				    "the fill is not inside of its memory, or has no pattern");
 	if (size == 0)
 		return 0;
 	if ((pattern & (pattern - 1)) != 0 || offset % pattern != 0 || size % pattern != 0)
@@ -134,14 +135,14 @@ static int make_transfer(struct backend_device *device, const struct backend_com
 	cl_int code = CL_SUCCESS;
 
 	if (!memory || offset > memory->size_bytes)
-		return invalid_node(fault_out, "a range that is not inside of its memory");
+		return invalid_node(fault_out, "the range is not inside of its memory");
 	if (size == 0)
 		return 0;
 	if (command->transfer.rect
 		    ? !backend_rect_good(command->transfer.rect, writes ? UINT64_MAX : rest,
 					 writes ? rest : UINT64_MAX, &box)
 		    : size > rest)
-		return invalid_node(fault_out, "a range that is not inside of its memory");
+		return invalid_node(fault_out, "the range is not inside of its memory");
 	if (!command->transfer.rect && memory->host &&
 	    memory->host + offset == command->transfer.host)
 		return 0; /* the bytes are in place already */
@@ -150,7 +151,7 @@ static int make_transfer(struct backend_device *device, const struct backend_com
 	if (!command->transfer.rect)
 		box = copy_box_simplify(&piece);
 	if (!copy_box_span(&box, writes ? &box.source : &box.destination, &span))
-		return invalid_node(fault_out, "a box whose rows lie in each other");
+		return invalid_node(fault_out, "the rows of the box overlap");
 	cl_mem host =
 		device->cl->CreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
 					 span, command->transfer.host, &code);

@@ -182,10 +182,11 @@ int opencl_usm_alloc(struct backend_device *device, enum backend_usm_kind kind, 
 
 	if (kind < BACKEND_USM_DEVICE || kind > BACKEND_USM_SHARED || size_bytes == 0 ||
 	    alignment_bytes > ALIGNMENT_MAX || (alignment_bytes & (alignment_bytes - 1)) != 0) {
-		opencl_fault_words(fault_out, STATUS_INVALID,
-				   "no USM of kind %d with %llu bytes, aligned to %llu", (int)kind,
-				   (unsigned long long)size_bytes,
-				   (unsigned long long)alignment_bytes);
+		opencl_fault_words(
+			fault_out, STATUS_INVALID,
+			"USM of kind %d cannot have %llu bytes with an alignment of %llu",
+			(int)kind, (unsigned long long)size_bytes,
+			(unsigned long long)alignment_bytes);
 		return -EINVAL;
 	}
 	if (!has_usm_kind(device, kind)) {
@@ -280,8 +281,8 @@ static int opencl_fill_usm(struct backend_lane *lane, const struct backend_comma
 	char *to = command->usm.destination;
 
 	if (pattern == 0 || pattern > FILL_PATTERN_BYTES_MAX) {
-		opencl_fault_words(fault_out, STATUS_INVALID, "a fill with a pattern of %zu bytes",
-				   pattern);
+		opencl_fault_words(fault_out, STATUS_INVALID,
+				   "the pattern of a fill cannot have %zu bytes", pattern);
 		return -EINVAL;
 	}
 	uint64_t done = FILL_BLOCK_BYTES / pattern * pattern;
@@ -321,7 +322,7 @@ static int hint_usm(struct backend_lane *lane, const struct backend_command *com
 
 	if (!usm || usm->kind != BACKEND_USM_SHARED || !known) {
 		opencl_fault_words(fault_out, STATUS_INVALID,
-				   "prefetch and the ten advices are for shared USM");
+				   "prefetch and advice are for shared USM");
 		return -EINVAL;
 	}
 	cl_int code = lane->device->cl->EnqueueMarkerWithWaitList(lane->queue, wait_count, waits,

@@ -18,7 +18,7 @@
 #define SCHED_FLOW_WINDOW 16u
 /* Device time that a session may have sent without admission, where others may come back. */
 #define SCHED_FLOW_AHEAD_NS   1000000u
-#define SCHED_FLOW_LANE_LEAST 2u /* but so many on each lane in any case */
+#define SCHED_FLOW_LANE_LEAST 2u /* but at least so many on each lane */
 
 /*
  * Is the flow alone on its device? Sessions of the latency class count as present whatever they do,

@@ -108,7 +108,7 @@ void sched_device_send_early(struct scheduler_device *device)
 	sched_device_publish(device);
 }
 
-/* 0: not known. Only devices that are polled begin at once. */
+/* Returns 0 if the time is not known. Only devices that are polled begin a command at once. */
 static uint64_t task_expected_ns(const struct task *task)
 {
 	const struct task_command *command = &task->command;

@@ -252,8 +252,8 @@ static bool has_room_inline(const struct scheduler_device *device)
 	return count <= INLINE_ALL_MOST;
 }
 
-/* All that is in flight came from the front, and is little. Beside other clients the device's
- * thread does more at a time, if both threads have a processor. */
+/* True if the front thread has sent everything that is in flight, and that is little. Beside other
+ * clients, the device's thread sends more at a time, if both threads have a processor. */
 static bool inline_may_continue(struct scheduler_device *device)
 {
 	const struct scheduler *scheduler = device->scheduler;

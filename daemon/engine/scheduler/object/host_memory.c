@@ -150,7 +150,7 @@ void sched_host_wait_notify(void *object)
 	free(wait);
 }
 
-/* A device has replied. */
+/* Called when a device has replied: removes it from the waits, and ends waits that are complete. */
 static void host_waits_note_reply(struct sched_host *host, const struct scheduler_device *device,
 				  const struct backend_fault *fault)
 {

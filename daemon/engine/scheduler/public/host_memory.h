@@ -27,9 +27,9 @@ void scheduler_devices_opened(struct scheduler *scheduler, uint64_t devices);
 void scheduler_host_unregister(struct sched_host *host, void (*release)(void *owner), void *owner);
 
 /*
- * Queries whether these devices have registered the memory (bit n: device n; only open ones count).
- * 1: yes, or they need not. 0: on_host_ready follows, and failed registrations are tried again.
- * -ENOMEM. The memory is not unregistered meanwhile.
+ * Checks whether these devices have registered the memory (bit n: device n; only open devices
+ * count). 1: they have, or need not. 0: on_host_ready will be called, and failed registrations are
+ * tried again. -ENOMEM. Until then the memory is not unregistered.
  */
 int scheduler_host_await(struct sched_host *host, uint64_t devices, void *owner);
 

@@ -69,7 +69,7 @@ static int native_answer_question(struct scheduler_device *device, struct sched_
 	}
 	if (!(device->features & BACKEND_FEATURE_NATIVE) || !ops->native_get)
 		return worker_native_refuse(&question->fault,
-					    "this device's backend hands out no native objects");
+					    "this device's backend provides no native objects");
 	return ops->native_get(device->handle, question->kind, object, &question->native,
 			       &question->fault);
 }

@@ -46,7 +46,7 @@ static struct spill_way *copy_way_of(struct worker_spill *spill, const struct ba
 	return NULL;
 }
 
-/* Ends the tie between a memory and the heir of its place: the memory has left, or stays. */
+/* Ends the relation of a memory to the heir of its place. The memory has left, or stays. */
 static void memory_end_heir_tie(struct scheduler_device *device, struct sched_memory *before)
 {
 	/* A copy that has ended does not count as leaving any more. */
@@ -195,8 +195,8 @@ static void spill_lose_device(struct scheduler_device *device, const struct back
 }
 
 /*
- * The memory stays after all: the part that its heir has overwritten comes back from the host,
- * behind all copies that could overwrite more.
+ * The memory stays on the device after all. The part that its heir has overwritten is copied back
+ * from the host, behind all copies that could overwrite more.
  */
 static void memory_restore_from_heir(struct scheduler_device *device, struct sched_memory *memory,
 				     struct sched_memory *heir)
@@ -218,7 +218,7 @@ static void memory_restore_from_heir(struct scheduler_device *device, struct sch
 		end_coming(device, heir);
 }
 
-/* Some of `memory` has left, or never will. */
+/* A part of `memory` has left, or the memory will not leave. */
 static void heir_copy_continue(struct scheduler_device *device, struct sched_memory *memory)
 {
 	struct worker_spill *spill = spill_of(device);

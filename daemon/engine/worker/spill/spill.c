@@ -173,7 +173,7 @@ int worker_spill_make_memory(struct scheduler_device *device, struct sched_memor
 		*is_full_out = true;
 		*fault = (struct backend_fault){
 			.status = STATUS_MEMORY_ALLOCATION,
-			.text = "the room on the device is for another engine"};
+			.text = "the room on the device is reserved for another engine"};
 		return -ENOMEM;
 	}
 	spill->full_is_old = device_is_known_full(device, memory);
