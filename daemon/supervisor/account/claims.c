@@ -51,7 +51,7 @@ static bool claims_is_device(Sycl__V1__Backend backend, uint32_t index)
 
 /* Keeps no more of a claim than an account counts, so without fields of a later release. */
 static void session_keep_devices(struct session_figures *claim,
-				 const Sycl__V1__SessionReport *report)
+				 const Sycl__V1__SessionReport *report, size_t delays_most)
 {
 	Sycl__V1__DeviceUsage rows[ACCOUNT_DEVICES_MAX], *list[ACCOUNT_DEVICES_MAX];
 	Sycl__V1__SessionReport devices = SYCL__V1__SESSION_REPORT__INIT;
@@ -60,8 +60,8 @@ static void session_keep_devices(struct session_figures *claim,
 		rows[i] = *report->devices[i];
 		rows[i].base.n_unknown_fields = 0;
 		rows[i].base.unknown_fields = NULL;
-		if (rows[i].n_delays > DELAY_BUCKETS)
-			rows[i].n_delays = DELAY_BUCKETS;
+		if (rows[i].n_delays > delays_most)
+			rows[i].n_delays = delays_most;
 		list[devices.n_devices++] = &rows[i];
 	}
 	if (devices.n_devices == 0)
@@ -146,7 +146,9 @@ static bool claims_keep_session(struct engine *engine, const Sycl__V1__SessionRe
 	}
 	if (report->present)
 		session_keep_present(claim, report->present);
-	session_keep_devices(claim, report);
+	bool has_room_for_delays = engine->claims.delays_bytes_most == 0 ||
+				   engine->claims.devices_bytes < engine->claims.delays_bytes_most;
+	session_keep_devices(claim, report, has_room_for_delays ? DELAY_BUCKETS : 0);
 	engine->claims.devices_bytes += claim->devices_bytes;
 	return claims_have_room(engine);
 }
@@ -192,6 +194,15 @@ static void claims_keep_topology(struct engine_claims *claims, Sycl__V1__Topolog
 	for (size_t i = 0; i < copy->n_devices; i++)
 		if (copy->devices[i]->backend_index < CLAIMS_DEVICES_MAX)
 			claims_keep_device(claims, copy->devices[i]);
+}
+
+size_t claims_delays_bytes_most(bool was_found, unsigned engines)
+{
+	unsigned of_unknown_uids = engines / 4 ? engines / 4 : 1;
+	size_t most = CLAIMS_UNKNOWN_BYTES / of_unknown_uids;
+	if (was_found)
+		return 0;
+	return most > CLAIMS_UNKNOWN_LEAST_BYTES ? most : CLAIMS_UNKNOWN_LEAST_BYTES;
 }
 
 static bool report_is_too_large(const Sycl__V1__EngineReport *report, bool is_first)

@@ -24,11 +24,20 @@ enum {
 	/* The most bytes of claims about use of devices that are kept for the sessions of an
 	 * engine. It has room for the largest report while another one replaces it. */
 	CLAIMS_DEVICES_BYTES_MAX = 2 * CLAIMS_PARTS_MAX * (int)PACKET_BYTES_MAX,
+	/* Bytes of claims of all engines of uids that the user database does not have, which may
+	 * all be one user's, from which no more delays are kept; and the least for one engine. A
+	 * query of accounts reads all claims. */
+	CLAIMS_UNKNOWN_BYTES = 16 << 20,
+	CLAIMS_UNKNOWN_LEAST_BYTES = 64 << 10,
 	/* In this time an engine gets at most CLAIMS_ASKED_FREELY requests. For further inquiries a
 	 * report younger than this is used again. */
 	CLAIMS_ANSWER_MS = 100,
 	CLAIMS_ASKED_FREELY = 16,
 };
+
+/* Returns the bytes of an engine's claims from which no more delays are kept; 0: no such bound.
+ * `was_found`: the user database has its user. `engines`: the most engines of the service. */
+size_t claims_delays_bytes_most(bool was_found, unsigned engines);
 
 /* Keeps a part of a report. `parts` is the number of its parts that have arrived, and is counted
  * on. 1: it was the last one. 0: more follow. -E2BIG: there are too many parts. -EINVAL: it claims

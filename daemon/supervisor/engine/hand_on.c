@@ -1,5 +1,6 @@
 #include "engine/hand_on.h"
 
+#include "clock.h"
 #include "engine/control.h"
 #include "engine/end.h"
 #include "engine/listed.h"
@@ -9,7 +10,15 @@
 
 #include <errno.h>
 
-enum { MESSAGES_PER_TURN = 64 };
+/* A turn of the loop that has taken TURN_MS reads one message of each further engine. */
+enum { MESSAGES_PER_TURN = 64, TURN_MS = 5 };
+
+/* All engines together may have so many large messages that their handling delays every user. */
+static unsigned engine_messages_now(const struct engine *engine)
+{
+	const uint64_t begun_ms = uv_now(&engine->tenant->supervisor->loop);
+	return clock_now_ns() / 1000000 >= begun_ms + TURN_MS ? 1 : MESSAGES_PER_TURN;
+}
 
 static void on_engine_control(uv_poll_t *poll, int status, int events)
 {
@@ -22,7 +31,7 @@ static void on_engine_control(uv_poll_t *poll, int status, int events)
 	if (events & UV_WRITABLE)
 		engine_flush(engine);
 	if (events & UV_READABLE)
-		engine->tenant->supervisor->observer->received(engine, MESSAGES_PER_TURN);
+		engine->tenant->supervisor->observer->received(engine, engine_messages_now(engine));
 }
 
 /* A killed engine's messages are not read. Otherwise its last messages would keep this loop busy

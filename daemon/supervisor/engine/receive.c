@@ -120,6 +120,8 @@ static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *
 		engine_count_invalid(engine, "sends a report that was not requested");
 		return;
 	}
+	engine->claims.delays_bytes_most = claims_delays_bytes_most(
+		engine->tenant->was_found, engine->tenant->supervisor->configuration.engines);
 	int r = claims_keep_report(engine, message,
 				   &engine->report_parts[entry - engine->requests]);
 	if (r < 0) {

@@ -44,6 +44,7 @@ struct engine_claims {
 	unsigned asked;               /* number of requests in that window */
 	Sycl__V1__EngineReport facts; /* latest figures, without topology and sessions */
 	Sycl__V1__Topology *topology; /* allocated, bounded, printable; NULL: none was sent */
+	size_t delays_bytes_most;     /* claims_delays_bytes_most */
 	size_t devices_bytes;         /* at least the sum over its sessions' figures */
 	struct device_claim devices[CLAIMS_DEVICES_MAX];
 	unsigned device_count;

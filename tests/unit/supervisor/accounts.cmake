@@ -53,6 +53,7 @@ sycl_test(unit_hand_on SOURCES ${CMAKE_CURRENT_LIST_DIR}/hand_on.c ${supervisor_
   LIBS sycl_shared sycl_proto PkgConfig::uv)
 if(TARGET unit_hand_on)
   target_include_directories(unit_hand_on PRIVATE ${supervisor_folder})
+  target_link_options(unit_hand_on PRIVATE -Wl,--wrap=uv_now)
 endif()
 
 # Which sessions return with an engine; the rest of the engine's files is invented.

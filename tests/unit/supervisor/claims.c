@@ -214,6 +214,47 @@ Test(claims, the_sum_for_an_engine_is_bounded)
 	cr_expect(eq(int, r, -EINVAL));
 }
 
+/* A query of accounts reads what is kept of all engines, in one turn of the service's loop. */
+Test(claims, few_delays_are_kept_of_an_engine_whose_user_is_not_known)
+{
+	enum { REPORTED = 100 };
+	static uint64_t delays[DELAY_BUCKETS];
+	Sycl__V1__DeviceUsage usage = SYCL__V1__DEVICE_USAGE__INIT;
+	struct decode_arena arena;
+	memset(delays, 0xff, sizeof(delays));
+	usage.commands = 5;
+	usage.delays = delays;
+	usage.n_delays = DELAY_BUCKETS;
+	engine->claims.delays_bytes_most = claims_delays_bytes_most(false, 256);
+	for (uint64_t id = 1; id <= SESSIONS; id++)
+		add_engine_session(id);
+	for (uint64_t id = 1; id <= REPORTED; id++) {
+		Sycl__V1__EngineReport report = *report_of(1, id, &usage, ACCOUNT_DEVICES_MAX);
+		report.more = id < REPORTED;
+		parts = 0;
+		cr_assert(ge(int, keep(&report), 0));
+	}
+	cr_expect(lt(sz, kept_bytes(), engine->claims.delays_bytes_most * 2));
+	cr_assert(eq(int, decode_arena_init(&arena, 1 << 20), 0));
+	const Sycl__V1__SessionReport *first = claims_devices(&sessions[0]->figures, &arena);
+	cr_expect(eq(sz, first->devices[0]->n_delays, (size_t)DELAY_BUCKETS));
+	const Sycl__V1__SessionReport *last =
+		claims_devices(&sessions[REPORTED - 1]->figures, &arena);
+	cr_assert(eq(sz, last->n_devices, (size_t)ACCOUNT_DEVICES_MAX));
+	cr_expect(eq(u64, last->devices[0]->commands, 5), "what counts for accounts is kept");
+	cr_expect(zero(sz, last->devices[0]->n_delays));
+	decode_arena_fini(&arena);
+}
+
+Test(claims, engines_of_unknown_users_share_a_bound_and_others_have_none)
+{
+	cr_expect(eq(sz, claims_delays_bytes_most(true, 256), (size_t)0));
+	cr_expect(eq(sz, 64 * claims_delays_bytes_most(false, 256), (size_t)CLAIMS_UNKNOWN_BYTES));
+	cr_expect(eq(sz, claims_delays_bytes_most(false, 1), (size_t)CLAIMS_UNKNOWN_BYTES));
+	cr_expect(eq(sz, claims_delays_bytes_most(false, 1000000),
+		     (size_t)CLAIMS_UNKNOWN_LEAST_BYTES));
+}
+
 static void claim_device(struct engine *of, uint32_t number, uint64_t bytes)
 {
 	Sycl__V1__DeviceFacts facts[CLAIMS_DEVICES_MAX], *list[CLAIMS_DEVICES_MAX];

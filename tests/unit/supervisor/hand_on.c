@@ -102,10 +102,23 @@ static void on_session_overdue(struct session *session, const char *text)
 	engine_drop_waiting(engine, session, text);
 }
 
+static unsigned received_most;
+static bool turn_is_long;
+
+uint64_t __real_uv_now(const uv_loop_t *loop);
+uint64_t __wrap_uv_now(const uv_loop_t *loop);
+
+uint64_t __wrap_uv_now(const uv_loop_t *loop)
+{
+	(void)loop;
+	return turn_is_long ? 0 : UINT64_MAX / 2;
+}
+
 static void on_received(struct engine *from, unsigned most)
 {
-	(void)from;
-	(void)most;
+	char byte;
+	received_most = most;
+	(void)recv(from->control, &byte, sizeof(byte), MSG_DONTWAIT);
 }
 
 static const struct service_observer observer = {
@@ -255,4 +268,18 @@ Test(hand_on, a_killed_engine_is_not_watched_again_when_a_silent_client_sends)
 	cr_expect(eq(uint, engine->waiting_count, 1u), "it goes to the next engine");
 	expect_handed("");
 	close_fd(&silent);
+}
+
+/* Otherwise those of many engines that send large messages together delay everybody. */
+Test(hand_on, a_turn_of_the_loop_that_takes_long_reads_one_message_of_each_engine)
+{
+	engine->state = ENGINE_READY;
+	engine_flush(engine);
+	cr_assert(eq(int, (int)send(engines_end, "x", 1, 0), 1));
+	(void)uv_run(&supervisor.loop, UV_RUN_NOWAIT);
+	cr_expect(gt(uint, received_most, 1u));
+	turn_is_long = true;
+	cr_assert(eq(int, (int)send(engines_end, "x", 1, 0), 1));
+	(void)uv_run(&supervisor.loop, UV_RUN_NOWAIT);
+	cr_expect(eq(uint, received_most, 1u));
 }
