@@ -1,4 +1,5 @@
-/* Sentences about sessions that do not run: for what each waits, and what ends the wait. */
+/* Sentences about sessions that do not run, or should not: for what each waits, and what ends that.
+ */
 #include "names.h"
 #include "show_tables.h"
 #include "units.h"
@@ -7,6 +8,9 @@
 #include <stdio.h>
 
 enum { DEVICE_BYTES = 48 };
+
+/* A shorter kernel may have begun in this second. */
+#define BEHIND_NS 2000000000u
 
 static const char *const reasons[] = {
 	[SYCL__V1__SESSION_WAIT__SESSION_WAIT_NONE] = NULL,
@@ -72,13 +76,39 @@ static void print_pause(const Sycl__V1__SessionFacts *session)
 	(void)printf(" until 'syclctl resume %llu'\n", (unsigned long long)session->session);
 }
 
+static bool is_running(const Sycl__V1__SessionFacts *session)
+{
+	return session->reported && session->present &&
+	       session->present->activity == SYCL__V1__SESSION_ACTIVITY__SESSION_ACTIVITY_RUNNING;
+}
+
+/* A driver may run the commands of several queues one after another. */
+static bool is_behind(const Sycl__V1__SessionFacts *session)
+{
+	return is_running(session) && session->present->used_permille == 0 &&
+	       session->present->running_ns >= BEHIND_NS;
+}
+
+static void print_ended(const Sycl__V1__SessionFacts *session)
+{
+	(void)printf(
+		"  session %llu has ended, and its kernel still runs: the limit orphan_seconds "
+		"ends the user's engine, 'syclctl kill --uid %u' does at once\n",
+		(unsigned long long)session->session, session->uid);
+}
+
 static void print_reason(const Sycl__V1__SessionFacts *session)
 {
 	char device[DEVICE_BYTES];
 	bool is_open = session->phase == SYCL__V1__SESSION_PHASE__SESSION_PHASE_OPEN;
 	const char *reason = is_open ? reason_of_open(session) : reason_of_phase(session->phase);
+	if (is_open && is_behind(session))
+		reason = "has a kernel on the device that has used no time in the last second: "
+			 "other commands may be before it";
 	if (is_open && session->paused)
 		print_pause(session);
+	else if (session->ended && is_running(session))
+		print_ended(session);
 	else if (reason)
 		(void)printf("  session %llu %s%s\n", (unsigned long long)session->session, reason,
 			     waited_device_text(session->present, device));
