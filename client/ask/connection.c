@@ -181,14 +181,30 @@ static int query_directory(const char *directory, const struct question *questio
 	return r;
 }
 
+/* Where systemd listens for the service, or a service was killed, there is this socket alone. */
+static bool has_session_socket(const struct places *places)
+{
+	char path[SOCKET_PATH_BYTES];
+	for (unsigned i = 0; i < places->count; i++) {
+		(void)snprintf(path, sizeof(path), "%s/session.sock", places->paths[i]);
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int explain_no_service(const struct places *places, char *message_out, size_t message_bytes)
 {
+	const char *more = has_session_socket(places)
+				   ? "; if sycld.socket is active, the first program starts it"
+				   : "";
 	if (places->count == 1)
-		(void)snprintf(message_out, message_bytes, "no service runs in %s",
-			       places->paths[0]);
+		(void)snprintf(message_out, message_bytes, "no service runs in %s%s",
+			       places->paths[0], more);
 	else
-		(void)snprintf(message_out, message_bytes, "no service runs (looked in %s and %s)",
-			       places->paths[0], places->paths[1]);
+		(void)snprintf(message_out, message_bytes,
+			       "no service runs (looked in %s and %s)%s", places->paths[0],
+			       places->paths[1], more);
 	return -ENOENT;
 }
 

@@ -61,6 +61,7 @@ Test(cli, without_a_service_one_sentence_and_exit_3)
 		cr_assert(eq(int, outcome.status, 3), "%s", verbs[i]);
 		cr_assert(ne(ptr, strstr(outcome.error, "no service runs"), NULL), "%s",
 			  outcome.error);
+		cr_assert(eq(ptr, strstr(outcome.error, "sycld.socket"), NULL));
 		cr_assert(eq(uint, line_count(outcome.error), 1u));
 		outcome_free(&outcome);
 	}
@@ -70,6 +71,8 @@ Test(cli, without_a_service_one_sentence_and_exit_3)
 	(void)service_wait(&service);
 	struct outcome outcome = ctl("status", NULL);
 	cr_assert(eq(int, outcome.status, 3));
+	cr_expect(ne(ptr, strstr(outcome.error, "if sycld.socket is active"), NULL), "%s",
+		  outcome.error);
 	outcome_free(&outcome);
 }
 
