@@ -88,7 +88,8 @@ static void death_report_fault(const struct engine *engine, const struct blamed 
 			      .session = blamed->session,
 			      .pid = engine->pid};
 	(void)snprintf(event.kernel, sizeof(event.kernel), "%s", blamed->what);
-	event_report(LOG_LEVEL_WARNING, "engine", event, "pid %ld: %s: %s", (long)engine->pid,
+	event_report(LOG_LEVEL_WARNING, "engine", event, "pid %ld of uid %lu: %s: %s",
+		     (long)engine->pid, (unsigned long)engine->tenant->uid,
 		     count == 1 ? "offender" : "suspect", text);
 }
 
