@@ -8,11 +8,6 @@
 
 enum { DEVICE_MOST = 63 };
 
-bool filter_words_none(const struct filter_words *words)
-{
-	return !words->user && !words->group && !words->device && !words->session;
-}
-
 bool device_word_read(const char *text, Sycl__V1__Backend *backend_out, uint32_t *index_out)
 {
 	const char *colon = strchr(text, ':');

@@ -19,8 +19,6 @@ struct filter {
 	uint64_t session;
 };
 
-bool filter_words_none(const struct filter_words *words);
-
 /* False: a word is invalid, and `wrong_out` has the error. */
 bool filter_read(const struct filter_words *words, struct filter *filter_out,
 		 const char **wrong_out);

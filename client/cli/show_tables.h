@@ -20,10 +20,6 @@ uint64_t device_free_bytes(const Sycl__V1__DeviceFacts *facts,
 bool show_session_table(const Sycl__V1__AdminReply *reply, bool coloured);
 /* Prints a sentence for each session that does not run: for what it waits, and what ends that. */
 void show_reasons(const Sycl__V1__AdminReply *reply);
-/* Returns the share of the session's user on the session's device. NULL: the device is not
- * divided. */
-const Sycl__V1__ShareFacts *session_share(const Sycl__V1__AdminReply *reply,
-					  const Sycl__V1__SessionFacts *session);
 
 /* show_people.c: the engines of users, with their last failures; what users have used */
 bool show_engine_table(const Sycl__V1__AdminReply *reply, bool coloured);

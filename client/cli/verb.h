@@ -91,7 +91,6 @@ extern const char *cli_shown_kind;
 const struct verb *find_verb(const char *name);
 bool verb_is(const struct verb *verb, const char *name);
 bool verb_has_option(const struct verb *verb, enum cli_option_number number);
-const struct cli_option *find_option(enum cli_option_number number);
 
 /* help.c: the summary of all verbs, and what one of them does. */
 void print_help(FILE *to);

@@ -217,11 +217,3 @@ bool verb_has_option(const struct verb *verb, enum cli_option_number number)
 {
 	return verb->options >> number & 1;
 }
-
-const struct cli_option *find_option(enum cli_option_number number)
-{
-	for (unsigned i = 0; i < cli_option_count; i++)
-		if (cli_options[i].number == number)
-			return &cli_options[i];
-	return NULL;
-}

@@ -57,7 +57,8 @@ static bool use_ipv6(const char *host, in_port_t port, struct options *options)
 	return true;
 }
 
-bool options_address(const char *text, struct options *options)
+/* Reads "127.0.0.1:9477", "[::1]:9477" or ":9477" (loopback). False: the text has another form. */
+static bool options_address(const char *text, struct options *options)
 {
 	char host[INET6_ADDRSTRLEN + 2];
 	const char *colon = strrchr(text, ':');

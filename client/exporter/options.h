@@ -20,7 +20,4 @@ struct options {
 /* False: *wrong_out has the error. The options point into argv. */
 bool options_read(int argc, char **argv, struct options *options_out, const char **wrong_out);
 
-/* Reads "127.0.0.1:9477", "[::1]:9477" or ":9477" (loopback). False: the text has another form. */
-bool options_address(const char *text, struct options *options);
-
 #endif

@@ -47,7 +47,6 @@ struct sample *sample_take(const char *runtime_directory)
 	struct sample *sample = calloc(1, sizeof(*sample));
 	if (!sample)
 		return NULL;
-	atomic_init(&sample->holders, 1);
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	sample->asked_unix_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 	sample->asked_ns = clock_now_ns();
@@ -56,15 +55,9 @@ struct sample *sample_take(const char *runtime_directory)
 	return sample;
 }
 
-struct sample *sample_hold(struct sample *sample)
-{
-	(void)atomic_fetch_add(&sample->holders, 1);
-	return sample;
-}
-
 struct sample *sample_free(struct sample *sample)
 {
-	if (!sample || atomic_fetch_sub(&sample->holders, 1) != 1)
+	if (!sample)
 		return NULL;
 	answer_free(&sample->status);
 	answer_free(&sample->by_user);

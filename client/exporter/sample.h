@@ -11,7 +11,6 @@
 enum { SAMPLE_PROBLEM_BYTES = 512 };
 
 struct sample {
-	_Atomic unsigned holders;
 	uint64_t asked_ns, took_ns;         /* CLOCK_MONOTONIC */
 	uint64_t asked_unix_ms;             /* only for display */
 	bool is_up;                         /* all three answers arrived */
@@ -24,7 +23,6 @@ struct sample {
 /* Requests the three answers. Blocks for seconds at most. NULL: no memory. The caller releases the
  * sample. */
 struct sample *sample_take(const char *runtime_directory);
-struct sample *sample_hold(struct sample *sample);
 /* Accepts NULL. Returns NULL. */
 struct sample *sample_free(struct sample *sample);
 

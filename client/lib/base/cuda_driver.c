@@ -126,7 +126,7 @@ void cuda_driver_exchange_mode(const struct cuda_driver *cuda, int *mode)
 		(void)cuda->cuThreadExchangeStreamCaptureMode(mode);
 }
 
-void cuda_driver_note(sycl_result code, cuda_result result, const char *what)
+static void cuda_driver_note(sycl_result code, cuda_result result, const char *what)
 {
 	struct failure failure = {
 		.code = code, .native_code = result, .backend = SYCL_BACKEND_KIND_CUDA};

@@ -125,9 +125,7 @@ bool cuda_driver_has_graphs(const struct cuda_driver *cuda);
  */
 void cuda_driver_exchange_mode(const struct cuda_driver *cuda, int *mode);
 
-/* Records the driver's code with the thread's last failure. */
-void cuda_driver_note(sycl_result code, cuda_result result, const char *what);
-/* As cuda_driver_note, and returns the result. */
+/* Records the driver's code with the thread's last failure, and returns the result. */
 sycl_result cuda_driver_error(cuda_result result, const char *what);
 
 #endif

@@ -76,7 +76,8 @@ static struct handle_entry *handles_entry_at(uint32_t index)
 	return chunk ? &chunk[index % CHUNK_ENTRIES] : NULL;
 }
 
-const char *handle_type_name(enum handle_type type)
+/* "queue", "buffer" ... */
+static const char *handle_type_name(enum handle_type type)
 {
 	static const char *const names[HANDLE_TYPE_COUNT] = {
 		[HANDLE_NONE] = "object",

@@ -104,9 +104,6 @@ bool object_take_unless_last(struct object *object);
 /* Returns the number of user references, for get_reference_count. */
 uint32_t object_users(const struct object *object);
 
-/* "queue", "buffer" ... */
-const char *handle_type_name(enum handle_type type);
-
 /* Generic bodies of the public functions. */
 sycl_result handle_retain(const void *handle, enum handle_type type);
 sycl_result handle_release(const void *handle, enum handle_type type);

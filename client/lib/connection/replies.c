@@ -32,7 +32,9 @@ static void handle_reply(struct connection *c, const Sycl__V1__Reply *reply)
 		c->hooks->receivers[kind](c, reply);
 }
 
-bool replies_pending(const struct connection *c)
+/* True if there are replies to read. Without locks, so a reply that arrives at this moment may be
+ * missed. */
+static bool replies_pending(const struct connection *c)
 {
 	return atomic_load_explicit(&c->header->reply_head, memory_order_relaxed) !=
 	       atomic_load_explicit(&c->header->reply_tail, memory_order_relaxed);

@@ -27,10 +27,6 @@ struct pending {
 typedef void reply_receiver(struct connection *connection, const Sycl__V1__Reply *reply);
 #define REPLY_KINDS 32u /* Higher cases have no receiver. */
 
-/* True if there are replies to read. Without locks, so a reply that arrives at this moment may be
- * missed. */
-bool replies_pending(const struct connection *connection);
-
 /* Called for each submission: handles the replies that have arrived. So the ring of a program that
  * never waits does not fill up. Without locks. */
 void replies_take_in(struct connection *connection);

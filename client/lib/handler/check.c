@@ -202,7 +202,7 @@ static sycl_result kernel_check_owner(const struct handler *handler, bool host_t
 	return SYCL_SUCCESS;
 }
 
-sycl_result handler_check_arguments(const struct handler *handler)
+static sycl_result handler_check_arguments(const struct handler *handler)
 {
 	const struct kernel *kernel = handler->kernel;
 	bool host_task = handler->action == HANDLER_ACTION_HOST_TASK;
@@ -309,7 +309,9 @@ static uint64_t bytes_of_roots(const struct handler *handler, bool once)
 	return bytes;
 }
 
-sycl_result handler_check_memory(const struct handler *handler)
+/* Checks whether the group's buffers fit into the memory of the queue's device together, if it is
+ * otherwise empty (M7). */
+static sycl_result handler_check_memory(const struct handler *handler)
 {
 	const Sycl__V1__DeviceFacts *facts = handler->queue->device->facts;
 	uint64_t room = facts->global_mem_bytes;

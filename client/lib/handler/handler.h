@@ -235,10 +235,6 @@ sycl_result handler_check_no_action(const struct handler *handler);
 /* check.c: the checks that SYCL requires at the call. */
 sycl_result handler_check_range(const struct handler *handler, const struct kernel *kernel,
 				const sycl_range *global, const sycl_range *local);
-sycl_result handler_check_arguments(const struct handler *handler);
-/* Checks whether the group's buffers fit into the memory of the queue's device together, if it is
- * otherwise empty (M7). */
-sycl_result handler_check_memory(const struct handler *handler);
 /* Checks a launch that is not plain: it must have work-groups, the clusters must divide them, and
  * the offset must fit. */
 sycl_result handler_check_properties(const struct handler *handler);

@@ -154,12 +154,9 @@ void bridge_events_leave(struct bridge_context *context);
  */
 bool bridge_is_stuck(struct bridge *bridge, const struct bridge_context *context);
 
-/* bridge_memory.c, with the context current: finds the address of a root's memory. The first call
- * in each context makes a round trip. Then the memory stays open as long as the buffer. */
 struct bridge_import;
-sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *root,
-			       cuda_address *address_out);
-/* Finds the same address, from any thread. */
+/* bridge_memory.c: finds the address of a root's memory, from any thread. The first call in each
+ * context makes a round trip. Then the memory stays open as long as the buffer. */
 sycl_result bridge_memory_get(struct bridge_context *context, struct buffer *root,
 			      uint64_t *address_out);
 /* Finds the addresses of all buffers that the handler requires; 0 for a buffer of no bytes. The

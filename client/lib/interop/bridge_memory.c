@@ -143,8 +143,9 @@ static sycl_result open_import(struct bridge_context *context, struct buffer *ro
 	return SYCL_SUCCESS;
 }
 
-sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *root,
-			       cuda_address *address_out)
+/* With the context current. */
+static sycl_result bridge_memory_find(struct bridge_context *context, struct buffer *root,
+				      cuda_address *address_out)
 {
 	struct bridge *bridge = root->object.connection->bridge;
 	sycl_result result = SYCL_SUCCESS;

@@ -91,7 +91,8 @@ static void keep_object(struct bundle *bundle, const struct build_result *result
 	answer_build(bundle, NULL, NULL);
 }
 
-void bundle_built(void *owner, const struct build_result *result)
+/* The build_done of a bundle's job. */
+static void bundle_built(void *owner, const struct build_result *result)
 {
 	struct bundle *bundle = owner;
 	struct session *session = bundle->object.session;

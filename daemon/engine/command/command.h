@@ -127,8 +127,7 @@ int shared_event_admit(struct shared_event *event, struct backend_fault *fault);
 struct build_result;
 struct build_request;
 void bundle_end(struct bundle *bundle);
-/* build_done of a bundle's job, and the function that reports the bundle's failure. */
-void bundle_built(void *owner, const struct build_result *result);
+/* Reports the bundle's failure. */
 void bundle_fail(struct bundle *bundle, const struct backend_fault *fault);
 /* 0 or 1 and a fault. Limits of a request are filled in. */
 int bundle_check_options(const struct session *session, const char *options,

@@ -2,7 +2,7 @@
 #include "clock.h"
 #include "stage_clock.h"
 
-void queue_publish_mark(struct queue *queue)
+static void queue_publish_mark(struct queue *queue)
 {
 	session_write_slot(queue->object.session, queue->slot,
 			   (uint32_t)group_window_mark(&queue->window), queue->slot_status ? 1 : 0);

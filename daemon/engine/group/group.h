@@ -29,7 +29,6 @@ void group_write_slots(struct session *session, const struct group *group, uint3
 /* A group that never became a task takes its number and fails. */
 void group_refuse(struct queue *queue, const struct group *slots,
 		  const struct backend_fault *fault);
-void queue_publish_mark(struct queue *queue);
 
 /* host.c: the turn of a host task has come. */
 void host_task_granted(struct group *group);

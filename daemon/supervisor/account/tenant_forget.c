@@ -101,7 +101,10 @@ static struct tenant *tenant_to_forget_next(const struct supervisor *supervisor,
 	return least;
 }
 
-bool tenants_make_room(struct supervisor *supervisor)
+/*
+ * Makes room for one more tenant. False: all tenants have engines or orders, or there is no memory.
+ */
+static bool tenants_make_room(struct supervisor *supervisor)
 {
 	while (supervisor->tenant_count >= TENANTS_MAX) {
 		struct tenant *tenant = tenant_to_forget_next(supervisor, NULL);

@@ -19,11 +19,6 @@ struct tenant;
  * must be kept. */
 void tenant_review(struct tenant *tenant);
 
-/*
- * Makes room for one more tenant. False: all tenants have engines or orders, or there is no memory.
- */
-bool tenants_make_room(struct supervisor *supervisor);
-
 /* Called for a newcomer that is not in the user database. Merges the figures of other such tenants
  * if there are many. */
 void tenants_merge_unknown(const struct tenant *newcomer);

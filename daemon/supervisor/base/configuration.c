@@ -605,11 +605,3 @@ int configuration_read(const char *path, struct configuration *configuration_out
 		*configuration_out = configuration;
 	return r;
 }
-
-int configuration_load(const char *given, bool user, struct configuration *configuration_out,
-		       char *message_out, size_t message_bytes)
-{
-	struct first_error first = {message_out, message_bytes};
-	return configuration_check(given, user, configuration_out, configuration_keep_first_error,
-				   &first);
-}

@@ -190,14 +190,10 @@ int configuration_read(const char *path, struct configuration *configuration_out
 
 /*
  * configuration_files.c: reads the given file. `given` NULL: the mode's default file, which may be
- * missing. Then reads the files named *.conf in the folder FILE.d, in the order of their names. 0,
- * or a negative errno with a message and an untouched output.
+ * missing. Then reads the files named *.conf in the folder FILE.d, in the order of their names.
+ * Reports every error and warning. A warning is about values that are valid in each file, but
+ * contradict each other or the machine. 0, or a negative errno and an untouched output.
  */
-int configuration_load(const char *given, bool user, struct configuration *configuration_out,
-		       char *message_out, size_t message_bytes);
-
-/* Like configuration_load, but reports every error and warning. A warning is about values that are
- * valid in each file, but contradict each other or the machine. */
 int configuration_check(const char *given, bool user, struct configuration *configuration_out,
 			configuration_found *found, void *context);
 

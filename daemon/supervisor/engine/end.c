@@ -180,7 +180,8 @@ void engine_abandon(struct engine *engine)
 	engine_close_handles(engine);
 }
 
-void engine_forget(struct engine *engine)
+/* RETURNING: frees the engine's state. Its process continues without this service. */
+static void engine_forget(struct engine *engine)
 {
 	struct tenant *tenant = engine->tenant;
 	TAILQ_REMOVE(&tenant->engines, engine, link);

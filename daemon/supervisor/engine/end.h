@@ -47,9 +47,6 @@ void engine_refuse_new_sessions(struct engine *engine);
 /* RETURNING: passes waiting sessions to another engine. This one may still connect. */
 void engine_release_waiting(struct engine *engine);
 
-/* RETURNING: frees the engine's state. Its process continues without this service. */
-void engine_forget(struct engine *engine);
-
 /* Counts the engine's end for its tenant, and reports it; for engine/lost.c. `wait_status` as for
  * engine_death_describe. */
 void engine_settle(struct engine *engine, int wait_status);

@@ -19,7 +19,7 @@
 /*
  * The PTX that NVRTC generates for cudaGraphSetConditional(), a function of the driver's compiler.
  */
-const char cuda_condition_ptx[] =
+static const char cuda_condition_ptx[] =
 	".version 6.0\n"
 	".target sm_50\n"
 	".address_size 64\n"

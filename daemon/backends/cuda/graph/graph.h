@@ -159,7 +159,6 @@ uint64_t cuda_graph_memory_bytes(const struct backend_graph *graph);
 void cuda_graph_memory_end(struct backend_graph *graph);
 
 /* graph/condition.c */
-extern const char cuda_condition_ptx[];
 /* Returns the driver's graph that takes the next node. */
 CUgraph cuda_graph_target(const struct backend_graph *graph);
 /* Called after each node: finds the place of the next one. */

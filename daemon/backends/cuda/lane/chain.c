@@ -24,7 +24,9 @@ bool cuda_chains_are_possible(const struct cuda_library *library)
 	       library->cuGraphUpload && library->cuGraphLaunch && library->cuGraphExecDestroy;
 }
 
-bool cuda_overlap_is_possible(const struct backend *backend, const struct cuda_device_facts *facts)
+/* True if kernels of this device may overlap. */
+static bool cuda_overlap_is_possible(const struct backend *backend,
+				     const struct cuda_device_facts *facts)
 {
 	return backend->settings.overlap && backend->library.cuGraphAddDependencies &&
 	       facts->compute_major >= CUDA_OVERLAP_COMPUTE_MAJOR;

@@ -22,8 +22,6 @@ bool cuda_chains_are_possible(const struct cuda_library *library);
  * `waits`: sycl_copy waits for the kernels before it, which needs CUDA_OVERLAP_COMPUTE_MAJOR.
  */
 const char *cuda_own_ptx(bool waits);
-/* True if kernels of this device may overlap. */
-bool cuda_overlap_is_possible(const struct backend *backend, const struct cuda_device_facts *facts);
 /* Loads the backend's own kernels for this device, with the context current. NULL: they cannot be
  * loaded. */
 CUmodule cuda_own_load(const struct backend *backend, const struct cuda_device_facts *facts);

@@ -16,16 +16,18 @@
 
 /* --------------------------------- possible partitions ---------------------------------- */
 
-bool cuda_partition_is_possible(const struct cuda_library *library)
+/* True if the driver has all functions that a partition needs. */
+static bool cuda_partition_is_possible(const struct cuda_library *library)
 {
 	return library->cuDeviceGetDevResource && library->cuDevSmResourceSplitByCount &&
 	       library->cuDevResourceGenerateDesc && library->cuGreenCtxCreate &&
 	       library->cuGreenCtxDestroy && library->cuGreenCtxStreamCreate;
 }
 
-/* The counts are from the driver's guide. Capability 9.0 and above: 8 and multiples of it. 8.x: 4
+/* Returns the number of multiprocessors that the device can split off: `wanted`, or a few more. The
+ * counts are from the driver's guide. Capability 9.0 and above: 8 and multiples of it. 8.x: 4
  * and more, even numbers. 7.x: even numbers. Others: any number. */
-uint32_t cuda_partition_round(const struct cuda_device_facts *facts, uint32_t wanted)
+static uint32_t cuda_partition_round(const struct cuda_device_facts *facts, uint32_t wanted)
 {
 	const uint32_t least = facts->compute_major >= 9   ? 8
 			       : facts->compute_major == 8 ? 4
@@ -348,7 +350,8 @@ static bool partition_has_use(const struct backend_device *device)
 	return !partition_only_spares(device) || device->lanes->beside_count > 0;
 }
 
-bool cuda_partition_is_due(const struct backend_device *device)
+/* True if a partition must be made or ended in the next quiet moment. */
+static bool cuda_partition_is_due(const struct backend_device *device)
 {
 	const struct cuda_partition *partition = &device->lanes->partition;
 	bool has = partition->rest.units > 0;

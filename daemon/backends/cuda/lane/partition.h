@@ -17,17 +17,11 @@
 
 #include "cuda/lane/lane.h"
 
-/* True if the driver has all functions that a partition needs. */
-bool cuda_partition_is_possible(const struct cuda_library *library);
 /* True if a device with so many multiprocessors cannot have the partition of the settings. why_out:
  * the reason, a sentence of at most BACKEND_TEXT_BYTES. False: it can, or no partition is set. */
 bool cuda_partition_refuses(const struct backend *backend, const struct cuda_device_facts *facts,
 			    char *why_out);
-/* The number of multiprocessors that the device can split off: `wanted`, or a few more. */
-uint32_t cuda_partition_round(const struct cuda_device_facts *facts, uint32_t wanted);
 
-/* True if a partition must be made or ended in the next quiet moment. */
-bool cuda_partition_is_due(const struct backend_device *device);
 /* True if it is due and other work may be held back for that. One that only keeps best effort off
  * some multiprocessors is not worth much of that: 0.2 s in a minute. Otherwise it waits until the
  * device happens to be idle. */

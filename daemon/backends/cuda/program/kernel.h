@@ -47,12 +47,7 @@ struct backend_kernel {
 int cuda_variant_make(struct backend_kernel *kernel, uint32_t index, CUmodule module,
 		      const struct cuda_binary_kernel *described, struct backend_fault *fault_out);
 
-/* program/occupancy.c: the number of resident work-groups on a compute unit; 0 if the driver does
- * not report the number. */
-unsigned cuda_resident_groups(const struct backend_kernel *kernel,
-			      const struct cuda_variant *variant, unsigned threads,
-			      unsigned shared_bytes);
-/* The size of a work-group for basic ranges. */
+/* program/occupancy.c: the size of a work-group for basic ranges. */
 unsigned cuda_basic_threads(const struct backend_kernel *kernel,
 			    const struct cuda_variant *variant);
 /* These check launches whose work-groups the device must hold at one time. */

@@ -8,9 +8,10 @@
 
 #define USUAL_THREADS 256u
 
-unsigned cuda_resident_groups(const struct backend_kernel *kernel,
-			      const struct cuda_variant *variant, unsigned threads,
-			      unsigned shared_bytes)
+/* The number of resident work-groups on a compute unit; 0 if the driver does not report it. */
+static unsigned cuda_resident_groups(const struct backend_kernel *kernel,
+				     const struct cuda_variant *variant, unsigned threads,
+				     unsigned shared_bytes)
 {
 	const struct cuda_library *cu = &kernel->device->backend->library;
 	int groups = 0;

@@ -35,7 +35,9 @@ static uint32_t vector_bytes(const struct scalar *scalar, const char *digits)
 	return scalar->bytes * (uint32_t)(count == 3 ? 4 : count);
 }
 
-uint32_t opencl_type_bytes(const char *type_name, uint32_t address_bits)
+/* The size of a value of this OpenCL C type ("uint", "float4", "int32_t"); 0: not known, for
+ * example for a struct. */
+static uint32_t opencl_type_bytes(const char *type_name, uint32_t address_bits)
 {
 	for (size_t i = 0; i < sizeof(scalars) / sizeof(*scalars); i++) {
 		const struct scalar *scalar = &scalars[i];

@@ -4,10 +4,6 @@
 
 #include "opencl/driver/library.h"
 
-/* The size of a value of this OpenCL C type ("uint", "float4", "int32_t"); 0: not known, for
- * example for a struct. */
-uint32_t opencl_type_bytes(const char *type_name, uint32_t address_bits);
-
 /* Finds the facts of argument `index`; kind UNKNOWN if the driver kept none. */
 void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl_uint index,
 			   uint32_t address_bits, struct backend_argument_facts *facts_out);

@@ -32,7 +32,7 @@ void sched_contents_init(struct sched_contents *contents, struct sched_buffer *b
 	contents->host_bits = buffer->host_bit;
 }
 
-void sched_contents_fini(struct sched_contents *contents)
+static void sched_contents_fini(struct sched_contents *contents)
 {
 	interval_map_fini(&contents->spans, &sched_span_ops, contents);
 	interval_map_fini(&contents->pieces, &sched_piece_ops, contents);

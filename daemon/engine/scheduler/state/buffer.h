@@ -134,7 +134,6 @@ void sched_buffer_drop(struct sched_buffer *buffer);
 void sched_memory_freed(void *object);
 void sched_contents_init(struct sched_contents *contents, struct sched_buffer *buffer,
 			 uint64_t size_bytes, uint64_t valid);
-void sched_contents_fini(struct sched_contents *contents);
 /*
  * The place of contents on a device: its index + 1, or the host's place on a unified device.
  * Images, native memory and temporaries are never in the host's place: the host cannot read the
