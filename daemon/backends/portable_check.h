@@ -93,7 +93,20 @@ void portable_check_parameters(const char *source, size_t bytes,
 					    const struct portable_check_parameter *parameter),
 			       void *context);
 
-/* Where an argument's name comes from: NULL, its name is not known. */
+/* The number of slots for the last accesses: four for each work-item, of few launches; a power of
+ * two. */
+static inline uint64_t portable_check_slot_count(const uint64_t *global, uint32_t dimensions)
+{
+	uint64_t items = 1, slots = 64;
+
+	for (uint32_t i = 0; i < dimensions && items < PORTABLE_CHECK_SLOTS_MAX; i++)
+		items *= global[i];
+	while (slots < PORTABLE_CHECK_SLOTS_MAX && slots < items * 4)
+		slots *= 2;
+	return slots;
+}
+
+/* The source of an argument's name. NULL: the name is not known. */
 typedef const char *portable_check_name(const void *context, uint64_t argument);
 
 /* The fault of a block that a kernel has written; status 0: no wrong access. The block may be

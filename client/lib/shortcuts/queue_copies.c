@@ -1,16 +1,6 @@
 /* Copies as command groups of their own. */
 #include "handler/handler.h"
-
-static sycl_result copy_submit_or_discard(sycl_handler handler, sycl_result built,
-					  sycl_event *event_out)
-{
-	if (!built)
-		return sycl_handler_submit(handler, event_out);
-	struct failure why;
-	error_get(&why);
-	(void)sycl_handler_discard(handler);
-	return error_set_failure(&why);
-}
+#include "shortcuts/shortcuts.h"
 
 SYCL_API sycl_result sycl_queue_copy_rect(sycl_queue queue, sycl_buffer source,
 					  sycl_buffer destination,
@@ -20,7 +10,7 @@ SYCL_API sycl_result sycl_queue_copy_rect(sycl_queue queue, sycl_buffer source,
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return copy_submit_or_discard(
+	return shortcut_submit_or_discard(
 		handler, sycl_handler_copy_rect(handler, source, destination, rect), event_out);
 }
 
@@ -33,11 +23,11 @@ SYCL_API sycl_result sycl_queue_copy_from_host(sycl_queue queue, const void *sou
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return copy_submit_or_discard(handler,
-				      sycl_handler_copy_from_host(handler, source, destination,
-								  destination_offset_bytes,
-								  size_bytes),
-				      event_out);
+	return shortcut_submit_or_discard(handler,
+					  sycl_handler_copy_from_host(handler, source, destination,
+								      destination_offset_bytes,
+								      size_bytes),
+					  event_out);
 }
 
 SYCL_API sycl_result sycl_queue_copy_to_host(sycl_queue queue, sycl_buffer source,
@@ -48,11 +38,11 @@ SYCL_API sycl_result sycl_queue_copy_to_host(sycl_queue queue, sycl_buffer sourc
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return copy_submit_or_discard(handler,
-				      sycl_handler_copy_to_host(handler, source,
-								source_offset_bytes, destination,
-								size_bytes),
-				      event_out);
+	return shortcut_submit_or_discard(handler,
+					  sycl_handler_copy_to_host(handler, source,
+								    source_offset_bytes,
+								    destination, size_bytes),
+					  event_out);
 }
 
 SYCL_API sycl_result sycl_queue_copy_rect_from_host(sycl_queue queue, const void *source,
@@ -64,7 +54,7 @@ SYCL_API sycl_result sycl_queue_copy_rect_from_host(sycl_queue queue, const void
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return copy_submit_or_discard(
+	return shortcut_submit_or_discard(
 		handler, sycl_handler_copy_rect_from_host(handler, source, destination, rect),
 		event_out);
 }
@@ -78,7 +68,7 @@ SYCL_API sycl_result sycl_queue_copy_rect_to_host(sycl_queue queue, sycl_buffer 
 	sycl_result result = sycl_handler_begin(queue, &handler);
 	if (result)
 		return result;
-	return copy_submit_or_discard(
+	return shortcut_submit_or_discard(
 		handler, sycl_handler_copy_rect_to_host(handler, source, destination, rect),
 		event_out);
 }

@@ -1,5 +1,6 @@
 /* A launch of an executable graph in one call. */
 #include "base/error.h"
+#include "shortcuts/shortcuts.h"
 
 #include "syclclient.h"
 #include "syclclient/graph.h"
@@ -23,10 +24,5 @@ SYCL_API sycl_result sycl_queue_graph(sycl_queue queue, sycl_executable_graph gr
 	if (result)
 		return result;
 	result = graph_launch_build(handler, graph, count, depends_on);
-	if (!result)
-		return sycl_handler_submit(handler, event_out);
-	struct failure why;
-	error_get(&why);
-	(void)sycl_handler_discard(handler);
-	return error_set_failure(&why);
+	return shortcut_submit_or_discard(handler, result, event_out);
 }

@@ -1,8 +1,9 @@
 /* One command group each, without a handler in the caller's hands. */
 #include "handler/handler.h"
+#include "shortcuts/shortcuts.h"
 
-static sycl_result shortcut_submit_or_discard(sycl_handler handler, sycl_result built,
-					      sycl_event *event_out)
+sycl_result shortcut_submit_or_discard(sycl_handler handler, sycl_result built,
+				       sycl_event *event_out)
 {
 	if (!built)
 		return sycl_handler_submit(handler, event_out);

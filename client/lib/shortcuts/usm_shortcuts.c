@@ -1,5 +1,6 @@
 /* One command group each about USM, without a handler in the caller's hands. */
 #include "handler/handler.h"
+#include "shortcuts/shortcuts.h"
 
 static sycl_result usm_begin_group(sycl_queue queue, uint32_t event_count, const sycl_event *events,
 				   sycl_handler *handler_out)
@@ -21,17 +22,6 @@ static sycl_result usm_begin_group(sycl_queue queue, uint32_t event_count, const
 	return result;
 }
 
-static sycl_result usm_submit_or_discard(sycl_handler handler, sycl_result built,
-					 sycl_event *event_out)
-{
-	if (!built)
-		return sycl_handler_submit(handler, event_out);
-	struct failure why;
-	error_get(&why);
-	(void)sycl_handler_discard(handler);
-	return error_set_failure(&why);
-}
-
 SYCL_API sycl_result sycl_queue_memcpy(sycl_queue queue, void *destination, const void *source,
 				       uint64_t size_bytes, uint32_t event_count,
 				       const sycl_event *events, sycl_event *event_out)
@@ -39,7 +29,7 @@ SYCL_API sycl_result sycl_queue_memcpy(sycl_queue queue, void *destination, cons
 	sycl_handler handler = NULL;
 	sycl_result result = usm_begin_group(queue, event_count, events, &handler);
 	return result ? result
-		      : usm_submit_or_discard(
+		      : shortcut_submit_or_discard(
 				handler,
 				sycl_handler_memcpy(handler, destination, source, size_bytes),
 				event_out);
@@ -52,7 +42,7 @@ SYCL_API sycl_result sycl_queue_memset(sycl_queue queue, void *pointer, int valu
 	sycl_handler handler = NULL;
 	sycl_result result = usm_begin_group(queue, event_count, events, &handler);
 	return result ? result
-		      : usm_submit_or_discard(
+		      : shortcut_submit_or_discard(
 				handler, sycl_handler_memset(handler, pointer, value, size_bytes),
 				event_out);
 }
@@ -65,10 +55,11 @@ SYCL_API sycl_result sycl_queue_usm_fill(sycl_queue queue, void *pointer, uint64
 	sycl_handler handler = NULL;
 	sycl_result result = usm_begin_group(queue, event_count, events, &handler);
 	return result ? result
-		      : usm_submit_or_discard(handler,
-					      sycl_handler_usm_fill(handler, pointer, size_bytes,
-								    pattern, pattern_bytes),
-					      event_out);
+		      : shortcut_submit_or_discard(handler,
+						   sycl_handler_usm_fill(handler, pointer,
+									 size_bytes, pattern,
+									 pattern_bytes),
+						   event_out);
 }
 
 SYCL_API sycl_result sycl_queue_prefetch(sycl_queue queue, const void *pointer, uint64_t size_bytes,
@@ -78,9 +69,9 @@ SYCL_API sycl_result sycl_queue_prefetch(sycl_queue queue, const void *pointer, 
 	sycl_handler handler = NULL;
 	sycl_result result = usm_begin_group(queue, event_count, events, &handler);
 	return result ? result
-		      : usm_submit_or_discard(handler,
-					      sycl_handler_prefetch(handler, pointer, size_bytes),
-					      event_out);
+		      : shortcut_submit_or_discard(
+				handler, sycl_handler_prefetch(handler, pointer, size_bytes),
+				event_out);
 }
 
 SYCL_API sycl_result sycl_queue_mem_advise(sycl_queue queue, const void *pointer,
@@ -91,7 +82,7 @@ SYCL_API sycl_result sycl_queue_mem_advise(sycl_queue queue, const void *pointer
 	sycl_handler handler = NULL;
 	sycl_result result = usm_begin_group(queue, event_count, events, &handler);
 	return result ? result
-		      : usm_submit_or_discard(
+		      : shortcut_submit_or_discard(
 				handler,
 				sycl_handler_mem_advise(handler, pointer, size_bytes, advice),
 				event_out);

@@ -23,11 +23,6 @@ enum {
 	GROUPS_MAX = 8192,
 };
 
-struct head {
-	uint64_t magic;
-	uint64_t checksum; /* checksum of the rest of the file: KeptAccounts */
-};
-
 /* The message with its rows, and the arrays of their parts. */
 struct batch {
 	Sycl__V1__KeptAccounts message;
@@ -143,14 +138,14 @@ static int account_file_write(const struct supervisor *supervisor, struct batch 
 	batch_collect(supervisor, batch);
 	size_t size = sycl__v1__kept_accounts__get_packed_size(&batch->message);
 	CLEANUP(free_pointer)
-	uint8_t *bytes = size > FILE_BYTES_MAX ? NULL : malloc(sizeof(struct head) + size);
+	uint8_t *bytes =
+		size > FILE_BYTES_MAX ? NULL : malloc(sizeof(struct kept_file_head) + size);
 	if (!bytes)
 		return size > FILE_BYTES_MAX ? -EFBIG : -ENOMEM;
-	(void)sycl__v1__kept_accounts__pack(&batch->message, bytes + sizeof(struct head));
-	struct head head = {.magic = FILE_MAGIC,
-			    .checksum = kept_file_checksum(bytes + sizeof(head), size)};
-	memcpy(bytes, &head, sizeof(head));
-	return kept_file_replace(supervisor->directory.fd, FILE_NAME, bytes, sizeof(head) + size);
+	(void)sycl__v1__kept_accounts__pack(&batch->message, bytes + sizeof(struct kept_file_head));
+	kept_file_write_head(bytes, sizeof(struct kept_file_head) + size, FILE_MAGIC);
+	return kept_file_replace(supervisor->directory.fd, FILE_NAME, bytes,
+				 sizeof(struct kept_file_head) + size);
 }
 
 int account_file_save(struct supervisor *supervisor)
@@ -211,15 +206,12 @@ static void account_file_restore(struct supervisor *supervisor, const Sycl__V1__
 /* -EBADMSG: the file is damaged, or of another release. */
 static int account_file_unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t size)
 {
-	struct head head;
-	memcpy(&head, bytes, sizeof(head));
-	bytes += sizeof(head);
-	size -= sizeof(head);
-	if (head.magic != FILE_MAGIC || kept_file_checksum(bytes, size) != head.checksum)
+	if (!kept_file_has_head(bytes, size, FILE_MAGIC))
 		return -EBADMSG;
 	/* The file is the service's own, complete and of bounded size. So no other user determines
 	 * its unpacked size. */
-	Sycl__V1__KeptAccounts *kept = sycl__v1__kept_accounts__unpack(NULL, size, bytes);
+	Sycl__V1__KeptAccounts *kept = sycl__v1__kept_accounts__unpack(
+		NULL, size - sizeof(struct kept_file_head), bytes + sizeof(struct kept_file_head));
 	if (!kept)
 		return -EBADMSG;
 	account_file_restore(supervisor, kept);
@@ -231,8 +223,8 @@ int account_file_load(struct supervisor *supervisor)
 {
 	CLEANUP(free_pointer) uint8_t *bytes = NULL;
 	size_t size = 0;
-	int r = kept_file_read(supervisor->directory.fd, FILE_NAME, sizeof(struct head),
-			       sizeof(struct head) + FILE_BYTES_MAX, &bytes, &size);
+	int r = kept_file_read(supervisor->directory.fd, FILE_NAME, sizeof(struct kept_file_head),
+			       sizeof(struct kept_file_head) + FILE_BYTES_MAX, &bytes, &size);
 	if (r == 0)
 		r = account_file_unpack(supervisor, bytes, size);
 	if (r == -EBADMSG || r == -EPERM)

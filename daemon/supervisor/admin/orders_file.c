@@ -18,11 +18,6 @@
 
 enum { FILE_BYTES_MAX = 4 << 20, PAUSES_MAX = 8192 };
 
-struct head {
-	uint64_t magic;
-	uint64_t checksum; /* checksum of the rest of the file: KeptOrders */
-};
-
 static void kept_origin_fill(Sycl__V1__OrderOrigin *row, const struct order_origin *by)
 {
 	sycl__v1__order_origin__init(row);
@@ -187,14 +182,13 @@ static int kept_limits_collect(const struct supervisor *supervisor, struct kept_
 static int kept_orders_write(const struct supervisor *supervisor, const Sycl__V1__KeptOrders *kept)
 {
 	size_t size = sycl__v1__kept_orders__get_packed_size(kept);
-	CLEANUP(free_pointer) uint8_t *bytes = malloc(sizeof(struct head) + size);
+	CLEANUP(free_pointer) uint8_t *bytes = malloc(sizeof(struct kept_file_head) + size);
 	if (!bytes)
 		return -ENOMEM;
-	(void)sycl__v1__kept_orders__pack(kept, bytes + sizeof(struct head));
-	struct head head = {.magic = FILE_MAGIC,
-			    .checksum = kept_file_checksum(bytes + sizeof(head), size)};
-	memcpy(bytes, &head, sizeof(head));
-	return kept_file_replace(supervisor->directory.fd, FILE_NAME, bytes, sizeof(head) + size);
+	(void)sycl__v1__kept_orders__pack(kept, bytes + sizeof(struct kept_file_head));
+	kept_file_write_head(bytes, sizeof(struct kept_file_head) + size, FILE_MAGIC);
+	return kept_file_replace(supervisor->directory.fd, FILE_NAME, bytes,
+				 sizeof(struct kept_file_head) + size);
 }
 
 int orders_file_save(const struct supervisor *supervisor)
@@ -314,14 +308,11 @@ static void kept_orders_restore(struct supervisor *supervisor, const Sycl__V1__K
 /* -EBADMSG: the file is damaged, or of another release. */
 static int kept_orders_unpack(struct supervisor *supervisor, const uint8_t *bytes, size_t size)
 {
-	struct head head;
-	memcpy(&head, bytes, sizeof(head));
-	bytes += sizeof(head);
-	size -= sizeof(head);
-	if (head.magic != FILE_MAGIC || kept_file_checksum(bytes, size) != head.checksum)
+	if (!kept_file_has_head(bytes, size, FILE_MAGIC))
 		return -EBADMSG;
 	/* The file is this user's own, complete and of bounded size. */
-	Sycl__V1__KeptOrders *kept = sycl__v1__kept_orders__unpack(NULL, size, bytes);
+	Sycl__V1__KeptOrders *kept = sycl__v1__kept_orders__unpack(
+		NULL, size - sizeof(struct kept_file_head), bytes + sizeof(struct kept_file_head));
 	if (!kept)
 		return -EBADMSG;
 	kept_orders_restore(supervisor, kept);
@@ -333,8 +324,8 @@ int orders_file_load(struct supervisor *supervisor)
 {
 	CLEANUP(free_pointer) uint8_t *bytes = NULL;
 	size_t size = 0;
-	int r = kept_file_read(supervisor->directory.fd, FILE_NAME, sizeof(struct head),
-			       sizeof(struct head) + FILE_BYTES_MAX, &bytes, &size);
+	int r = kept_file_read(supervisor->directory.fd, FILE_NAME, sizeof(struct kept_file_head),
+			       sizeof(struct kept_file_head) + FILE_BYTES_MAX, &bytes, &size);
 	if (r == 0)
 		r = kept_orders_unpack(supervisor, bytes, size);
 	/* A damaged file must not readmit a drained user. */

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,4 +85,21 @@ int kept_file_replace(int folder, const char *name, const uint8_t *bytes, size_t
 	if (r < 0)
 		(void)unlinkat(folder, new_name, 0);
 	return r;
+}
+
+void kept_file_write_head(uint8_t *bytes, size_t size, uint64_t magic)
+{
+	struct kept_file_head head = {.magic = magic};
+	head.checksum = kept_file_checksum(bytes + sizeof(head), size - sizeof(head));
+	memcpy(bytes, &head, sizeof(head));
+}
+
+bool kept_file_has_head(const uint8_t *bytes, size_t size, uint64_t magic)
+{
+	struct kept_file_head head;
+	if (size < sizeof(head))
+		return false;
+	memcpy(&head, bytes, sizeof(head));
+	return head.magic == magic &&
+	       kept_file_checksum(bytes + sizeof(head), size - sizeof(head)) == head.checksum;
 }

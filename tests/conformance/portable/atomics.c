@@ -1,6 +1,7 @@
 /* Atomics, fences and barriers of the portable form: every type, in global and local memory, with
  * orders and scopes. */
 #include "cuda/kernels_run.h"
+#include "portable/number.h"
 
 #include <stdio.h>
 
@@ -40,19 +41,6 @@ static const char operations_source[] =
 	"  if (k < 6) g[sycl_group_id(0) * 6 + k] = l[k];\n"
 	"#endif\n"
 	"}\n";
-
-static double result_of(const char *type, const void *bytes, int at)
-{
-	if (strcmp(type, "float") == 0)
-		return (double)((const float *)bytes)[at];
-	if (strcmp(type, "double") == 0)
-		return ((const double *)bytes)[at];
-	if (strcmp(type, "int") == 0)
-		return ((const int32_t *)bytes)[at];
-	if (strcmp(type, "uint") == 0)
-		return ((const uint32_t *)bytes)[at];
-	return (double)((const int64_t *)bytes)[at]; /* small and positive if it is unsigned */
-}
 
 static void check_operations(struct run *run, const char *type, size_t size, bool local,
 			     const char *order, const char *loads, const char *scope)
@@ -97,7 +85,7 @@ static void check_operations(struct run *run, const char *type, size_t size, boo
 						  3 * items,
 						  1};
 		for (int i = 0; i < RESULTS; i++) {
-			double got = result_of(type, bytes, group * RESULTS + i);
+			double got = portable_number_at(type, bytes, (size_t)(group * RESULTS + i));
 			cr_assert_eq(got, expected[i], "%s %s %s, %s memory, %d: %g, not %g", type,
 				     order, scope, local ? "local" : "global", i, got, expected[i]);
 		}

@@ -1,5 +1,6 @@
 /* Functions of a whole group in the portable form: reductions, scans, broadcasts; sub-groups. */
 #include "cuda/kernels_run.h"
+#include "portable/number.h"
 #include "targets/target.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,19 +45,6 @@ static const char functions_source[] =
 	"  o[10] = (T)(sycl_group_any(x == (T)7) * 2 + sycl_group_any(x > (T)1000));\n"
 	"  o[11] = (T)(sycl_group_all(x < (T)1000) * 2 + sycl_group_all(x == (T)7));\n"
 	"}\n";
-
-static double number_at(const char *type, const void *bytes, size_t at)
-{
-	if (strcmp(type, "float") == 0)
-		return (double)((const float *)bytes)[at];
-	if (strcmp(type, "double") == 0)
-		return ((const double *)bytes)[at];
-	if (strcmp(type, "int") == 0)
-		return ((const int32_t *)bytes)[at];
-	if (strcmp(type, "uint") == 0)
-		return ((const uint32_t *)bytes)[at];
-	return (double)((const int64_t *)bytes)[at];
-}
 
 static void put_number(const char *type, void *bytes, size_t at, int value)
 {
@@ -150,7 +138,7 @@ static void check_functions(struct run *run, const char *type, size_t size, uint
 		for (int k = 0; k < RESULTS; k++) {
 			if (extremes && (k < 7 || k == 9))
 				continue;
-			double got = number_at(type, out, i * RESULTS + (size_t)k);
+			double got = portable_number_at(type, out, i * RESULTS + (size_t)k);
 			cr_assert_eq(got, expected[k], "%s, %zu items, item %zu, %d: %g, not %g",
 				     type, items, i, k, got, expected[k]);
 		}

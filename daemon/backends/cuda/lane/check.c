@@ -204,19 +204,6 @@ static int check_allow_all(struct cuda_send_context *context, const struct cuda_
 	return error;
 }
 
-/* The slots for the last accesses: four for each work-item, of few launches; a power of two. */
-static uint64_t check_slot_count(const struct backend_command *command)
-{
-	uint64_t items = 1, slots = 64;
-
-	for (uint32_t i = 0; i < command->launch.dimensions && items < PORTABLE_CHECK_SLOTS_MAX;
-	     i++)
-		items *= command->launch.global[i];
-	while (slots < PORTABLE_CHECK_SLOTS_MAX && slots < items * 4)
-		slots *= 2;
-	return slots;
-}
-
 /* The words, and a table of zeros. */
 static int check_send_block(struct cuda_send_context *context, uint64_t *words,
 			    struct backend_fault *fault_out)
@@ -226,7 +213,10 @@ static int check_send_block(struct cuda_send_context *context, uint64_t *words,
 	const CUdeviceptr block = check_block_address(state);
 
 	words[PORTABLE_CHECK_SLOTS] =
-		check_has_table(state) ? check_slot_count(context->command) : 0;
+		check_has_table(state)
+			? portable_check_slot_count(context->command->launch.global,
+						    context->command->launch.dimensions)
+			: 0;
 	context->pending.operations += 3; /* with cuda_check_read */
 	CUresult result = cu->cuMemcpyHtoDAsync(block, words, BLOCK_BYTES, state->lane->stream);
 	if (result == CUDA_SUCCESS && check_has_table(state))

@@ -105,19 +105,6 @@ static int check_allow_all(struct backend_lane *lane, const struct backend_comma
 	return error;
 }
 
-/* The slots for the last accesses: four for each work-item, of few launches; a power of two. */
-static uint64_t check_slot_count(const struct backend_command *command)
-{
-	uint64_t items = 1, slots = 64;
-
-	for (uint32_t i = 0; i < command->launch.dimensions && items < PORTABLE_CHECK_SLOTS_MAX;
-	     i++)
-		items *= command->launch.global[i];
-	while (slots < PORTABLE_CHECK_SLOTS_MAX && slots < items * 4)
-		slots *= 2;
-	return slots;
-}
-
 /* The block and, behind it, the slots. */
 static int make_block(struct backend_lane *lane, const struct backend_command *command,
 		      uint64_t *words, struct opencl_check *check, struct backend_fault *fault_out)
@@ -125,7 +112,9 @@ static int make_block(struct backend_lane *lane, const struct backend_command *c
 	cl_int code = CL_SUCCESS;
 
 	const size_t block = PORTABLE_CHECK_WORDS * sizeof(*words);
-	size_t bytes = block + check_slot_count(command) * PORTABLE_CHECK_SLOT_BYTES;
+	size_t bytes = block + portable_check_slot_count(command->launch.global,
+							 command->launch.dimensions) *
+				       PORTABLE_CHECK_SLOT_BYTES;
 	if (bytes > BLOCKS_BYTES_MAX - lane->device->check_bytes)
 		bytes = block;
 	words[PORTABLE_CHECK_SLOTS] = (bytes - block) / PORTABLE_CHECK_SLOT_BYTES;
