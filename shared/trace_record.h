@@ -23,6 +23,8 @@ enum trace_times {
 	TRACE_TIMES_USUAL, /* as without a trace: most are estimates */
 	/* Each command is sent alone, between two events of the driver. */
 	TRACE_TIMES_EVENTS,
+	/* The same, and single launches by a library of the vendor's for tools. */
+	TRACE_TIMES_PROFILED,
 	TRACE_TIMES_WAYS
 };
 
@@ -32,7 +34,8 @@ enum trace_known {
 	/* The device did not time the group: the time is from other groups of the shape
 	 * (fair_queue/estimate.h). */
 	TRACE_ESTIMATED,
-	TRACE_SEEN, /* only the time from outside is known */
+	TRACE_SEEN,     /* only the time from outside is known */
+	TRACE_PROFILED, /* a library of the vendor's for tools reported the kernel */
 	TRACE_KNOWN_WAYS
 };
 

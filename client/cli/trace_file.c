@@ -161,6 +161,7 @@ const char *trace_times_name(enum trace_times times)
 	static const char *const names[TRACE_TIMES_WAYS] = {
 		[TRACE_TIMES_USUAL] = "usual",
 		[TRACE_TIMES_EVENTS] = "events",
+		[TRACE_TIMES_PROFILED] = "cupti",
 	};
 	return names[times];
 }
@@ -330,8 +331,8 @@ static void trace_write_head(const struct trace_data *data, FILE *file)
 	(void)fprintf(file,
 		      "# takes: %" PRIu64 " as the device timed them, %" PRIu64
 		      " by the estimate for their shape, %" PRIu64 " as measured by the engine\n",
-		      data->known[TRACE_MEASURED], data->known[TRACE_ESTIMATED],
-		      data->known[TRACE_SEEN]);
+		      data->known[TRACE_MEASURED] + data->known[TRACE_PROFILED],
+		      data->known[TRACE_ESTIMATED], data->known[TRACE_SEEN]);
 	write_sources(data, file);
 	(void)fputs(
 		"# width: less than all of the device where others' commands of this trace ran at the same time, an equal part each\n"

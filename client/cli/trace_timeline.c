@@ -245,7 +245,7 @@ static int find_arrows(struct timeline *timeline, struct trace_table *tasks)
 
 static void write_arguments(const struct timeline *timeline, const struct trace_group *group)
 {
-	static const char *const ways[TRACE_KNOWN_WAYS] = {"device", "estimate", "engine"};
+	static const char *const ways[TRACE_KNOWN_WAYS] = {"device", "estimate", "engine", "cupti"};
 	const struct trace_record *record = &group->record;
 	FILE *file = timeline->file;
 	(void)fprintf(file,

@@ -454,6 +454,21 @@ struct backend_ops {
 	/* Optional. From any thread, between device_open and device_close. Launches that are sent
 	 * meanwhile may be counted or not. */
 	void (*sendings)(struct backend_device *device, struct backend_sendings *sendings_out);
+
+	/*
+	 * Optional, all or none; one state for the process, and one thread at a time, beside all
+	 * other entries. A library of the vendor's for tools measures timed launches from now on:
+	 * more exactly than their own times, and from within these. May take a second.
+	 * `profile_begin`: of an open device. -EOPNOTSUPP and a sentence: there is no such library,
+	 * or it is in use. Must not be on.
+	 */
+	int (*profile_begin)(struct backend_device *device, struct backend_fault *fault_out);
+	void (*profile_end)(void);
+	/* Fetches times from the library. `all`: also those that it would rather report later. May
+	 * take milliseconds. */
+	void (*profile_flush)(bool all);
+	/* The times behind the token of a completion. False: not known, or not yet. */
+	bool (*profile_times)(uint64_t token, uint64_t *start_ns_out, uint64_t *end_ns_out);
 };
 
 extern const struct backend_ops backend_opencl_ops;

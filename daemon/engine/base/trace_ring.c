@@ -23,23 +23,23 @@ void trace_ring_fini(struct trace_ring *ring)
 	*ring = (struct trace_ring){.records = NULL};
 }
 
-void trace_ring_note(struct trace_ring *ring, const struct trace_record *record)
+void trace_ring_note(struct trace_ring *ring, const struct trace_entry *entry)
 {
 	ring->noted++;
 	if (ring->count == ring->room)
 		return;
 	uint32_t at = ring->first + ring->count++;
-	ring->records[at < ring->room ? at : at - ring->room] = *record;
+	ring->records[at < ring->room ? at : at - ring->room] = *entry;
 }
 
-uint32_t trace_ring_take(struct trace_ring *ring, struct trace_record *records_out, uint32_t most)
+struct trace_entry *trace_ring_first(struct trace_ring *ring)
 {
-	uint32_t count = ring->count < most ? ring->count : most;
-	for (uint32_t i = 0; i < count; i++) {
-		records_out[i] = ring->records[ring->first++];
-		if (ring->first == ring->room)
-			ring->first = 0;
-	}
-	ring->count -= count;
-	return count;
+	return ring->count > 0 ? &ring->records[ring->first] : NULL;
+}
+
+void trace_ring_remove_first(struct trace_ring *ring)
+{
+	ring->count--;
+	if (++ring->first == ring->room)
+		ring->first = 0;
 }

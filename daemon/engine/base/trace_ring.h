@@ -7,8 +7,14 @@
 
 #include "trace_record.h"
 
+struct trace_entry {
+	struct trace_record record;
+	uint64_t profile;  /* backend.h, profile_times; 0: there are no other times */
+	uint64_t noted_ns; /* when it was noted */
+};
+
 struct trace_ring {
-	struct trace_record *records;
+	struct trace_entry *records;
 	uint32_t room, first, count;
 	/* All records, also those without room, so that the reader can count the missing ones. */
 	uint64_t noted;
@@ -17,8 +23,9 @@ struct trace_ring {
 /* -ENOMEM. `room` is at least 1. */
 int trace_ring_init(struct trace_ring *ring, uint32_t room);
 void trace_ring_fini(struct trace_ring *ring);
-void trace_ring_note(struct trace_ring *ring, const struct trace_record *record);
-/* Moves the oldest records, at most `most`, to the caller. Returns their number. */
-uint32_t trace_ring_take(struct trace_ring *ring, struct trace_record *records_out, uint32_t most);
+void trace_ring_note(struct trace_ring *ring, const struct trace_entry *entry);
+/* The oldest entry, until it is removed; NULL: there is none. */
+struct trace_entry *trace_ring_first(struct trace_ring *ring);
+void trace_ring_remove_first(struct trace_ring *ring);
 
 #endif

@@ -6,8 +6,6 @@
 /* The records for one request. */
 struct piece {
 	uint32_t count, sent;
-	enum trace_times times;
-	const char *times_note;
 	struct scheduler_trace facts;
 	struct trace_record records[TRACE_RECORDS_POLL];
 };
@@ -24,8 +22,8 @@ static int trace_file_send_part(struct piece *piece, uint64_t request,
 	part.noted = piece->facts.noted;
 	part.open = piece->facts.open;
 	part.rest = piece->facts.left > 0;
-	part.times = piece->times;
-	part.times_note = (char *)(uintptr_t)piece->times_note;
+	part.times = piece->facts.times;
+	part.times_note = (char *)(uintptr_t)piece->facts.times_note;
 	piece->sent += count;
 	part.more = piece->sent < piece->count;
 	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
@@ -53,16 +51,6 @@ static int begin_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest
 	return 0;
 }
 
-static const char *note_of(enum trace_times times)
-{
-	static const char *const notes[TRACE_TIMES_WAYS] = {
-		[TRACE_TIMES_USUAL] = "",
-		[TRACE_TIMES_EVENTS] = "each command was sent alone, between two events of the "
-				       "device's driver",
-	};
-	return notes[times];
-}
-
 int engine_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *request,
 		 const struct engine_trace_options *options)
 {
@@ -75,9 +63,7 @@ int engine_trace(struct engine *engine, const Sycl__V1__EngineTraceRequest *requ
 	if (r < 0)
 		return r;
 	piece->count = piece->sent = 0;
-	piece->facts = (struct scheduler_trace){.noted = 0};
-	piece->times = engine->trace_times;
-	piece->times_note = note_of(piece->times);
+	piece->facts = (struct scheduler_trace){.noted = 0, .times_note = ""};
 	if (engine->trace == request->trace) {
 		if (request->stop)
 			scheduler_trace_stop(engine->scheduler);

@@ -13,14 +13,23 @@
 #define LANE_OPERATIONS_MAX         1000u
 
 const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
-	"peer_path",         "stack_bytes",
-	"headroom_bytes",    "lanes",
-	"chain_length",      "overlap",
-	"library",           "nvrtc",
-	"connections",       "latency_multiprocessors",
-	"copy_kernel_bytes", "fill_kernel",
-	"lane_operations",   "exact_chains",
-	"best_effort",       "best_effort_spares",
+	"peer_path",
+	"stack_bytes",
+	"headroom_bytes",
+	"lanes",
+	"chain_length",
+	"overlap",
+	"library",
+	"nvrtc",
+	"connections",
+	"latency_multiprocessors",
+	"copy_kernel_bytes",
+	"fill_kernel",
+	"lane_operations",
+	"exact_chains",
+	"best_effort",
+	"best_effort_spares",
+	"cupti",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -40,6 +49,7 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"yes or no",
 	"beside or gaps",
 	"a number up to 1024",
+	"yes, no, a library's name or its whole path",
 };
 
 enum {
@@ -58,7 +68,8 @@ enum {
 	LANE_OPERATIONS,
 	EXACT_CHAINS,
 	BEST_EFFORT,
-	BEST_EFFORT_SPARES
+	BEST_EFFORT_SPARES,
+	CUPTI
 };
 
 static bool text_is_choice(const char *value, const char *const *words)

@@ -28,9 +28,14 @@ sycl_test(conformance_cuda SOURCES targets/cuda.c targets/cuda_options.c ${confo
 conformance_cuda_uses_double(conformance_cuda)
 conformance_cuda_connections(conformance_cuda 8)
 
-sycl_test(conformance_cuda_chains SOURCES cuda/chains.c cuda/copies.c cuda/copies_order.c cuda/copies_support.c cuda/room.c cuda/double.c targets/cuda.c targets/cuda_options.c ${fixture}
+sycl_test(conformance_cuda_chains SOURCES cuda/chains.c cuda/copies.c cuda/copies_order.c cuda/copies_support.c cuda/room.c cuda/profile.c cuda/double.c targets/cuda.c targets/cuda_options.c ${fixture}
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 120 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda_chains)
+if(TARGET conformance_cuda_chains)
+  target_include_directories(conformance_cuda_chains PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/fake_cupti)
+  target_compile_definitions(conformance_cuda_chains PRIVATE FAKE_CUPTI_LIBRARY="$<TARGET_FILE:fake_cupti>")
+  add_dependencies(conformance_cuda_chains fake_cupti)
+endif()
 
 # Tests of calls to the driver: streams, contexts, waits, faults.
 sycl_test(conformance_cuda_rules SOURCES cuda/rules.c cuda/setup.c cuda/threads.c cuda/workers.c cuda/faults.c cuda/versions.c cuda/double.c

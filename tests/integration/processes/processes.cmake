@@ -61,7 +61,7 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
       endif()
     endif()
     sycl_test_objects(fake_service_objects SOURCES processes/fake_service.c LIBS sycl_test_support sycl_shared PkgConfig::jansson)
-    foreach(part cuda_chains cuda_faults cuda_filter cuda_linger cuda_missing cuda_standby ${with_compiler})
+    foreach(part cuda_chains cuda_faults cuda_filter cuda_linger cuda_missing cuda_standby cuda_traced ${with_compiler})
       set(name processes_${part})
       sycl_test(${name} SOURCES processes/${part}.c ${common} $<TARGET_OBJECTS:fake_service_objects>
         LIBS sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
@@ -95,6 +95,10 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
       # test that others wait for (sycl_test_after). So a short one waits for this one.
       set_property(TEST processes_chaos PROPERTY COST 10000)
       sycl_test_after(processes_gpu_listing processes_chaos)
+    endif()
+    if(TARGET processes_cuda_traced)
+      target_compile_definitions(processes_cuda_traced PRIVATE FAKE_CUPTI_LIBRARY="$<TARGET_FILE:fake_cupti>")
+      add_dependencies(processes_cuda_traced fake_cupti)
     endif()
     if(TARGET processes_cuda_cycles)
       target_compile_definitions(processes_cuda_cycles PRIVATE NVRTC_LIBRARY="${SYCLD_NVRTC}")

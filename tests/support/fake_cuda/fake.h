@@ -289,6 +289,13 @@ void fake_unlock_cleanup(int *unused);
 	fake_lock();                                                                               \
 	__attribute__((cleanup(fake_unlock_cleanup), unused)) int locked_ = 0
 
+/* fake_tool.c, without the lock: of the tool that is attached, if any. A launch function begins;
+ * the number of this thread's call, once; a kernel that began at `start_ns` is over. */
+void fake_tool_call(unsigned function);
+uint32_t fake_tool_own_call(void);
+uint64_t fake_tool_now_ns(void);
+void fake_tool_kernel(uint32_t call, uint64_t start_ns);
+
 /* fake_record.c; the caller holds the lock. */
 void fake_record(const struct fake_cuda_record *record);
 void fake_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -103,4 +103,19 @@ struct fake_cuda_control {
 
 typedef const struct fake_cuda_control *fake_cuda_control_function(void);
 
+/* Numbers of functions, as in cupti_driver_cbid.h. */
+enum { FAKE_CUDA_LAUNCH_KERNEL = 307, FAKE_CUDA_LAUNCH_KERNEL_EX = 652 };
+
+/* What a tool such as CUPTI sees of single launches. Called without the double's lock. */
+struct fake_cuda_tool {
+	/* A launch function begins, on the caller's thread. Returns the number of the call. */
+	uint32_t (*call)(unsigned function);
+	/* The kernel of that call has run, on a thread of the double. CLOCK_MONOTONIC. */
+	void (*kernel)(uint32_t call, uint64_t start_ns, uint64_t end_ns);
+};
+
+/* `tool` is kept; NULL: none. */
+__attribute__((visibility("default"))) void
+fake_cuda_attach_tool(const struct fake_cuda_tool *tool);
+
 #endif

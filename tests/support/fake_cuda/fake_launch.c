@@ -356,11 +356,16 @@ void fake_launch_run(const struct fake_launch *launch, struct CUstream_st *strea
 struct launch_op {
 	struct fake_op op;
 	struct fake_launch launch;
+	uint32_t tool_call; /* fake_tool.c */
 };
 
 static void launch_run(struct fake_op *base, struct CUstream_st *stream)
 {
-	fake_launch_run(&((struct launch_op *)base)->launch, stream);
+	struct launch_op *op = (struct launch_op *)base;
+	const uint64_t start_ns = fake_tool_now_ns();
+
+	fake_launch_run(&op->launch, stream);
+	fake_tool_kernel(op->tool_call, start_ns);
 }
 
 static void launch_drop(struct fake_op *base)
@@ -446,6 +451,7 @@ static CUresult launch_function(CUfunction function, const struct launch_shape *
 	if (shape->early)
 		note_early(function, stream);
 	function->running++;
+	op->tool_call = fake_tool_own_call();
 	op->op = (struct fake_op){
 		.name = function->name, .kernel = true, .run = launch_run, .drop = launch_drop};
 	fake_stream_add(stream, &op->op);
@@ -474,6 +480,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 	const struct launch_shape shape = {.grid = {grid_x, grid_y, grid_z},
 					   .block = {block_x, block_y, block_z},
 					   .shared_bytes = shared_bytes};
+	fake_tool_call(FAKE_CUDA_LAUNCH_KERNEL);
 	return launch_function(function, &shape, stream, parameters, extra);
 }
 
@@ -538,5 +545,6 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 			shape.cluster[2] = attribute->value.clusterDim.z;
 		}
 	}
+	fake_tool_call(FAKE_CUDA_LAUNCH_KERNEL_EX);
 	return launch_function(function, &shape, config->hStream, parameters, extra);
 }

@@ -13,6 +13,8 @@ if(TARGET sycl_cuda_headers)
     cuda/lanes_order.c
     cuda/lanes_result.c
     cuda/lanes_settings.c
+    ${cuda_folder}/driver/cupti.c
+    ${cuda_folder}/lane/activity.c
     ${cuda_folder}/lane/begin.c
     ${cuda_folder}/lane/chain.c
     ${cuda_folder}/lane/chain_send.c

@@ -9,6 +9,7 @@
 #include "access_mode.h"
 #include "status.h"
 #include "base/trace_ring.h"
+#include "scheduler/dispatch/trace.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -111,7 +112,17 @@ static void begin_trace(uint32_t room)
 
 static void note(struct trace_ring *ring, uint64_t session)
 {
-	trace_ring_note(ring, &(struct trace_record){.session = session});
+	trace_ring_note(ring, &(struct trace_entry){.record.session = session});
+}
+
+static uint32_t take_some(struct trace_ring *ring, uint32_t most)
+{
+	uint32_t count = 0;
+	for (; count < most && trace_ring_first(ring); count++) {
+		records[count] = trace_ring_first(ring)->record;
+		trace_ring_remove_first(ring);
+	}
+	return count;
 }
 
 Test(trace_ring, what_is_full_keeps_what_it_has_and_counts_the_rest)
@@ -121,12 +132,12 @@ Test(trace_ring, what_is_full_keeps_what_it_has_and_counts_the_rest)
 	for (uint64_t i = 1; i <= 7; i++)
 		note(&ring, i);
 	cr_expect(eq(u64, ring.noted, 7));
-	cr_assert(eq(u32, trace_ring_take(&ring, records, ROOM), 4));
+	cr_assert(eq(u32, take_some(&ring, ROOM), 4));
 	for (uint32_t i = 0; i < 4; i++)
 		cr_expect(eq(u64, records[i].session, i + 1));
-	cr_expect(eq(u32, trace_ring_take(&ring, records, ROOM), 0));
+	cr_expect(eq(u32, take_some(&ring, ROOM), 0));
 	note(&ring, 8);
-	cr_assert(eq(u32, trace_ring_take(&ring, records, ROOM), 1));
+	cr_assert(eq(u32, take_some(&ring, ROOM), 1));
 	cr_expect(eq(u64, records[0].session, 8));
 	cr_expect(eq(u64, ring.noted, 8));
 	trace_ring_fini(&ring);
@@ -143,7 +154,7 @@ Test(trace_ring, they_come_out_in_order_wherever_they_lie)
 		for (uint32_t i = 0; i < 1 + round % 5; i++)
 			if (ring.count < ring.room)
 				note(&ring, ++in);
-		uint32_t count = trace_ring_take(&ring, records, 1 + round % 3);
+		uint32_t count = take_some(&ring, 1 + round % 3);
 		for (uint32_t i = 0; i < count; i++)
 			cr_assert(eq(u64, records[i].session, ++out));
 	}
@@ -349,6 +360,36 @@ Test(sched_trace, with_exact_times_the_device_times_every_command)
 	cr_assert(eq(u32, fake_log_read(&entry, 1), 1));
 	cr_expect(not(entry.timed));
 	finish_trace();
+}
+
+static void expect_refined(uint64_t start, uint64_t end, uint64_t start_then, uint64_t end_then)
+{
+	struct trace_record record = {.start_ns = 10000 * US,
+				      .end_ns = 10100 * US,
+				      .takes_ns = 100 * US,
+				      .known = TRACE_MEASURED};
+	bool is_known = sched_trace_refine(&record, start, end);
+	cr_expect(eq(int, is_known, start_then != 0), "%llu to %llu", (unsigned long long)start,
+		  (unsigned long long)end);
+	cr_expect(eq(int, record.known, is_known ? TRACE_PROFILED : TRACE_MEASURED));
+	cr_expect(eq(u64, record.start_ns, is_known ? start_then : 10000 * US));
+	cr_expect(eq(u64, record.end_ns, is_known ? end_then : 10100 * US));
+	cr_expect(eq(u64, record.takes_ns, record.end_ns - record.start_ns));
+}
+
+Test(sched_trace, a_kernels_own_times_lie_within_its_command)
+{
+	expect_refined(10010 * US, 10090 * US, 10010 * US, 10090 * US);
+	expect_refined(10000 * US, 10100 * US, 10000 * US, 10100 * US);
+	/* The clocks differ by a little. */
+	expect_refined(9990 * US, 10040 * US, 10000 * US, 10050 * US);
+	expect_refined(10080 * US, 10120 * US, 10060 * US, 10100 * US);
+	/* The times are of something else. */
+	expect_refined(10000 * US, 10100 * US + 1, 0, 0);
+	expect_refined(8990 * US, 8999 * US, 0, 0);
+	expect_refined(11090 * US, 11100 * US + 1, 0, 0);
+	expect_refined(10, 20, 0, 0);
+	expect_refined(UINT64_MAX - 10, UINT64_MAX - 5, 0, 0);
 }
 
 Test(sched_trace, a_launch_in_parts_is_one_group_and_takes_what_its_parts_took)

@@ -1,5 +1,6 @@
 /* The table of this backend. */
 #include "cuda/device/device.h"
+#include "cuda/lane/activity.h"
 
 const struct backend_ops backend_cuda_ops = {
 	.version = BACKEND_OPS_VERSION,
@@ -63,4 +64,8 @@ const struct backend_ops backend_cuda_ops = {
 	.latency_units = cuda_latency_units,
 	.program_is_loaded = cuda_program_is_loaded,
 	.sendings = cuda_sendings,
+	.profile_begin = cuda_profile_begin,
+	.profile_end = cuda_profile_end,
+	.profile_flush = cuda_profile_flush,
+	.profile_times = cuda_profile_times,
 };

@@ -91,12 +91,25 @@ static int read_best_effort(const char *value, bool *beside_out)
 	return 0;
 }
 
+static int read_cupti(const char *value, struct cuda_settings *settings)
+{
+	settings->uses_cupti = strcmp(value, "no") != 0;
+	if (!settings->uses_cupti || strcmp(value, "yes") == 0) {
+		free_pointer(&settings->cupti);
+		settings->cupti = NULL;
+		return 0;
+	}
+	return read_text_setting(value, &settings->cupti);
+}
+
 static int setting_read(const char *name, const char *value, struct cuda_settings *settings)
 {
 	if (strcmp(name, "library") == 0)
 		return read_text_setting(value, &settings->library);
 	if (strcmp(name, "nvrtc") == 0)
 		return read_text_setting(value, &settings->nvrtc);
+	if (strcmp(name, "cupti") == 0)
+		return read_cupti(value, settings);
 	if (strcmp(name, "peer_path") == 0)
 		return read_peer_path(value, &settings->peer_path);
 	if (strcmp(name, "stack_bytes") == 0)
@@ -146,7 +159,7 @@ static int read_option(const char *option, struct cuda_settings *settings,
 	if (error == -ENOENT)
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_INVALID,
-			"\"%.80s\" is no option of the CUDA backend: it has library, nvrtc, peer_path, "
+			"\"%.80s\" is no option of the CUDA backend: it has library, nvrtc, cupti, peer_path, "
 			"stack_bytes, headroom_bytes, lanes, connections, chain_length, exact_chains, copy_kernel_bytes, fill_kernel, lane_operations, latency_multiprocessors, overlap, best_effort and best_effort_spares",
 			option);
 	if (error < 0)
@@ -188,4 +201,5 @@ void cuda_settings_free(struct cuda_settings *settings)
 {
 	free_pointer(&settings->library);
 	free_pointer(&settings->nvrtc);
+	free_pointer(&settings->cupti);
 }

@@ -31,8 +31,11 @@ enum cuda_peer_path {
 #define CUDA_SPARES_EIGHTH UINT32_MAX
 
 struct cuda_settings {
-	char *library;                 /* "library": a name instead of libcuda.so.1 */
-	char *nvrtc;                   /* "nvrtc": a name instead of the usual ones */
+	char *library; /* "library": a name instead of libcuda.so.1 */
+	char *nvrtc;   /* "nvrtc": a name instead of the usual ones */
+	/* "cupti" = no, yes or a name instead of the usual ones: traces with exact times use it. */
+	bool uses_cupti;
+	char *cupti;
 	enum cuda_peer_path peer_path; /* "peer_path" = auto direct peer managed host */
 	uint64_t stack_bytes;          /* "stack_bytes": of a work-item; 0: the driver's */
 	uint64_t headroom_bytes; /* "headroom_bytes": of device memory, left for modules (F9) */

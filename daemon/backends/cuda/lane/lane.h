@@ -117,6 +117,7 @@ struct cuda_pending {
 	struct cuda_finish *finish; /* NULL: nothing to finish */
 	struct cuda_check *check;   /* of a launch that is checked (lane/check.h); NULL otherwise */
 	CUevent start, end;         /* of a timed command; NULL otherwise */
+	uint64_t profile;           /* token of lane/activity.h; 0: none */
 	uint64_t submit_ns;         /* when the command was sent */
 	/* The reason why the command could not be sent (cuda_pending_keep); NULL: it was
 	 * sent. */

@@ -40,6 +40,7 @@ static struct backend_completion *lane_next_completion(struct report *report,
 	completion->start_ns = completion->end_ns = 0;
 	completion->estimated = false;
 	completion->failed_launches = 0;
+	completion->profile = 0;
 	return completion;
 }
 
@@ -168,6 +169,7 @@ static bool report_done(struct report *report, struct cuda_lane_state *state)
 		completion->start_ns = start > least ? start : least;
 		completion->end_ns = end > completion->start_ns ? end : completion->start_ns;
 		state->timed_end_ns = completion->end_ns;
+		completion->profile = pending->profile;
 	} else {
 		estimate_times(report, state, pending, completion);
 	}

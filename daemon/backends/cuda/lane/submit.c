@@ -6,6 +6,7 @@
 #include "cuda/clock/device_clock.h"
 #include "cuda/memory/array.h"
 #include "cuda/lane/check.h"
+#include "cuda/lane/activity.h"
 #include "cuda/lane/fill.h"
 #include "cuda/lane/lane.h"
 #include "cuda/lane/native_command.h"
@@ -112,7 +113,13 @@ static int send_launch(struct cuda_send_context *context, const struct cuda_laun
 		error = start_timing(context, fault_out);
 	if (error < 0)
 		return error;
+	const bool is_profiled = context->command->timed &&
+				 atomic_load_explicit(&cuda_activity_is_on, memory_order_relaxed);
+	if (is_profiled)
+		cuda_activity_expect();
 	CUresult result = cuda_lane_launch(context->state, launch);
+	if (is_profiled)
+		context->pending.profile = cuda_activity_sent();
 	if (result != CUDA_SUCCESS)
 		return cuda_fault(device, &device->backend->library, result, fault_out,
 				  "the kernel was not launched");

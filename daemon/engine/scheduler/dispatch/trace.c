@@ -12,8 +12,62 @@
 #include "scheduler/state/task.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PROFILE_SHIFT_NS 1000000u    /* between the library's clock and the backend's */
+#define PROFILE_WAIT_NS  1000000000u /* for times of the library */
+
+static bool is_of_device(const struct sched_trace *trace, const struct scheduler_device *device)
+{
+	/*
+	 * Native contexts are in no trace, because they belong to the program. A sub-device counts
+	 * as the whole device.
+	 */
+	const struct scheduler_device *whole = device && device->root ? device->root : device;
+	return whole && !whole->native_context && (uint32_t)whole->ops->kind == trace->backend &&
+	       whole->backend_index == trace->index;
+}
+
+/* Any open device of that backend serves: its library measures the whole process. */
+static const struct scheduler_device *find_open(const struct scheduler *scheduler)
+{
+	for (uint32_t i = 0; i < SCHED_DEVICES_MAX; i++) {
+		const struct scheduler_device *device = scheduler->devices[i];
+		if (device && is_of_device(scheduler->trace, device) &&
+		    atomic_load(&device->opened) == SCHED_OPENED)
+			return device;
+	}
+	return NULL;
+}
+
+/* Called again until the device is open. The library is opened once at most for each trace. */
+static void begin_profile(struct scheduler *scheduler)
+{
+	static const char events[] =
+		"each command was sent alone, between two events of the device's driver";
+	struct sched_trace *trace = scheduler->trace;
+	struct backend_fault fault = {.status = 0};
+	if (trace->times != TRACE_TIMES_EVENTS || trace->is_asked)
+		return;
+	(void)snprintf(trace->times_note, sizeof(trace->times_note), "%s", events);
+	const struct scheduler_device *device = find_open(scheduler);
+	if (!device)
+		return;
+	trace->is_asked = true;
+	if (!device->ops->profile_begin)
+		return;
+	if (device->ops->profile_begin(device->handle, &fault) < 0) {
+		(void)snprintf(trace->times_note, sizeof(trace->times_note), "%s; %.150s", events,
+			       fault.text);
+		return;
+	}
+	trace->profiler = device->ops;
+	(void)snprintf(trace->times_note, sizeof(trace->times_note),
+		       "each command was sent alone, kernels measured by CUPTI, others between two "
+		       "events of the device's driver");
+}
 
 int scheduler_trace_begin(struct scheduler *scheduler, const struct scheduler_trace_terms *terms)
 {
@@ -30,11 +84,14 @@ int scheduler_trace_begin(struct scheduler *scheduler, const struct scheduler_tr
 	}
 	scheduler_trace_end(scheduler);
 	scheduler->trace = trace;
+	begin_profile(scheduler);
 	return 0;
 }
 
 void scheduler_trace_end(struct scheduler *scheduler)
 {
+	if (scheduler->trace && scheduler->trace->profiler)
+		scheduler->trace->profiler->profile_end();
 	if (scheduler->trace)
 		trace_ring_fini(&scheduler->trace->ring);
 	free(scheduler->trace);
@@ -45,17 +102,6 @@ void scheduler_trace_stop(struct scheduler *scheduler)
 {
 	if (scheduler->trace)
 		scheduler->trace->is_stopped = true;
-}
-
-static bool is_of_device(const struct sched_trace *trace, const struct scheduler_device *device)
-{
-	/*
-	 * Native contexts are in no trace, because they belong to the program. A sub-device counts
-	 * as the whole device.
-	 */
-	const struct scheduler_device *whole = device && device->root ? device->root : device;
-	return whole && !whole->native_context && (uint32_t)whole->ops->kind == trace->backend &&
-	       whole->backend_index == trace->index;
 }
 
 /* Counts tasks that were ready in the traced time and have not come back. Visits all open tasks. */
@@ -70,18 +116,68 @@ static uint64_t trace_count_open_tasks(const struct scheduler *scheduler)
 	return count;
 }
 
+bool sched_trace_refine(struct trace_record *record, uint64_t start_ns, uint64_t end_ns)
+{
+	const uint64_t took_ns = end_ns - start_ns;
+	if (record->end_ns <= record->start_ns || took_ns > record->end_ns - record->start_ns ||
+	    start_ns + PROFILE_SHIFT_NS < record->start_ns ||
+	    end_ns > record->end_ns + PROFILE_SHIFT_NS)
+		return false;
+	if (start_ns < record->start_ns)
+		start_ns = record->start_ns;
+	if (start_ns > record->end_ns - took_ns)
+		start_ns = record->end_ns - took_ns;
+	record->start_ns = start_ns;
+	record->end_ns = start_ns + took_ns;
+	record->takes_ns = took_ns;
+	record->known = TRACE_PROFILED;
+	return true;
+}
+
+/* False: the library may still report the entry's times. */
+static bool settle_entry(const struct scheduler *scheduler, struct trace_entry *entry)
+{
+	const struct sched_trace *trace = scheduler->trace;
+	uint64_t start_ns = 0, end_ns = 0;
+	if (!trace->profiler || entry->profile == 0)
+		return true;
+	if (trace->profiler->profile_times(entry->profile, &start_ns, &end_ns)) {
+		(void)sched_trace_refine(&entry->record, start_ns, end_ns);
+		return true;
+	}
+	return trace->is_stopped || scheduler->clock_ns() > entry->noted_ns + PROFILE_WAIT_NS;
+}
+
+static void fill_facts(const struct scheduler *scheduler, struct scheduler_trace *facts_out)
+{
+	const struct sched_trace *trace = scheduler->trace;
+	facts_out->noted = trace->ring.noted;
+	facts_out->times = trace->profiler ? TRACE_TIMES_PROFILED : trace->times;
+	facts_out->times_note = trace->times_note;
+	if (trace->is_stopped)
+		facts_out->open = trace_count_open_tasks(scheduler);
+}
+
 uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *records_out,
 			      uint32_t most, struct scheduler_trace *facts_out)
 {
 	struct sched_trace *trace = scheduler->trace;
-	*facts_out = (struct scheduler_trace){.noted = 0};
+	struct trace_entry *entry;
+	uint32_t count = 0;
+	*facts_out = (struct scheduler_trace){.noted = 0, .times_note = ""};
 	if (!trace)
 		return 0;
-	uint32_t count = trace_ring_take(&trace->ring, records_out, most);
-	*facts_out =
-		(struct scheduler_trace){.noted = trace->ring.noted, .left = trace->ring.count};
-	if (trace->is_stopped)
-		facts_out->open = trace_count_open_tasks(scheduler);
+	begin_profile(scheduler);
+	if (trace->profiler)
+		trace->profiler->profile_flush(trace->is_stopped);
+	while (count < most && (entry = trace_ring_first(&trace->ring)) != NULL &&
+	       settle_entry(scheduler, entry)) {
+		records_out[count++] = entry->record;
+		trace_ring_remove_first(&trace->ring);
+	}
+	/* Records that are not settled yet are left for a later request. */
+	facts_out->left = count == most ? trace->ring.count : 0;
+	fill_facts(scheduler, facts_out);
 	return count;
 }
 
@@ -176,7 +272,10 @@ void sched_trace_note(const struct task *task)
 	uint32_t weight;
 	enum fair_queue_class class;
 	sched_account_rank_of(task->flow->account, &class, &weight);
-	struct trace_record record = {
+	struct trace_entry entry = {.noted_ns = task->scheduler->clock_ns(),
+				    .profile = task->split.begun ? 0 : command->profile};
+	struct trace_record *record = &entry.record;
+	*record = (struct trace_record){
 		.at_ns = task->due_ns,
 		.sent_ns = task->sent_ns,
 		.shape = task->split.begun ? task->split.shape : sched_admission_shape(command),
@@ -184,11 +283,11 @@ void sched_trace_note(const struct task *task)
 		.session_class = (uint8_t) class,
 		.lane = (uint8_t)command->lane,
 	};
-	fill_record_identity(task, &record);
-	fill_record_times(task, &record);
+	fill_record_identity(task, record);
+	fill_record_times(task, record);
 	/* A task that did not run took no device time. */
-	if (command->skipped || (task->cause && record.takes_ns == 0))
+	if (command->skipped || (task->cause && record->takes_ns == 0))
 		return;
-	fill_predecessors(task, &record);
-	trace_ring_note(&trace->ring, &record);
+	fill_predecessors(task, record);
+	trace_ring_note(&trace->ring, &entry);
 }

@@ -344,7 +344,9 @@ struct scheduler_trace {
 	/* Set once the trace has stopped: groups that were ready in the traced time and have not
 	 * come back. */
 	uint64_t open;
-	uint32_t left; /* records that can still be taken */
+	uint32_t left; /* records that can be taken now */
+	enum trace_times times;
+	const char *times_note; /* about that source, for people; valid until the next call */
 };
 /* Takes the oldest records. Returns how many; 0 without a trace. */
 uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *records_out,
