@@ -103,7 +103,9 @@ static void graph_instance_build(struct session *session, const struct queue *qu
 	session->record_cost += graph->node_count + instance->order.need_count;
 	session->engine->graphs_built++;
 	instance->state = GRAPH_INSTANCE_BUILDING;
-	sched_graph_build(instance->sched);
+	/* A quiet moment holds up other sessions, and this one. A graph that was launched once may
+	 * never be launched again. */
+	sched_graph_build(instance->sched, instance->tries > 1);
 }
 
 /* A graph with native commands is made, or never will be. */

@@ -10,10 +10,11 @@
  *
  * A session that launches a graph which is BUILDING is not read until that is done
  * (session.awaited); other sessions do not wait. Objects that nodes name are checked again when
- * objects that graphs name were released since; otherwise buffers alone are. A device that works
- * may refuse for the moment, where building may wait for what runs (BACKEND_FEATURE_QUIET_LOAD). A
- * launch is replayed when a node would be refused, or a part needs contents that are lost. The
- * replay reports the error and runs the rest.
+ * objects that graphs name were released since; otherwise buffers alone are. Where building may
+ * wait for what runs (BACKEND_FEATURE_QUIET_LOAD), the first try is refused while something runs.
+ * Later tries wait for a moment in which nothing runs, for 0.1 s at most. A launch is replayed when
+ * a node would be refused, or a part needs contents that are lost. The replay reports the error and
+ * runs the rest.
  *
  * Changed arguments go with the next launch into the instance. Another kernel, another order, or a
  * device that changes nothing need a new instance. It is built as at first, in slices of the

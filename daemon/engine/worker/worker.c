@@ -16,6 +16,7 @@
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 #include "worker/command/command.h"
+#include "worker/command/graph.h"
 #include "worker/handle.h"
 #include "worker/device/latency.h"
 #include "worker/object/loader.h"
@@ -190,6 +191,13 @@ static void sleep_until_woken(struct scheduler_device *device, bool held)
 	sched_sleeper_cancel(&device->port.sleeper);
 }
 
+/* A graph has begun to wait for a quiet moment: the next round requests one before it sleeps. */
+static bool must_request_quiet(const struct scheduler_device *device)
+{
+	return device->worker.waiting_graphs.first &&
+	       device->quiesce.quiet.state == SCHED_QUIET_NO;
+}
+
 void *worker_main(void *argument)
 {
 	struct scheduler_device *device = argument;
@@ -202,8 +210,11 @@ void *worker_main(void *argument)
 		if (device->quiesce.has_passed)
 			worker_spill_have_room(device);
 		device->quiesce.has_passed = false;
+		if (!held && device->worker.waiting_graphs.first)
+			worker_graph_step(device);
 		bool busy = take_front_sent(&device->worker);
 		busy |= !held && take_messages(device);
+		busy |= must_request_quiet(device);
 		busy |= worker_complete(device);
 		busy |= worker_take_loss(device);
 		if (device->worker.open_again_ns)

@@ -18,6 +18,7 @@
 enum { WORDS = 8, NODES = 100 };
 
 static struct harness h;
+static bool waits_for_quiet = true; /* while something runs, graphs wait */
 
 static void setup_graphs(void)
 {
@@ -76,7 +77,7 @@ static struct sched_graph *graph_of(uint32_t device, struct words *words, uint32
 		(void)make_step(&made, device, "increment_u32", words, NULL);
 		cr_assert(zero(int, sched_graph_add(graph, &made.request, &before, i > 0)));
 	}
-	sched_graph_build(graph);
+	sched_graph_build(graph, waits_for_quiet);
 	return graph;
 }
 
@@ -334,7 +335,7 @@ Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_
 	(void)make_step(&made, 2, "fill_u32", &words, &values[0]);
 	cr_assert(zero(int, sched_graph_add(graph, &made.request, NULL, 0)));
 	cr_assert(zero(int, sched_graph_add(graph, &native, &first, 1)));
-	sched_graph_build(graph);
+	sched_graph_build(graph, true);
 	expect_built(&built);
 	for (uint32_t round = 0; round < 2; round++) {
 		struct sched_graph_node *changes = NULL;
@@ -397,4 +398,79 @@ Test(inline_graphs, TR2_one_that_has_run_is_sent_by_the_front)
 Test(inline_graphs, one_of_many_nodes_is_the_threads)
 {
 	cr_expect(eq(u64, launches_by_front(NODES, 200), 0));
+}
+
+static void setup_quiet_graphs(void)
+{
+	fake_device_options(0,
+			    (struct fake_device_options){.features = BACKEND_FEATURE_GRAPH |
+								     BACKEND_FEATURE_QUIET_LOAD});
+	harness_start(&h, 1);
+}
+
+TestSuite(quiet_graphs, .timeout = 20, .init = setup_quiet_graphs);
+
+/* Something runs until the gate opens. The device's thread has tried to finish the graph. */
+static struct sched_graph *graph_beside(struct words *words, struct probe *held,
+					struct probe *built)
+{
+	harness_words(&h, words, WORDS, true, 0);
+	for (uint32_t i = 0; i < WORDS; i++)
+		words->host[i] = 0;
+	(void)harness_kernel(&h, 0, "hold");
+	(void)harness_kernel(&h, 0, "noop");
+	(void)harness_hold(&h, 0, 1, NULL, 0, held);
+	scheduler_flush(h.scheduler);
+	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
+	struct sched_graph *graph = graph_of(0, words, 3, built);
+	for (int i = 0; i < 4; i++) { /* messages of a device are handled in order */
+		struct probe probe;
+		const struct launch noop = {.kernel = "noop"};
+		(void)harness_launch(&h, &noop, &probe);
+		harness_expect_success(&h, &probe);
+	}
+	return graph;
+}
+
+Test(quiet_graphs, TR3_TR5_one_is_made_once_what_runs_has_ended)
+{
+	struct words words;
+	struct probe held, built;
+	struct sched_graph *graph = graph_beside(&words, &held, &built);
+	cr_expect(not(built.done));
+	fake_gate_open(1);
+	expect_built(&built);
+	harness_expect_success(&h, &held);
+	launch_graph(graph, 0, &words);
+	expect_words(&words, 3);
+	release(graph, &words);
+	harness_expect_stopped(&h);
+}
+
+Test(quiet_graphs, one_beside_a_long_command_is_refused_for_the_moment)
+{
+	struct words words;
+	struct probe held, built;
+	struct sched_graph *graph = graph_beside(&words, &held, &built);
+	cr_assert(harness_wait(&h, &built));
+	cr_expect(eq(i32, built.fault.status, STATUS_FEATURE_NOT_SUPPORTED));
+	cr_expect(not(held.done));
+	fake_gate_open(1);
+	harness_expect_success(&h, &held);
+	release(graph, &words);
+	harness_expect_stopped(&h);
+}
+
+Test(quiet_graphs, one_that_is_not_to_wait_is_refused_beside_any_command)
+{
+	struct words words;
+	struct probe held, built;
+	waits_for_quiet = false;
+	struct sched_graph *graph = graph_beside(&words, &held, &built);
+	cr_expect(built.done);
+	cr_expect(eq(i32, built.fault.status, STATUS_FEATURE_NOT_SUPPORTED));
+	fake_gate_open(1);
+	harness_expect_success(&h, &held);
+	release(graph, &words);
+	harness_expect_stopped(&h);
 }

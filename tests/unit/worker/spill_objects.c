@@ -92,7 +92,7 @@ static struct sched_graph *make_graph(struct words *words, struct probe *built)
 		const uint32_t before = 0;
 		cr_assert(zero(int, sched_graph_add(graph, &request, &before, i)));
 	}
-	sched_graph_build(graph);
+	sched_graph_build(graph, true);
 	spill_expect_status(built, STATUS_SUCCESS);
 	return graph;
 }
@@ -175,7 +175,7 @@ Test(spill, TG15_L13_a_graph_ends_behind_what_it_named_before_a_change_that_lost
 	request.launch.argument_count = 1;
 	cr_assert(zero(int, sched_graph_create(spill_harness.devices[0], 1, true, &built, &graph)));
 	cr_assert(zero(int, sched_graph_add(graph, &request, NULL, 0)));
-	sched_graph_build(graph);
+	sched_graph_build(graph, true);
 	spill_expect_status(&built, STATUS_SUCCESS);
 	request.requirements = &requirements[1];
 	cr_assert(zero(int, sched_graph_change(graph, 0, &request, NULL, 0, &changes)));

@@ -34,8 +34,12 @@ int sched_graph_add(struct sched_graph *graph, const struct task_request *reques
 int sched_graph_hold(struct sched_graph *graph, struct sched_host *host);
 /* The bytes of memory that the graph's nodes hold. */
 uint64_t sched_graph_bytes(const struct sched_graph *graph);
-/* on_graph_built follows, unless the graph is released before. */
-void sched_graph_build(struct sched_graph *graph);
+/*
+ * on_graph_built follows, unless the graph is released before. Where building needs a moment in
+ * which nothing runs on the device (BACKEND_FEATURE_QUIET_LOAD), `awaits_quiet` has it requested
+ * and waited for, for 0.1 s at most. Otherwise the build fails with STATUS_FEATURE_NOT_SUPPORTED.
+ */
+void sched_graph_build(struct sched_graph *graph, bool awaits_quiet);
 /*
  * Changes a node from one launch on: adds to the front of `changes`, which go into one task_submit.
  * `after` as in sched_graph_add. A launch that never runs does not apply its changes, see

@@ -75,9 +75,10 @@ uint64_t sched_graph_bytes(const struct sched_graph *graph)
 	return graph->bytes;
 }
 
-void sched_graph_build(struct sched_graph *graph)
+void sched_graph_build(struct sched_graph *graph, bool awaits_quiet)
 {
 	graph->references++;
+	graph->awaits_quiet = awaits_quiet;
 	graph->way = SCHED_GRAPH_BUILD_ON;
 	sched_device_post(graph->device, &graph->message);
 }

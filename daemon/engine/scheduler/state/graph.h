@@ -81,9 +81,12 @@ struct sched_graph {
 	struct backend_graph *handle; /* NULL: not made, or no good any more */
 	struct backend_graph **retired;
 	uint32_t retired_count, retired_capacity;
-	uint32_t next;  /* node to add */
-	bool is_stale;  /* nodes have changed since the handle was made */
-	uint64_t stamp; /* number of the build that is being made */
+	uint32_t next; /* node to add */
+	/* Finishing waits for a moment in which nothing runs, or (false) is refused without one. */
+	bool awaits_quiet;
+	uint64_t waits_since_ns; /* since when it waits; 0: it does not */
+	bool is_stale;           /* nodes have changed since the handle was made */
+	uint64_t stamp;          /* number of the build that is being made */
 	struct worker_graph_memory *memories;
 	uint32_t memory_count, memory_capacity;
 	struct worker_graph_memory

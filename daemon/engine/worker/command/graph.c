@@ -11,9 +11,11 @@
 #include "worker/command/graph_memory.h"
 #include "worker/command/loss.h"
 #include "worker/command/memory.h"
+#include "worker/device/wake.h"
 #include "worker/task/native_command.h"
 #include "worker/spill/spill.h"
 
+#include "clock.h"
 #include "status.h"
 
 #include <errno.h>
@@ -21,6 +23,8 @@
 #include <stdlib.h>
 
 #define FIRST_CAPACITY 8u
+/* A graph that was not made by then is refused, and its nodes are sent one by one. */
+#define QUIET_WAIT_NS 100000000u
 
 static int refuse_graph(struct backend_fault *fault, int32_t status, const char *text, int error)
 {
@@ -143,6 +147,7 @@ static int begin_graph(struct sched_graph *graph, struct backend_fault *fault)
 	graph->memory_count = 0;
 	graph->temporary_count = 0; /* memories of a former handle belong to that handle */
 	graph->next = 0;
+	graph->waits_since_ns = 0;
 	graph->is_stale = true;
 	if (!device->ops->graph_create)
 		return refuse_graph(fault, STATUS_FEATURE_NOT_SUPPORTED,
@@ -152,15 +157,21 @@ static int begin_graph(struct sched_graph *graph, struct backend_fault *fault)
 
 /*
  * Finishing a graph may wait for whatever runs on the device (QUIET_LOAD), and hold up all
- * sessions. So while a command runs the graph is not made: this launch sends its nodes one by one,
- * and a later one tries again. Graphs with native nodes or conditions cannot be sent so.
+ * sessions. So a graph needs a moment in which nothing runs, and may wait for one (quiesce.c).
+ * -EAGAIN: not yet. Without one, this launch sends its nodes one by one, and a later one tries
+ * again. Graphs with native nodes or conditions cannot be sent so, and are made at once.
  */
-static int check_device_quiet(const struct sched_graph *graph, struct backend_fault *fault)
+static int check_device_quiet(struct sched_graph *graph, struct backend_fault *fault)
 {
 	const struct scheduler_device *device = graph->device;
 	if (!(device->features & BACKEND_FEATURE_QUIET_LOAD) || device->worker.in_flight == 0 ||
 	    graph->has_native || graph->has_condition)
 		return 0;
+	const uint64_t now_ns = clock_now_ns();
+	if (graph->waits_since_ns == 0)
+		graph->waits_since_ns = now_ns;
+	if (graph->awaits_quiet && now_ns - graph->waits_since_ns < QUIET_WAIT_NS)
+		return -EAGAIN;
 	return refuse_graph(fault, STATUS_FEATURE_NOT_SUPPORTED,
 			    "a graph is made when nothing runs on the device", -EOPNOTSUPP);
 }
@@ -191,7 +202,7 @@ static int build_graph_step(struct sched_graph *graph, struct backend_fault *fau
 		result = check_device_quiet(graph, fault);
 	if (result == 0)
 		result = continue_graph(graph, SCHED_GRAPH_SLICE, fault);
-	if (result < 0 && result != WORKER_SPILL_WAIT)
+	if (result < 0 && result != WORKER_SPILL_WAIT && result != -EAGAIN)
 		graph_free_handle(graph);
 	return result;
 }
@@ -215,7 +226,9 @@ bool worker_graph_handle(struct scheduler_device *device, void *object)
 	int result = build_graph_step(graph, &fault);
 	if (result == WORKER_SPILL_WAIT)
 		worker_spill_set_aside(device, &graph->message);
-	if (result > 0 || result == WORKER_SPILL_WAIT)
+	if (result == -EAGAIN)
+		sched_message_append(&device->worker.waiting_graphs, &graph->message);
+	if (result > 0 || result == WORKER_SPILL_WAIT || result == -EAGAIN)
 		return result > 0;
 	graph->way = SCHED_GRAPH_BUILD_OVER;
 	graph->fault = (struct backend_fault){.status = STATUS_SUCCESS};
@@ -226,6 +239,16 @@ bool worker_graph_handle(struct scheduler_device *device, void *object)
 	if (fault.device_lost)
 		worker_lose(device, &fault);
 	return true;
+}
+
+void worker_graph_step(struct scheduler_device *device)
+{
+	struct sched_message_list waiting = device->worker.waiting_graphs;
+	struct sched_message *message;
+	device->worker.waiting_graphs = (struct sched_message_list){.first = NULL};
+	while ((message = sched_message_take(&waiting)))
+		if (worker_graph_handle(device, message))
+			worker_return(device, message);
 }
 
 /* --------------------------------------- changes ---------------------------------------- */

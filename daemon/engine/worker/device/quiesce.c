@@ -1,7 +1,7 @@
 /*
  * The quiet moments that a device's two threads agree on. The loader requests a moment in which
  * nothing runs. The device's thread chooses it (quiet.h) and sends nothing until the loader is
- * done. Maintenance of the backend runs in such a moment, too.
+ * done. Maintenance of the backend runs in such a moment, too, and graphs are finished in it.
  */
 #include "worker/device/quiesce.h"
 
@@ -99,7 +99,9 @@ bool worker_quiesce_step(struct scheduler_device *device)
 	bool requested = atomic_load(&quiesce->requested) != 0;
 	bool housework = !device->worker.unusable && device->ops->quiet_wanted &&
 			 device->ops->quiet_wanted(device->handle);
-	if (!requested && !housework) {
+	/* The caller finishes these graphs next (worker_graph_step). */
+	bool graphs = device->worker.waiting_graphs.first != NULL;
+	if (!requested && !housework && !graphs) {
 		sched_quiet_end(&quiesce->quiet);
 		return false;
 	}

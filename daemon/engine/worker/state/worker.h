@@ -37,6 +37,8 @@ struct worker {
 	bool unflushed;
 	uint64_t graph_stamp;       /* number of graphs that were made */
 	struct sched_graph *making; /* the graph whose node is being resolved; NULL: none */
+	/* Graphs that are finished in the next quiet moment. */
+	struct sched_message_list waiting_graphs;
 	bool front_has_sent; /* the front has executed a command; this thread has not processed that
 				yet */
 	uint32_t latency_applied;           /* latency_wanted as last passed to the backend */
