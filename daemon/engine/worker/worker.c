@@ -194,8 +194,7 @@ static void sleep_until_woken(struct scheduler_device *device, bool held)
 /* A graph has begun to wait for a quiet moment: the next round requests one before it sleeps. */
 static bool must_request_quiet(const struct scheduler_device *device)
 {
-	return device->worker.waiting_graphs.first &&
-	       device->quiesce.quiet.state == SCHED_QUIET_NO;
+	return device->worker.waiting_graphs.first && device->quiesce.quiet.state == SCHED_QUIET_NO;
 }
 
 void *worker_main(void *argument)
