@@ -18,6 +18,7 @@ enum {
 	DESCRIPTORS_EACH = 2,
 	PART_OF_ONE =
 		8, /* sessions of one tenant may use the service's descriptors divided by this, */
+	PART_LEFT = 4,   /* and a part of the descriptors is left for others, if they are few */
 	PART_OF_ALL = 2, /* those of all tenants may use the descriptors divided by this */
 	ENDED_PER_TURN = 64,
 	LOOK_MS = 1000,
@@ -32,12 +33,13 @@ enum {
 static unsigned unsettled_descriptor_limit(unsigned part, unsigned least)
 {
 	struct rlimit files;
-	rlim_t room = 0;
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0)
-		room = files.rlim_cur / DESCRIPTORS_EACH / part;
-	if (room > UINT32_MAX)
-		room = UINT32_MAX;
-	return room > least ? (unsigned)room : least;
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0)
+		return least;
+	rlim_t all = files.rlim_cur / DESCRIPTORS_EACH;
+	rlim_t room = all / part, most = all - all / PART_LEFT;
+	if (room < least)
+		room = least < most ? least : most;
+	return room > UINT32_MAX ? UINT32_MAX : (unsigned)room;
 }
 
 static unsigned unsettled_tenant_limit(const struct supervisor *supervisor)

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -282,4 +283,21 @@ Test(hand_on, a_turn_of_the_loop_that_takes_long_reads_one_message_of_each_engin
 	cr_assert(eq(int, (int)send(engines_end, "x", 1, 0), 1));
 	(void)uv_run(&supervisor.loop, UV_RUN_NOWAIT);
 	cr_expect(eq(uint, received_most, 1u));
+}
+
+/* Each has two descriptors, and all processes of the test's user together have tried to connect. */
+Test(hand_on, sessions_that_are_not_open_leave_descriptors_where_there_are_few)
+{
+	const struct rlimit few = {.rlim_cur = 1024, .rlim_max = 1024};
+	struct refusal refusal = {.text = ""};
+	supervisor.privileged = true;
+	TAILQ_INSERT_TAIL(&supervisor.tenants, &tenant, link);
+	cr_assert(eq(int, setrlimit(RLIMIT_NOFILE, &few), 0));
+	cr_expect(unsettled_may_add(&tenant, &refusal));
+	supervisor.unsettled.count = 1024 / 2 - 1024 / 8;
+	cr_expect(not(unsettled_may_add(&tenant, &refusal)));
+	cr_expect(eq(str, refusal.text,
+		     (char *)(uintptr_t) "too many processes connect at one time"));
+	supervisor.unsettled.count = 0;
+	TAILQ_REMOVE(&supervisor.tenants, &tenant, link);
 }
