@@ -284,10 +284,43 @@ static void succession_restore_account(struct supervisor *supervisor,
 	tenant->is_unknown = account->unknown;
 }
 
+/* The processes of the engines that are expected, in order. */
+struct expected {
+	uint32_t *pids;
+	size_t count;
+};
+
+static int expected_compare(const void *one, const void *other)
+{
+	const uint32_t *a = one, *b = other;
+	return (*a > *b) - (*a < *b);
+}
+
 static bool is_of_expected_engine(void *context, uint64_t session, uint32_t engine)
 {
+	const struct expected *expected = context;
 	(void)session;
-	return engine_return_find(context, (pid_t)engine) != NULL;
+	return bsearch(&engine, expected->pids, expected->count, sizeof(*expected->pids),
+		       expected_compare) != NULL;
+}
+
+/* Sessions of engines that have ended meanwhile leave the list. It may be long: without memory this
+ * is left to the next service. */
+static void succession_shorten_list(struct supervisor *supervisor)
+{
+	struct expected expected = {.count = 0};
+	const struct tenant *tenant;
+	const struct engine *engine;
+	CLEANUP(free_pointer)
+	uint32_t *pids = calloc(supervisor->engine_count + 1u, sizeof(*pids));
+	if (!pids)
+		return;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			pids[expected.count++] = (uint32_t)engine->pid;
+	qsort(pids, expected.count, sizeof(*pids), expected_compare);
+	expected.pids = pids;
+	(void)open_sessions_filter(&supervisor->succession->open, is_of_expected_engine, &expected);
 }
 
 /*
@@ -332,7 +365,7 @@ static void succession_restore(struct supervisor *supervisor, const struct servi
 	supervisor->last_session = state->sessions_before ? state->sessions_before - 1 : 0;
 	for (uint32_t i = 0; i < state->engine_count; i++)
 		succession_expect_engine(supervisor, &state->engines[i]);
-	(void)open_sessions_filter(&succession->open, is_of_expected_engine, supervisor);
+	succession_shorten_list(supervisor);
 	for (uint32_t i = 0; i < state->account_count; i++)
 		succession_restore_account(supervisor, &state->accounts[i]);
 }

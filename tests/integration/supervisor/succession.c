@@ -291,6 +291,29 @@ Test(succession, a_session_that_was_closed_does_not_come_back)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+/* Its engine was killed while no service ran. */
+Test(succession, sessions_of_an_engine_that_ended_leave_the_list)
+{
+	char path[PATH_MOST];
+	struct stat facts;
+	uint64_t entries[32] = {0};
+	service_prepare(&service, "returns");
+	service_start(&service, NULL);
+	struct client first = open_known_client();
+	end_service(SIGKILL);
+	cr_assert(eq(int, kill((pid_t)first.engine, SIGKILL), 0));
+	cr_assert(eq(ptr, client_receive(first.socket), NULL));
+	service_start(&service, NULL);
+	file_path("sessions", path);
+	cr_assert(eq(int, stat(path, &facts), 0));
+	cr_assert(gt(long, (long)facts.st_size, 16l), "it had a session");
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	cr_assert(ge(long, read(fd, entries, sizeof(entries)), 32l));
+	cr_expect(zero(u64, entries[2]));
+	close_fd(&first.socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 /* Then proofs alone count, as with the file of an earlier release. */
 Test(succession, engines_come_back_without_the_list_of_open_sessions)
 {
