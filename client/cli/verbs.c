@@ -120,7 +120,8 @@ const struct verb verbs[] = {
 	 "restart of the service. With --wait the exit status is 0 once no session is left, and 4 if\n"
 	 "some are after --timeout.",
 	 ORDER | BIT(OPT_WAIT) | BIT(OPT_TIMEOUT), ORDERS},
-	{"limit", "NAME=VALUE WHOSE", "change a limit of sycld.conf(5); NAME=default revokes the order",
+	{"limit", "NAME=VALUE WHOSE",
+	 "change a limit of sycld.conf(5); NAME=default revokes the order",
 	 "Besides the limits of sycld.conf(5) there are sessions_per_tenant, share_min and share_max\n"
 	 "(of users), in percent. Bytes may be written with K, M, G or T.\n" WHOSE,
 	 ORDER, WORDS_LIMIT_SESSION, ORDERS},
