@@ -13,7 +13,7 @@
 	420u /* records in one message: the most that leave a datagram room for the rest */
 #define TRACE_RECORDS_POLL 4400u /* records of one engine at one time */
 #define TRACE_RECORDS_KEPT                                                                         \
-	65536u /* kept in an engine until they are requested: 9 MiB, while a trace is taken */
+	65536u /* kept in an engine until they are requested: 10 MiB, while a trace is taken */
 #define TRACE_AFTER_MOST 3u /* predecessors of a group that have their number in its record */
 #define TRACE_NAME_BYTES 32u
 #define TRACE_NOTE_BYTES 256u /* a sentence about the times of an engine's records, with its 0 */

@@ -134,7 +134,8 @@ bool sched_trace_refine(struct trace_record *record, uint64_t start_ns, uint64_t
 	return true;
 }
 
-/* False: the library may still report the entry's times. */
+/* False: the library may still report the entry's times. None is waited for at the cost of others
+ * that would find no room. */
 static bool settle_entry(const struct scheduler *scheduler, struct trace_entry *entry)
 {
 	const struct sched_trace *trace = scheduler->trace;
@@ -145,7 +146,8 @@ static bool settle_entry(const struct scheduler *scheduler, struct trace_entry *
 		(void)sched_trace_refine(&entry->record, start_ns, end_ns);
 		return true;
 	}
-	return trace->is_stopped || scheduler->clock_ns() > entry->noted_ns + PROFILE_WAIT_NS;
+	return trace->is_stopped || trace->ring.count > trace->ring.room / 2 ||
+	       scheduler->clock_ns() > entry->noted_ns + PROFILE_WAIT_NS;
 }
 
 static void fill_facts(const struct scheduler *scheduler, struct scheduler_trace *facts_out)
