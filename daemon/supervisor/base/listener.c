@@ -38,23 +38,41 @@ static int listener_remove_stale_socket(const char *path)
 	return unlink(path) < 0 ? -errno : 0;
 }
 
+/* The umask excludes other users until chmod has set the mode. */
+static int listener_bind_socket(int fd, const struct sockaddr_un *address, mode_t mode)
+{
+	if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
+		return -errno;
+	return chmod(address->sun_path, mode) < 0 || listen(fd, BACKLOG) < 0 ? -errno : 0;
+}
+
+/*
+ * The socket gets its name when it accepts connections of all for whom it is. A client that
+ * connects before gets the error for a service that does not run, and not one about its rights.
+ */
 static int listener_bind_path(const char *path, int type, mode_t mode, int *fd_out)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	size_t length = strlen(path);
-	if (length >= sizeof(address.sun_path))
+	if (length == 0 || length >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	memcpy(address.sun_path, path, length + 1);
+	address.sun_path[length - 1] = '~'; /* no longer than the name */
 	int r = listener_remove_stale_socket(path);
+	if (r == 0)
+		r = listener_remove_stale_socket(address.sun_path);
 	if (r < 0)
 		return r;
 	CLEANUP(close_fd) int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* The umask excludes other users until chmod has set the mode. */
-	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    chmod(path, mode) < 0 || listen(fd, BACKLOG) < 0)
-		return -errno;
+	r = listener_bind_socket(fd, &address, mode);
+	if (r == 0 && rename(address.sun_path, path) < 0)
+		r = -errno;
+	if (r < 0) {
+		(void)unlink(address.sun_path);
+		return r;
+	}
 	*fd_out = take_fd(&fd);
 	return 0;
 }

@@ -94,6 +94,14 @@ if(TARGET unit_user_question)
   target_link_options(unit_user_question PRIVATE -Wl,--wrap=getgrouplist)
 endif()
 
+# The socket of the service. This program has its own log_write, too.
+sycl_test(unit_listener SOURCES ${CMAKE_CURRENT_LIST_DIR}/listener.c ${supervisor_folder}/base/listener.c
+  ${supervisor_folder}/base/foreign_socket.c LIBS sycl_shared PkgConfig::uv PkgConfig::systemd)
+if(TARGET unit_listener)
+  target_include_directories(unit_listener PRIVATE ${supervisor_folder})
+  target_link_options(unit_listener PRIVATE -Wl,--wrap=chmod,--wrap=listen)
+endif()
+
 # Which users are served while that database fails. This program has its own log_write, too.
 sycl_test(unit_tenant_identity SOURCES ${CMAKE_CURRENT_LIST_DIR}/tenant_identity.c ${supervisor_folder}/account/tenant_identity.c
   ${supervisor_folder}/service/tenant_limits.c LIBS sycl_shared sycl_proto PkgConfig::uv)
