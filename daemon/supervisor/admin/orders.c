@@ -194,7 +194,8 @@ static void order_keep_pauses(const struct target *target)
 {
 	int r = orders_file_save(target->supervisor);
 	if (r < 0)
-		log_warning("order", "who has paused sessions is not known after a restart: %s",
+		log_warning("order",
+			    "after a restart it will not be known who has paused sessions: %s",
 			    strerror(-r));
 }
 

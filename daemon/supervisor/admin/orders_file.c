@@ -300,8 +300,7 @@ static void kept_orders_restore(struct supervisor *supervisor, const Sycl__V1__K
 	for (size_t i = 0; i < kept->n_limits; i++)
 		kept_orders_restore_limit(supervisor, kept->limits[i]);
 	if (kept->n_limits > 0)
-		log_info("order",
-			 "limits that were ordered before still hold: %zu ('syclctl limits')",
+		log_info("order", "limits from earlier orders still apply: %zu ('syclctl limits')",
 			 kept->n_limits);
 }
 

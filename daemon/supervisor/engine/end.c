@@ -134,7 +134,8 @@ static void on_engine_deadline(uv_timer_t *timer)
 {
 	struct engine *engine = timer->data;
 	if (engine->state == ENGINE_RETURNING) {
-		log_warning("engine", "pid %ld of uid %lu goes on, and has not come back yet",
+		log_warning("engine",
+			    "pid %ld of uid %lu is still running, and has not connected again yet",
 			    (long)engine->pid, (unsigned long)engine->tenant->uid);
 		engine_release_waiting(engine);
 		return;

@@ -81,7 +81,7 @@ static unsigned orphans_end_round(const struct supervisor *supervisor)
 	for (unsigned i = 0; i < count; i++)
 		if (!child_is_expected(supervisor, pids[i]) &&
 		    waitpid(pids[i], NULL, WNOHANG) == pids[i])
-			log_debug("engine", "ended pid %ld, which an engine had left behind",
+			log_debug("engine", "ended pid %ld, which a dead engine had started",
 				  (long)pids[i]);
 	return left;
 }

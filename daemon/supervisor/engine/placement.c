@@ -114,7 +114,7 @@ void tenant_place(struct tenant *tenant, struct session *session)
 		r = -ESHUTDOWN;
 	} else if (tenant->drained || tenant->supervisor->drained) {
 		refusal_set(&refusal, STATUS_CONNECTION_LOST,
-			    "the operator admits no new session: %s",
+			    "the operator accepts no new sessions: %s",
 			    tenant->drained ? "this user's sessions are to end"
 					    : "the service's sessions are to end");
 		r = -ESHUTDOWN;

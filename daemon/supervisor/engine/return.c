@@ -90,7 +90,7 @@ void engine_return_starved(void *context, int connection)
 
 static void return_refuse(struct engine *engine, const char *why)
 {
-	log_warning("engine", "pid %ld of uid %lu goes on and is not taken over: %s",
+	log_warning("engine", "pid %ld of uid %lu continues without this service: %s",
 		    (long)engine->pid, (unsigned long)engine->tenant->uid, why);
 	(void)engine_send_taken(engine, why, -1);
 	engine->is_refused = true;

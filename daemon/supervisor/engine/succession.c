@@ -252,7 +252,7 @@ static void succession_expect_engine(struct supervisor *supervisor,
 	}
 	struct tenant *tenant = tenant_get(supervisor, entry->uid, &refusal);
 	if (!tenant || engine_expect(tenant, (pid_t)entry->pid, pidfd, GRACE_MS, &engine) < 0) {
-		log_error("engine", "pid %lu of uid %lu goes on, and cannot be taken over",
+		log_error("engine", "pid %lu of uid %lu is still running, and cannot be taken over",
 			  (unsigned long)entry->pid, (unsigned long)entry->uid);
 		return;
 	}
@@ -268,8 +268,8 @@ static void succession_expect_engine(struct supervisor *supervisor,
 	if (entry->current && !entry->retired && !tenant->current &&
 	    !supervisor->configuration.engine_per_session)
 		tenant->current = engine;
-	log_info("engine", "pid %lu of uid %lu goes on: waiting for it", (unsigned long)entry->pid,
-		 (unsigned long)entry->uid);
+	log_info("engine", "pid %lu of uid %lu is still running: waiting for its connection",
+		 (unsigned long)entry->pid, (unsigned long)entry->uid);
 }
 
 static void succession_restore_account(struct supervisor *supervisor,
@@ -376,7 +376,7 @@ static void succession_set_aside(struct supervisor *supervisor, const char *why)
 {
 	log_warning(
 		"service",
-		"the last service's state in %s is not used (%s): its engines go on by themselves",
+		"the last service's state in %s is not used (%s): its engines continue without this service",
 		supervisor->directory.path, why);
 	int r = service_state_set_aside(supervisor->directory.fd);
 	if (r < 0)

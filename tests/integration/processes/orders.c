@@ -218,7 +218,7 @@ Test(processes_orders, while_drained_nobody_new_is_let_in_and_who_is_there_goes_
 	for (int i = 0; i < 2; i++) {
 		ORDER(service, "drain", whose[i][0], whose[i][1]);
 		cr_expect_neq(sycl_platform_open(service->endpoint, &none), 0);
-		cr_expect(strstr(sycl_get_last_error_text(), "admits no new session"), "%s",
+		cr_expect(strstr(sycl_get_last_error_text(), "accepts no new sessions"), "%s",
 			  sycl_get_last_error_text());
 		cr_expect_eq(fill_one_buffer(&there, small_bytes, SOON), 0);
 		ORDER(service, "resume", whose[i][0], whose[i][1]);

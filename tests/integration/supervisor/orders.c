@@ -168,7 +168,7 @@ static void must_be_kept_out(void)
 {
 	CLEANUP(free_pointer) char *refused = client_refused(&service);
 	cr_assert(ne(ptr, refused, NULL), "nobody new is let in");
-	cr_expect(ne(ptr, strstr(refused, "admits no new session"), NULL), "%s", refused);
+	cr_expect(ne(ptr, strstr(refused, "accepts no new sessions"), NULL), "%s", refused);
 }
 
 /* It is shown and kept until it is taken back, even if the service is killed or stopped. */

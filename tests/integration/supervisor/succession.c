@@ -236,11 +236,14 @@ Test(succession, what_does_not_show_what_it_should_is_left_alone)
 	static const struct {
 		const char *manner, *why;
 	} cases[] = {
-		{"forger", "is not taken over: its token is wrong"},
-		{"pretender", "is not taken over: it names a session that it does not have"},
-		{"doubler", "is not taken over: it names a session that it does not have"},
-		{"newer", "is not taken over: it is of release 9.8.7 and speaks control protocol"},
-		{"pageless", "is not taken over: its flight page is not valid"},
+		{"forger", "continues without this service: its token is wrong"},
+		{"pretender",
+		 "continues without this service: it names a session that it does not have"},
+		{"doubler",
+		 "continues without this service: it names a session that it does not have"},
+		{"newer",
+		 "continues without this service: it is of release 9.8.7 and speaks control protocol"},
+		{"pageless", "continues without this service: its flight page is not valid"},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		service_prepare(&service, cases[i].manner);
@@ -415,7 +418,8 @@ Test(succession, one_that_begins_to_come_back_again_and_again_is_refused)
 	end_service(SIGKILL);
 	service_start(&service, NULL);
 	cr_assert(wait_until(
-		log_says, (void *)(uintptr_t) "is not taken over: it starts its return too often"));
+		log_says,
+		(void *)(uintptr_t) "continues without this service: it starts its return too often"));
 	struct client next = open_known_client();
 	cr_assert(ne(long, next.engine, first.engine));
 	must_answer(&first);
@@ -435,8 +439,8 @@ Test(succession, a_stop_ends_engines_that_did_not_come_back)
 		bool hangs;
 	} cases[] = {
 		{"double", "waiting for it", 1, false},
-		{"newer", "is not taken over", 1, false},
-		{"newer", "is not taken over", 2, false},
+		{"newer", "continues without this service", 1, false},
+		{"newer", "continues without this service", 2, false},
 		{"double", "waiting for it", 1, true},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -152,7 +152,7 @@ static void who_comes_while_nobody_is_let_in_leaves_nothing_behind(void)
 	for (uid_t i = 0; i < CROWD; i++) {
 		char *why = NULL;
 		(void)open_as(UID_FIRST + i, &why);
-		CHECK(why && strstr(why, "admits no new session"));
+		CHECK(why && strstr(why, "accepts no new sessions"));
 		free(why);
 	}
 	CHECK(tenant_count() == 0);

@@ -118,7 +118,7 @@ static void a_member_orders_and_it_is_done(int socket)
 {
 	char line[LINE_BYTES];
 	CHECK(MAY(somebody, admins, "drain", "--uid", "0"));
-	CHECK(!is_let_in("admits no new session"));
+	CHECK(!is_let_in("accepts no new sessions"));
 	CHECK(MAY(somebody, admins, "resume", "--uid", "0"));
 	CHECK(is_let_in(""));
 	CHECK(MAY(somebody, admins, "pause", session));
