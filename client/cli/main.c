@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,69 +77,49 @@ static int refuse_option(const char *argument)
 	return refuse_word("no such option", name, "--", &nearest);
 }
 
-static int cli_apply_option(int option, const char *value, struct arguments *arguments)
+/* The options with a text, and where it is kept. */
+static const struct {
+	int option;
+	size_t place;
+} texts[] = {
+	{OPT_RUNTIME, offsetof(struct arguments, runtime_directory)},
+	{OPT_UID, offsetof(struct arguments, words.uid)},
+	{OPT_REASON, offsetof(struct arguments, words.reason)},
+	{OPT_BY, offsetof(struct arguments, accounts.by)},
+	{OPT_CGROUP, offsetof(struct arguments, accounts.cgroup)},
+	{OPT_DEVICE, offsetof(struct arguments, accounts.device)},
+	{OPT_TIMEOUT, offsetof(struct arguments, timeout)},
+	{OPT_SECONDS, offsetof(struct arguments, seconds)},
+	{OPT_FORMAT, offsetof(struct arguments, format)},
+	{OPT_SINCE, offsetof(struct arguments, since)},
+	{OPT_KIND, offsetof(struct arguments, kind)},
+	{OPT_USER, offsetof(struct arguments, filter.user)},
+	{OPT_GROUP, offsetof(struct arguments, filter.group)},
+	{OPT_SESSION, offsetof(struct arguments, filter.session)},
+};
+
+static int apply_watch(const char *value, struct arguments *arguments)
 {
 	char *end = NULL;
-	unsigned long seconds;
-	switch (option) {
-	case OPT_JSON:
-		arguments->json = true;
-		return STATUS_OK;
-	case OPT_RUNTIME:
-		arguments->runtime_directory = value;
-		return STATUS_OK;
-	case OPT_WATCH:
-		errno = 0;
-		seconds = strtoul(value, &end, 10);
-		if (errno || end == value || *end || seconds < 1 || seconds > 86400)
-			return refuse_usage("--watch needs seconds, from 1 to 86400, not ", value);
-		arguments->watch_seconds = (unsigned)seconds;
-		return STATUS_OK;
-	case OPT_UID:
-		arguments->words.uid = value;
-		return STATUS_OK;
-	case OPT_ALL:
-		arguments->words.all = true;
-		return STATUS_OK;
-	case OPT_REASON:
-		arguments->words.reason = value;
-		return STATUS_OK;
-	case OPT_BY:
-		arguments->accounts.by = value;
-		return STATUS_OK;
-	case OPT_CGROUP:
-		arguments->accounts.cgroup = value;
-		return STATUS_OK;
-	case OPT_DEVICE:
-		arguments->accounts.device = value;
-		return STATUS_OK;
-	case OPT_TIMEOUT:
-		arguments->timeout = value;
-		return STATUS_OK;
-	case OPT_SECONDS:
-		arguments->seconds = value;
-		return STATUS_OK;
-	case OPT_FORMAT:
-		arguments->format = value;
-		return STATUS_OK;
-	case OPT_SINCE:
-		arguments->since = value;
-		return STATUS_OK;
-	case OPT_KIND:
-		arguments->kind = value;
-		return STATUS_OK;
-	case OPT_USER:
-		arguments->filter.user = value;
-		return STATUS_OK;
-	case OPT_GROUP:
-		arguments->filter.group = value;
-		return STATUS_OK;
-	case OPT_SESSION:
-		arguments->filter.session = value;
-		return STATUS_OK;
-	default:
-		return STATUS_OK; /* parse_cli_options handles help and version */
-	}
+	errno = 0;
+	unsigned long seconds = strtoul(value, &end, 10);
+	if (errno || end == value || *end || seconds < 1 || seconds > 86400)
+		return refuse_usage("--watch needs seconds, from 1 to 86400, not ", value);
+	arguments->watch_seconds = (unsigned)seconds;
+	return STATUS_OK;
+}
+
+/* parse_cli_options handles help and version. */
+static int cli_apply_option(int option, const char *value, struct arguments *arguments)
+{
+	arguments->json |= option == OPT_JSON;
+	arguments->words.all |= option == OPT_ALL;
+	if (option == OPT_WATCH)
+		return apply_watch(value, arguments);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].option == option)
+			memcpy((char *)arguments + texts[i].place, &value, sizeof(value));
+	return STATUS_OK;
 }
 
 static struct trace_words trace_words_from(const struct arguments *arguments)
