@@ -17,7 +17,7 @@ static const char *const usual_names[] = {
 	"/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.12",
 };
 
-static void *open_library(const char *name)
+static void *cupti_open_library(const char *name)
 {
 	void *handle = name ? dlopen(name, RTLD_NOW | RTLD_LOCAL) : NULL;
 
@@ -42,7 +42,7 @@ static bool look_up(struct cuda_cupti *cupti)
 
 int cuda_cupti_open(const char *name, struct cuda_cupti *cupti_out, struct backend_fault *fault_out)
 {
-	struct cuda_cupti cupti = {.handle = open_library(name)};
+	struct cuda_cupti cupti = {.handle = cupti_open_library(name)};
 
 	if (!cupti.handle)
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,

@@ -49,7 +49,7 @@ static void open_builtins_beside(const char *path)
 		(void)closedir(list);
 }
 
-static void *open_library(const char *name)
+static void *nvrtc_open_library(const char *name)
 {
 	if (name) {
 		open_builtins_beside(name);
@@ -122,7 +122,7 @@ static void find_headers(struct cuda_nvrtc *nvrtc)
 int cuda_nvrtc_open(const char *name, int compute_major, int compute_minor,
 		    struct cuda_nvrtc *nvrtc_out, struct backend_fault *fault_out)
 {
-	struct cuda_nvrtc nvrtc = {.handle = open_library(name)};
+	struct cuda_nvrtc nvrtc = {.handle = nvrtc_open_library(name)};
 	int wanted = compute_major * 10 + compute_minor;
 
 	if (!nvrtc.handle)

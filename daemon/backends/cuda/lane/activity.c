@@ -153,7 +153,7 @@ static int set_callbacks(struct backend_fault *fault_out)
 	return 0;
 }
 
-static int subscribe(struct backend_fault *fault_out)
+static int activity_subscribe(struct backend_fault *fault_out)
 {
 	const struct cuda_cupti *cupti = &activity.cupti;
 	int result = cupti->Subscribe(&activity.subscriber, note_call, NULL);
@@ -201,7 +201,7 @@ int cuda_profile_begin(struct backend_device *device, struct backend_fault *faul
 	if (tables == MAP_FAILED)
 		return cuda_no_memory(fault_out, "times of kernels");
 	set_tables(tables);
-	error = subscribe(fault_out);
+	error = activity_subscribe(fault_out);
 	if (error < 0)
 		set_tables(NULL);
 	else

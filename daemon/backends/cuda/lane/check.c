@@ -149,9 +149,9 @@ static int check_fill_range(struct cuda_send_context *context,
 }
 
 /* Writes what one argument permits; what is not known permits everything. */
-static int check_allow_argument(struct cuda_send_context *context,
-				const struct backend_argument *argument, uint64_t *words,
-				struct backend_fault *fault_out)
+static int cuda_check_allow_argument(struct cuda_send_context *context,
+				     const struct backend_argument *argument, uint64_t *words,
+				     struct backend_fault *fault_out)
 {
 	const uint64_t reach = argument->global.reach;
 	const struct backend_memory *memory = argument->global.memory;
@@ -183,8 +183,8 @@ static void check_spare_empty(const struct cuda_send_context *context,
 		       sizeof(CUdeviceptr));
 }
 
-static int check_allow_all(struct cuda_send_context *context, const struct cuda_launch *launch,
-			   uint64_t *words, struct backend_fault *fault_out)
+static int cuda_check_allow_all(struct cuda_send_context *context, const struct cuda_launch *launch,
+				uint64_t *words, struct backend_fault *fault_out)
 {
 	const struct backend_argument *arguments = context->command->launch.arguments;
 	uint32_t count = context->command->launch.argument_count;
@@ -197,7 +197,7 @@ static int check_allow_all(struct cuda_send_context *context, const struct cuda_
 		if (arguments[i].kind == BACKEND_ARGUMENT_LOCAL) {
 			*two = arguments[i].local_bytes;
 		} else if (arguments[i].kind == BACKEND_ARGUMENT_GLOBAL) {
-			error = check_allow_argument(context, &arguments[i], two, fault_out);
+			error = cuda_check_allow_argument(context, &arguments[i], two, fault_out);
 			check_spare_empty(context, launch, i, *two);
 		}
 	}
@@ -241,7 +241,7 @@ int cuda_check_begin(struct cuda_send_context *context, const struct cuda_launch
 	context->direct = 0; /* the host writes it, once it knows what was found */
 	int error = check_need_memory(context->state, fault_out);
 	if (error == 0)
-		error = check_allow_all(context, launch, check->words, fault_out);
+		error = cuda_check_allow_all(context, launch, check->words, fault_out);
 	if (error == 0)
 		error = check_send_block(context, check->words, fault_out);
 	if (error < 0)

@@ -348,7 +348,7 @@ static int build_checked(struct build *checked, const struct build *plain, const
  * that of the user's own text. If the checks do not compile, because a macro hides what is indexed,
  * the binary is the one without them, and the log says so.
  */
-static void build_checks(struct build *build, const char *options)
+static void cuda_build_checks(struct build *build, const char *options)
 {
 	struct build checked = *build;
 
@@ -440,7 +440,7 @@ int cuda_build_make(struct backend *backend, uint32_t device,
 	if (error < 0 && fault_out->status == STATUS_BUILD && !build.log)
 		build.log = strdup(fault_out->text);
 	if (request->kind == BACKEND_SOURCE_PORTABLE && build.options.checks && error == 0)
-		build_checks(&build, request->options);
+		cuda_build_checks(&build, request->options);
 	if (request->kind == BACKEND_SOURCE_PORTABLE &&
 	    (build.options.checks || (error < 0 && fault_out->status == STATUS_BUILD)))
 		build_log_add_words(&build.log, build.source, build.source_bytes);

@@ -59,9 +59,10 @@ static int fill_range(struct backend_lane *lane, const struct backend_argument *
 }
 
 /* Writes what one argument permits; what is not known permits everything. */
-static int check_allow_argument(struct backend_lane *lane, const struct backend_argument *argument,
-				uint64_t *words, struct opencl_check *check,
-				struct opencl_waits *list, struct backend_fault *fault_out)
+static int opencl_check_allow_argument(struct backend_lane *lane,
+				       const struct backend_argument *argument, uint64_t *words,
+				       struct opencl_check *check, struct opencl_waits *list,
+				       struct backend_fault *fault_out)
 {
 	const uint64_t reach = argument->global.reach;
 	const struct backend_memory *memory = argument->global.memory;
@@ -84,9 +85,9 @@ static int check_allow_argument(struct backend_lane *lane, const struct backend_
 	return fill_range(lane, argument, bytes, check, list, fault_out);
 }
 
-static int check_allow_all(struct backend_lane *lane, const struct backend_command *command,
-			   uint64_t *words, struct opencl_check *check, struct opencl_waits *list,
-			   struct backend_fault *fault_out)
+static int opencl_check_allow_all(struct backend_lane *lane, const struct backend_command *command,
+				  uint64_t *words, struct opencl_check *check,
+				  struct opencl_waits *list, struct backend_fault *fault_out)
 {
 	const struct backend_argument *arguments = command->launch.arguments;
 	uint32_t count = command->launch.argument_count;
@@ -99,8 +100,8 @@ static int check_allow_all(struct backend_lane *lane, const struct backend_comma
 		if (arguments[i].kind == BACKEND_ARGUMENT_LOCAL)
 			*two = arguments[i].local_bytes;
 		else if (arguments[i].kind == BACKEND_ARGUMENT_GLOBAL)
-			error = check_allow_argument(lane, &arguments[i], two, check, list,
-						     fault_out);
+			error = opencl_check_allow_argument(lane, &arguments[i], two, check, list,
+							    fault_out);
 	}
 	return error;
 }
@@ -143,7 +144,7 @@ int opencl_check_begin(struct backend_lane *lane, cl_kernel prepared,
 		return opencl_no_memory(fault_out, "a command");
 	*check_out = check;
 	check->dimensions = command->launch.dimensions;
-	int error = check_allow_all(lane, command, words, check, list, fault_out);
+	int error = opencl_check_allow_all(lane, command, words, check, list, fault_out);
 	if (error == 0)
 		error = make_block(lane, command, words, check, fault_out);
 	if (error < 0)

@@ -372,7 +372,7 @@ int opencl_build_try(struct opencl_build *build,
  * that of the user's own text. If the checks do not compile, because a macro hides what is indexed,
  * the binary is the one without them, and the log says so.
  */
-static void build_checks(struct opencl_build *build)
+static void opencl_build_checks(struct opencl_build *build)
 {
 	struct backend_fault unused = {0};
 	CLEANUP(opencl_build_fini) struct opencl_build checked = *build;
@@ -479,7 +479,7 @@ int opencl_build(struct backend *backend, uint32_t device, enum backend_source_k
 						       : opencl_build_source(&build, fault_out);
 	const bool checks = options && strstr(options, PORTABLE_CHECK_OPTION);
 	if (kind == BACKEND_SOURCE_PORTABLE && error == 0 && checks)
-		build_checks(&build);
+		opencl_build_checks(&build);
 	if (kind == BACKEND_SOURCE_PORTABLE &&
 	    (checks || (error < 0 && fault_out->status == STATUS_BUILD)))
 		build_log_add_words(&build.log, source, source_bytes);
