@@ -3,6 +3,7 @@
 #include "cleanup.h"
 #include "base/foreign_socket.h"
 #include "base/log.h"
+#include "base/turn.h"
 
 #include <systemd/sd-daemon.h>
 
@@ -239,8 +240,9 @@ static void on_listener_readable(uv_poll_t *poll, int status, int events)
 		listener_pause_accepting(listener);
 		return;
 	}
+	/* A connection may start an engine, which takes much longer than the rest. */
 	for (int i = 0; i < ACCEPTS_PER_TURN && listener->poll == poll; i++)
-		if (!listener_accept_one(listener))
+		if (!listener_accept_one(listener) || turn_is_long(poll->loop))
 			return;
 }
 

@@ -1,5 +1,7 @@
 #include "base/user_lookup.h"
 
+#include "base/turn.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -182,11 +184,15 @@ static struct user_lookup *lookups_take_answered(void)
 static void on_lookups_answered(uv_async_t *wake)
 {
 	struct user_lookup *lookup;
-	(void)wake;
 	while ((lookup = lookups_take_answered())) {
 		if (lookup->call)
 			lookup->call(lookup->context, &lookup->answer);
 		free(lookup);
+		/* An answer may start an engine. */
+		if (turn_is_long(wake->loop)) {
+			(void)uv_async_send(wake);
+			return;
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 #include "engine/hand_on.h"
 
-#include "clock.h"
+#include "base/turn.h"
 #include "engine/control.h"
 #include "engine/end.h"
 #include "engine/listed.h"
@@ -10,14 +10,12 @@
 
 #include <errno.h>
 
-/* A turn of the loop that has taken TURN_MS reads one message of each further engine. */
-enum { MESSAGES_PER_TURN = 64, TURN_MS = 5 };
+enum { MESSAGES_PER_TURN = 64 };
 
 /* All engines together may have so many large messages that their handling delays every user. */
 static unsigned engine_messages_now(const struct engine *engine)
 {
-	const uint64_t begun_ms = uv_now(&engine->tenant->supervisor->loop);
-	return clock_now_ns() / 1000000 >= begun_ms + TURN_MS ? 1 : MESSAGES_PER_TURN;
+	return turn_is_long(&engine->tenant->supervisor->loop) ? 1 : MESSAGES_PER_TURN;
 }
 
 static void on_engine_control(uv_poll_t *poll, int status, int events)

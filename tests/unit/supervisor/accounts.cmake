@@ -70,6 +70,7 @@ sycl_test(unit_lookup_order SOURCES ${CMAKE_CURRENT_LIST_DIR}/lookup_order.c ${s
   LIBS sycl_shared PkgConfig::uv Threads::Threads)
 if(TARGET unit_lookup_order)
   target_include_directories(unit_lookup_order PRIVATE ${supervisor_folder})
+  target_link_options(unit_lookup_order PRIVATE -Wl,--wrap=uv_now,--wrap=uv_async_send)
 endif()
 
 # No thread starts here. This program has its own log_write, too.
@@ -99,7 +100,7 @@ sycl_test(unit_listener SOURCES ${CMAKE_CURRENT_LIST_DIR}/listener.c ${superviso
   ${supervisor_folder}/base/foreign_socket.c LIBS sycl_shared PkgConfig::uv PkgConfig::systemd)
 if(TARGET unit_listener)
   target_include_directories(unit_listener PRIVATE ${supervisor_folder})
-  target_link_options(unit_listener PRIVATE -Wl,--wrap=chmod,--wrap=listen)
+  target_link_options(unit_listener PRIVATE -Wl,--wrap=chmod,--wrap=listen,--wrap=uv_now)
 endif()
 
 # Which users are served while that database fails. This program has its own log_write, too.

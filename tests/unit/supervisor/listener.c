@@ -54,6 +54,25 @@ int __wrap_listen(int fd, int backlog)
 	return listen_fails ? -1 : __real_listen(fd, backlog);
 }
 
+static bool turns_are_long;
+static unsigned accepted;
+
+uint64_t __real_uv_now(const uv_loop_t *loop);
+uint64_t __wrap_uv_now(const uv_loop_t *loop);
+
+uint64_t __wrap_uv_now(const uv_loop_t *loop)
+{
+	(void)loop;
+	return turns_are_long ? 0 : UINT64_MAX / 2;
+}
+
+static void on_connected(void *context, int socket)
+{
+	(void)context;
+	accepted++;
+	(void)close(socket);
+}
+
 static void open_listener(void)
 {
 	cr_assert(ne(ptr, mkdtemp(folder), NULL));
@@ -89,6 +108,31 @@ Test(listener, a_socket_is_found_when_it_accepts_connections_of_all_for_whom_it_
 		close_fd(&listener.fd);
 	}
 	cr_expect(eq(uint, steps, 4u));
+}
+
+/* A user with many uids can start an engine with each connection. */
+Test(listener, a_turn_of_the_loop_that_takes_long_accepts_one_connection)
+{
+	enum { CLIENTS = 5 };
+	struct listener listener = {.fd = -1};
+	uv_loop_t loop;
+	cr_assert(zero(int, uv_loop_init(&loop)));
+	cr_assert(zero(int, listener_bind(path, SOCK_SEQPACKET, 0666, &listener)));
+	listener.connected = on_connected;
+	cr_assert(zero(int, listener_start(&listener, &loop)));
+	for (int i = 0; i < 2 * CLIENTS; i++)
+		cr_assert(zero(int, connect_to()));
+	turns_are_long = true;
+	for (unsigned i = 1; i <= CLIENTS; i++) {
+		(void)uv_run(&loop, UV_RUN_NOWAIT);
+		cr_expect(eq(uint, accepted, i));
+	}
+	turns_are_long = false;
+	(void)uv_run(&loop, UV_RUN_NOWAIT);
+	cr_expect(eq(uint, accepted, 2u * CLIENTS));
+	listener_close(&listener);
+	(void)uv_run(&loop, UV_RUN_DEFAULT);
+	(void)uv_loop_close(&loop);
 }
 
 Test(listener, a_socket_that_cannot_listen_leaves_nothing)

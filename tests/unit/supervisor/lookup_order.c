@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 enum { SLOW = 1000000000, BLOCK = 65536, USER = 2, FLOOD = 600, BLOCKS = 40 };
@@ -51,6 +52,25 @@ static void open_lookups(void)
 {
 	cr_assert(eq(int, uv_loop_init(&loop), 0));
 	cr_assert(eq(int, user_lookups_open(&loop), 0));
+}
+
+static unsigned wakes; /* of the loop: an answer is ready at each */
+static bool turns_are_long;
+
+int __real_uv_async_send(uv_async_t *async);
+int __wrap_uv_async_send(uv_async_t *async);
+uint64_t __real_uv_now(const uv_loop_t *of);
+uint64_t __wrap_uv_now(const uv_loop_t *of);
+
+int __wrap_uv_async_send(uv_async_t *async)
+{
+	(void)__atomic_add_fetch(&wakes, 1, __ATOMIC_SEQ_CST);
+	return __real_uv_async_send(async);
+}
+
+uint64_t __wrap_uv_now(const uv_loop_t *of)
+{
+	return turns_are_long ? 0 : __real_uv_now(of);
 }
 
 /* All look-ups that were begun are answered. */
@@ -133,8 +153,10 @@ Test(lookup_order, made_up_uids_of_many_blocks_leave_threads_for_users)
 Test(lookup_order, made_up_uids_of_one_block_do_not_take_all_places)
 {
 	unsigned tried = 0;
-	while (begin_slow(SLOW + tried) == 0)
-		cr_assert(lt(uint, tried++, USER_LOOKUPS_MAX));
+	while (begin_slow(SLOW + tried) == 0) {
+		cr_assert(lt(uint, tried, USER_LOOKUPS_MAX));
+		tried++;
+	}
 	cr_expect(lt(uint, slow_begun, USER_LOOKUPS_MAX / 2u));
 	cr_expect(eq(int, begin_slow(SLOW + BLOCK), 0));
 }
@@ -152,4 +174,26 @@ Test(lookup_order, a_user_gets_the_thread_that_the_end_of_another_look_up_leaves
 		release(1);
 	must_not_wait(USER, false);
 	must_not_wait(USER + 1, false);
+}
+
+/* Each may start an engine. */
+Test(lookup_order, a_turn_of_the_loop_that_takes_long_handles_one_answer)
+{
+	enum { COUNT = 4 };
+	for (unsigned i = 0; i < COUNT; i++) {
+		int r = begin_slow(SLOW + i);
+		cr_assert(zero(int, r));
+	}
+	(void)pthread_mutex_lock(&mutex);
+	released = COUNT;
+	(void)pthread_cond_broadcast(&gate);
+	(void)pthread_mutex_unlock(&mutex);
+	while (__atomic_load_n(&wakes, __ATOMIC_SEQ_CST) < COUNT)
+		(void)sched_yield();
+	turns_are_long = true;
+	for (unsigned i = 1; i <= COUNT; i++) {
+		(void)uv_run(&loop, UV_RUN_NOWAIT);
+		cr_expect(eq(uint, slow_answered, i));
+	}
+	turns_are_long = false;
 }
