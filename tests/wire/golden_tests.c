@@ -420,3 +420,9 @@ Test(golden_variable, usm_allocated_of_a_variable_bytes_never_change) { golden()
 TestSuite(golden_window, .timeout = 10);
 Test(golden_window, queue_window_bytes_never_change) { golden(); }
 Test(golden_window, device_facts_with_windows_bytes_never_change) { golden(); }
+
+/* Filters of system calls, and engines and devices that get no new sessions. */
+TestSuite(golden_filter, .timeout = 10);
+Test(golden_filter, engine_report_with_filter_bytes_never_change) { golden(); }
+Test(golden_filter, engine_facts_with_filter_bytes_never_change) { golden(); }
+Test(golden_filter, retired_device_bytes_never_change) { golden(); }
