@@ -121,7 +121,7 @@ static sycl_result graph_access_connect(struct graph *graph, const struct graph_
 		bool apart = other->end <= access->begin || access->end <= other->begin;
 		if (apart || !(other->writes || access->writes) || other->node == access->node)
 			continue;
-		sycl_result result = graph_connect(graph, other->node, access->node);
+		sycl_result result = graph_connect_nodes(graph, other->node, access->node);
 		if (result)
 			return result;
 	}

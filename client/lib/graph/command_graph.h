@@ -118,7 +118,7 @@ struct graph_addition {
 };
 sycl_result graph_add_node(struct graph *graph, const struct graph_addition *addition,
 			   uint32_t *node_out);
-sycl_result graph_connect(struct graph *graph, uint32_t before, uint32_t after);
+sycl_result graph_connect_nodes(struct graph *graph, uint32_t before, uint32_t after);
 sycl_graph_node_type graph_type_of(const struct handler *handler);
 /* Checks that the handler's events are nodes of this graph; otherwise the handler is refused (L6).
  * `nodes` gets them and has room for all. */

@@ -40,7 +40,7 @@ sycl_graph_node_type graph_type_of(const struct handler *handler)
 	return handler->after_all ? SYCL_GRAPH_NODE_BARRIER : SYCL_GRAPH_NODE_EMPTY;
 }
 
-sycl_result graph_connect(struct graph *graph, uint32_t before, uint32_t after)
+sycl_result graph_connect_nodes(struct graph *graph, uint32_t before, uint32_t after)
 {
 	int r = graph_edges_connect(&graph->edges, before, after, GRAPH_EDGES_MAX);
 	if (r == -ELOOP)
@@ -79,7 +79,7 @@ sycl_result graph_add_node(struct graph *graph, const struct graph_addition *add
 	if (graph_edges_add(&graph->edges) < 0)
 		return error_no_memory();
 	for (uint32_t i = 0; i < addition->before_count && !result; i++)
-		result = graph_connect(graph, addition->before[i], node);
+		result = graph_connect_nodes(graph, addition->before[i], node);
 	if (!result && addition->handler)
 		result = graph_accesses_connect(graph, node, addition->handler);
 	if (result) {
@@ -228,7 +228,7 @@ SYCL_API sycl_result sycl_graph_make_edge(sycl_graph handle, sycl_graph_node pre
 	if (!result)
 		result = graph_check_node(graph, successor);
 	if (!result)
-		result = graph_connect(graph, predecessor - 1, successor - 1);
+		result = graph_connect_nodes(graph, predecessor - 1, successor - 1);
 	(void)pthread_mutex_unlock(&c->graph_lock);
 	return result;
 }

@@ -32,7 +32,7 @@ static void client_end(struct connection *c)
 	usm_fini(c);
 	arenas_fini(&c->arenas);
 	queue_lines_free(c);
-	topology_free(c);
+	platforms_free(c);
 	async_errors_fini(&c->async_errors);
 	connection_fini(c);
 	free(client);

@@ -154,7 +154,7 @@ sycl_result topology_get(struct connection *c, const struct topology **topology_
 	return result;
 }
 
-void topology_free(struct connection *c)
+void platforms_free(struct connection *c)
 {
 	struct topology *topology = atomic_load_explicit(&c->topology, memory_order_relaxed);
 	(void)topology_delete(topology);

@@ -17,7 +17,7 @@ struct topology {
 
 /* The first call makes a round trip. The topology belongs to the connection and lives as long. */
 sycl_result topology_get(struct connection *connection, const struct topology **topology_out);
-void topology_free(struct connection *connection);
+void platforms_free(struct connection *connection);
 
 /* Position in topology.platforms of a device's platform; platform_count when the service sent
  * nonsense. */
