@@ -5,12 +5,13 @@
 #include "clock.h"
 #include "cleanup.h"
 #include "base/refusal.h"
+#include "base/turn.h"
 #include "service/supervisor.h"
 #include "service/tenant.h"
 #include "account/tenant_forget.h"
 #include "service/unsettled.h"
 
-enum { TICK_MS = 500 };
+enum { TICK_MS = 500, SOON_MS = 1 };
 
 static struct session *arrivals_take_first(struct tenant *tenant)
 {
@@ -79,12 +80,18 @@ void arrivals_add(struct tenant *tenant, struct session *session)
 
 void arrivals_continue_tenant(struct tenant *tenant)
 {
+	struct supervisor *supervisor = tenant->supervisor;
 	/* Each session is tried once. One that must wait further goes behind the others again, so
-	 * all keep their order. */
+	 * all keep their order. Each may start an engine. */
 	for (unsigned count = tenant->arriving_count; count > 0; count--) {
 		struct session *session = arrivals_take_first(tenant);
 		tenant_session_left(tenant, session);
 		tenant_place(tenant, session);
+		if (count > 1 && turn_is_long(&supervisor->loop)) {
+			(void)uv_timer_start(&supervisor->arrivals, on_arrivals_timer, SOON_MS,
+					     TICK_MS);
+			break;
+		}
 	}
 	tenant_review(tenant);
 }

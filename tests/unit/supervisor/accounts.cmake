@@ -95,6 +95,14 @@ if(TARGET unit_user_question)
   target_link_options(unit_user_question PRIVATE -Wl,--wrap=getgrouplist)
 endif()
 
+# Sessions that wait until there can be an engine; the rest of the service's files is invented.
+sycl_test(unit_arrivals SOURCES ${CMAKE_CURRENT_LIST_DIR}/arrivals.c ${supervisor_folder}/engine/tenant_arrivals.c
+  LIBS sycl_shared sycl_proto PkgConfig::uv)
+if(TARGET unit_arrivals)
+  target_include_directories(unit_arrivals PRIVATE ${supervisor_folder})
+  target_link_options(unit_arrivals PRIVATE -Wl,--wrap=uv_now)
+endif()
+
 # The socket of the service. This program has its own log_write, too.
 sycl_test(unit_listener SOURCES ${CMAKE_CURRENT_LIST_DIR}/listener.c ${supervisor_folder}/base/listener.c
   ${supervisor_folder}/base/foreign_socket.c LIBS sycl_shared PkgConfig::uv PkgConfig::systemd)
