@@ -83,7 +83,8 @@ int order_set_limit(struct target *target, bool *is_of_engines_out)
 	while (i < CONFIGURATION_LIMITS && strcmp(configuration_limit_names[i], order->limit) != 0)
 		i++;
 	if (i == CONFIGURATION_LIMITS)
-		return order_refuse(target, STATUS_INVALID, "there is no such limit");
+		return order_refuse(target, STATUS_INVALID,
+				    "there is no such limit: 'syclctl limits' lists them");
 	if (order->value > configuration_limit_most[i])
 		return order_refuse(target, STATUS_INVALID, "%s is %llu at most", order->limit,
 				    (unsigned long long)configuration_limit_most[i]);

@@ -169,7 +169,7 @@ static void a_limit_cannot_write_lines_of_its_own(void)
 	struct outcome outcome = run_program_in_group(somebody, admins, arguments);
 	CHECK(outcome.status == 1 && strstr(outcome.error, "no such limit"));
 	outcome_free(&outcome);
-	CHECK(ordered("limit x?order: uid 0: kill?[2J=5 for uid 0; error: there is no such limit\n") ==
+	CHECK(ordered("limit x?order: uid 0: kill?[2J=5 for uid 0; error: there is no such limit: 'syclctl limits' lists them\n") ==
 	      1);
 }
 
