@@ -53,8 +53,8 @@ static bool session_is_active(const struct engine *engine, const struct session 
 	       engine->now_ns - session->read_ns < CONTENTION_REMEMBERED_NS;
 }
 
-/* Counts the active clients from time to time. Their number decides how long each client, and the
- * threads here, may spin. A client reads its time at the next wait. */
+/* Counts the active clients from time to time. Their number decides how long each may spin. A
+ * client reads its time at the next wait. */
 static void review_spinners(struct engine *engine)
 {
 	uint32_t clients = 0;
@@ -65,7 +65,7 @@ static void review_spinners(struct engine *engine)
 	     link = link->next)
 		clients += session_is_active(engine, list_entry(link, struct session, link));
 	scheduler_set_clients(engine->scheduler, clients);
-	uint32_t spin_ns = (uint32_t)scheduler_spin_most_ns(engine->scheduler);
+	uint32_t spin_ns = (uint32_t)scheduler_client_spin_most_ns(engine->scheduler);
 	for (struct list *link = engine->sessions.next; link != &engine->sessions;
 	     link = link->next) {
 		struct session *session = list_entry(link, struct session, link);

@@ -159,11 +159,11 @@ Test(class_many_processors, TG9_threads_look_for_longer_while_somebody_is_of_the
 {
 	scheduler_set_clients(h.scheduler, 100);
 	run_as(quick, &(struct launch){.kernel = "noop", .home_lane = 1});
-	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
+	cr_expect(eq(u64, scheduler_client_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
 	rank(quick, FAIR_QUEUE_LATENCY);
-	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_AMPLE_MAX_NS));
+	cr_expect(eq(u64, scheduler_client_spin_most_ns(h.scheduler), SPIN_PACE_AMPLE_MAX_NS));
 	rank(quick, FAIR_QUEUE_NORMAL);
-	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
+	cr_expect(eq(u64, scheduler_client_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
 	finish_class();
 }
 
@@ -171,9 +171,17 @@ Test(class_many_processors, TR3_threads_spin_for_longer_while_there_are_processo
 {
 	run_as(quick, &(struct launch){.kernel = "noop", .home_lane = 1});
 	scheduler_set_clients(h.scheduler, 2);
-	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_AMPLE_MAX_NS));
+	cr_expect(eq(u64, scheduler_client_spin_most_ns(h.scheduler), SPIN_PACE_AMPLE_MAX_NS));
 	scheduler_set_clients(h.scheduler, SPIN_PACE_AMPLE_PROCESSORS);
-	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
+	cr_expect(eq(u64, scheduler_client_spin_most_ns(h.scheduler), SPIN_PACE_MAX_NS));
+	finish_class();
+}
+
+Test(class_many_processors, TR5_the_engines_threads_spin_also_while_many_clients_sleep)
+{
+	run_as(quick, &(struct launch){.kernel = "noop", .home_lane = 1});
+	scheduler_set_clients(h.scheduler, 100);
+	cr_expect(eq(u64, scheduler_spin_most_ns(h.scheduler), SPIN_PACE_AMPLE_MAX_NS));
 	finish_class();
 }
 

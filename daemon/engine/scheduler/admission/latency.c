@@ -87,20 +87,32 @@ uint64_t sched_latency_again_ns(const struct scheduler *scheduler)
 	return again_ns;
 }
 
+static uint32_t count_own_threads(const struct scheduler *scheduler)
+{
+	uint32_t threads = 1;
+	for (uint32_t i = 0; i < scheduler->device_count; i++)
+		threads += scheduler->devices[i] != NULL;
+	return threads;
+}
+
 void scheduler_set_clients(struct scheduler *scheduler, uint32_t clients)
 {
-	uint32_t spinners = clients + 1;
+	const uint32_t own = count_own_threads(scheduler);
 	scheduler->clients = clients;
-	for (uint32_t i = 0; i < scheduler->device_count; i++)
-		spinners += scheduler->devices[i] != NULL;
-	if (spinners != atomic_load_explicit(&scheduler->spinners, memory_order_relaxed))
-		atomic_store_explicit(&scheduler->spinners, spinners, memory_order_relaxed);
+	if (own != atomic_load_explicit(&scheduler->own_spinners, memory_order_relaxed))
+		atomic_store_explicit(&scheduler->own_spinners, own, memory_order_relaxed);
+}
+
+uint64_t scheduler_client_spin_most_ns(const struct scheduler *scheduler)
+{
+	return spin_pace_most(scheduler->latency_here != 0, scheduler->processors,
+			      scheduler->clients + count_own_threads(scheduler));
 }
 
 uint64_t scheduler_spin_most_ns(const struct scheduler *scheduler)
 {
 	return spin_pace_most(scheduler->latency_here != 0, scheduler->processors,
-			      atomic_load_explicit(&scheduler->spinners, memory_order_relaxed));
+			      atomic_load_explicit(&scheduler->own_spinners, memory_order_relaxed));
 }
 
 uint32_t scheduler_latency_units(const struct scheduler_device *device)

@@ -274,12 +274,16 @@ void scheduler_send_between(struct scheduler *scheduler);
 void scheduler_awake(struct scheduler *scheduler);
 bool scheduler_sleep(struct scheduler *scheduler);
 
-/* Sets the number of clients that have submitted lately. Each may spin, as the front thread and
- * each device's thread may. */
+/* Sets the number of clients that have submitted lately. */
 void scheduler_set_clients(struct scheduler *scheduler, uint32_t clients);
-/* Returns how long the front thread may poll before it sleeps (spin_pace.h). The time is longer
- * with sessions of the latency class, and if there are processors for all threads that spin. */
+/*
+ * Return how long the front thread may poll before it sleeps, and how long a client may
+ * (spin_pace.h). The time is longer with sessions of the latency class, and if there are processors
+ * for all threads that spin. Clients without processors sleep. Then the engine's own threads, which
+ * all of them wait for, still have processors.
+ */
 uint64_t scheduler_spin_most_ns(const struct scheduler *scheduler);
+uint64_t scheduler_client_spin_most_ns(const struct scheduler *scheduler);
 /* Counts the spans and pieces that submissions have visited: the cost of a submission grows with
  * them. */
 uint64_t scheduler_visits(const struct scheduler *scheduler);

@@ -36,7 +36,7 @@ struct scheduler {
 	char **backend_options; /* ended by NULL */
 	uint32_t lanes_per_device, processors;
 	uint32_t clients;                  /* clients that have sent something lately */
-	_Atomic uint32_t spinners;         /* number of threads that may spin: spin_pace.h */
+	_Atomic uint32_t own_spinners;     /* number of own threads that may spin: spin_pace.h */
 	bool sends_inline;                 /* config: launches by the front thread (inline.c) */
 	bool front_polls;                  /* config */
 	bool always_inline;                /* config */

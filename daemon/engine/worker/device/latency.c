@@ -33,7 +33,7 @@ uint64_t worker_latency_spin_most_ns(const struct scheduler_device *device)
 	bool here = atomic_load_explicit(&device->latency_here, memory_order_relaxed);
 	return spin_pace_most(
 		here, device->scheduler->processors,
-		atomic_load_explicit(&device->scheduler->spinners, memory_order_relaxed));
+		atomic_load_explicit(&device->scheduler->own_spinners, memory_order_relaxed));
 }
 
 void worker_latency_note(struct scheduler_device *device)
