@@ -13,6 +13,8 @@
  * have no table, and no race is looked for. */
 #define TABLES_BYTES_MAX ((uint64_t)32 << 20)
 #define TABLE_BYTES      ((uint64_t)PORTABLE_CHECK_SLOTS_MAX * PORTABLE_CHECK_SLOT_BYTES)
+/* The engine looks for room once for a burst, and then sends its launches one by one. */
+#define BURST_MOST 16u
 /* A lane's memory: room for wrong accesses to ranges without elements, the block, the table. */
 #define SPARE_BYTES 4096u
 #define BLOCK_BYTES (PORTABLE_CHECK_WORDS * sizeof(uint64_t))
@@ -29,6 +31,7 @@ struct cuda_check {
 /* cuda_lanes.checks */
 struct cuda_checks {
 	struct cuda_check all[CUDA_CHECKED_MAX], *unused;
+	uint32_t unused_count;
 	uint64_t table_bytes; /* of all lanes */
 };
 
@@ -42,6 +45,7 @@ static struct cuda_checks *checks_open(struct backend_device *device)
 			cuda_checked_words(device) + (size_t)i * PORTABLE_CHECK_WORDS;
 		checks->all[i].next = checks->unused;
 		checks->unused = &checks->all[i];
+		checks->unused_count++;
 	}
 	device->lanes->checks = checks;
 	return checks;
@@ -55,7 +59,7 @@ void cuda_checks_close(struct backend_device *device)
 
 bool cuda_check_is_full(const struct backend_device *device)
 {
-	return device->lanes->checks && !device->lanes->checks->unused;
+	return device->lanes->checks && device->lanes->checks->unused_count < BURST_MOST;
 }
 
 /* NULL: none is left, or there is no memory. */
@@ -75,6 +79,7 @@ static struct cuda_check *check_take(struct backend_device *device, struct backe
 	if (!check)
 		return NULL;
 	checks->unused = check->next;
+	checks->unused_count--;
 	memset(check->words, 0, BLOCK_BYTES);
 	check->direct = NULL;
 	return check;
@@ -86,6 +91,7 @@ void cuda_check_give(struct backend_device *device, struct cuda_check *check)
 		return;
 	check->next = device->lanes->checks->unused;
 	device->lanes->checks->unused = check;
+	device->lanes->checks->unused_count++;
 }
 
 /* ---------------------------------- the lane's memory ----------------------------------- */

@@ -29,7 +29,7 @@ void cuda_check_end(const struct cuda_pending *pending, struct backend_fault *fa
 /* Nothing on the device uses the check any more. Accepts NULL. */
 void cuda_check_give(struct backend_device *device, struct cuda_check *check);
 
-/* True if no more launches can be checked at one time. */
+/* True if the launches of one more burst cannot all be checked now. */
 bool cuda_check_is_full(const struct backend_device *device);
 /* The lane is idle. */
 void cuda_check_lane_free(struct cuda_lane_state *state);
