@@ -186,10 +186,10 @@ Test(processes_adoption, N4_orders_reach_sessions_of_an_earlier_service)
 	replace_service(service, SIGKILL);
 	expect_known(service, engine, 1);
 
-	ORDER(service, "limit", "buffer_bytes=4K", "--uid", user());
+	LIMIT(service, "buffer_bytes=4K", "--uid", user());
 	cr_expect_lt(fill_one_buffer(&old, large_bytes), 0);
 	cr_expect_eq(fill_one_buffer(&old, small_bytes), 0);
-	ORDER(service, "limit", "buffer_bytes=default", "--uid", user());
+	LIMIT(service, "buffer_bytes=default", "--uid", user());
 	cr_expect_eq(fill_one_buffer(&old, large_bytes), 0);
 
 	session_number(service, 0, number);

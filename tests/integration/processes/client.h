@@ -5,6 +5,8 @@
 
 #include "processes/common.h"
 
+#include <jansson.h>
+
 #include <syclclient.h>
 
 struct client {
@@ -34,6 +36,13 @@ static inline void client_close(struct client *client)
 		const char *const words_[ORDER_WORDS_MAX] = {__VA_ARGS__};                         \
 		cr_assert_eq(processes_order(service, words_, answer_), 0, "%s: %s", words_[0],    \
 			     answer_);                                                             \
+	} while (0)
+
+/* An order is on its way to the engines when syclctl ends. */
+#define LIMIT(service, ...)                                                                        \
+	do {                                                                                       \
+		ORDER(service, "limit", __VA_ARGS__);                                              \
+		json_decref(private_service_status(service)); /* the engines have received it */   \
 	} while (0)
 
 #endif

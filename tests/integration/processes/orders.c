@@ -238,20 +238,20 @@ Test(processes_orders, a_limit_changes_for_one_session_for_a_user_and_back)
 	struct client one = client_open(service), two = client_open(service);
 	cr_assert_eq(fill_one_buffer(&one, large_bytes, SOON), 0);
 	numbers(service, ids, 2);
-	ORDER(service, "limit", "buffer_bytes=64K", ids[0]);
+	LIMIT(service, "buffer_bytes=64K", ids[0]);
 	cr_expect_eq(fill_one_buffer(&one, large_bytes, SOON), SYCL_ERROR_QUOTA);
 	cr_expect_eq(fill_one_buffer(&one, small_bytes, SOON), 0);
 	cr_expect_eq(fill_one_buffer(&two, large_bytes, SOON), 0);
 
-	ORDER(service, "limit", "buffer_bytes=512K", "--uid", user());
+	LIMIT(service, "buffer_bytes=512K", "--uid", user());
 	cr_expect_eq(fill_one_buffer(&two, large_bytes, SOON), SYCL_ERROR_QUOTA);
 	struct client three = client_open(service);
 	cr_expect_neq(fill_one_buffer(&three, large_bytes, SOON), 0);
-	ORDER(service, "limit", "buffer_bytes=default", "--uid", user());
+	LIMIT(service, "buffer_bytes=default", "--uid", user());
 	cr_expect_eq(fill_one_buffer(&two, large_bytes, SOON), 0);
 	cr_expect_eq(fill_one_buffer(&one, large_bytes, SOON), SYCL_ERROR_QUOTA,
 		     "that was said of it alone");
-	ORDER(service, "limit", "buffer_bytes=default", ids[0]);
+	LIMIT(service, "buffer_bytes=default", ids[0]);
 	cr_expect_eq(fill_one_buffer(&one, large_bytes, SOON), 0);
 	client_close(&one);
 	client_close(&two);

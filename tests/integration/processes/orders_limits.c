@@ -121,12 +121,6 @@ static void numbers(const struct private_service *service, char list[][24], size
 	json_decref(status);
 }
 
-#define LIMIT(service, ...)                                                                        \
-	do {                                                                                       \
-		ORDER(service, "limit", __VA_ARGS__);                                              \
-		json_decref(private_service_status(service)); /* the engines have received it */   \
-	} while (0)
-
 static const char *user(void)
 {
 	static char text[24];
