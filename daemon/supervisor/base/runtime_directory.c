@@ -105,7 +105,11 @@ static int directory_open(const char *path, mode_t mode, uid_t owner, gid_t grou
 	if (r < 0)
 		return r;
 	bool own = owner == geteuid();
-	if (!own)
+	struct stat facts;
+	/* One that exists costs no change of its parent. */
+	if (!own && fstatat(parent_fd, slash + 1, &facts, AT_SYMLINK_NOFOLLOW) == 0)
+		r = -EEXIST;
+	else if (!own)
 		r = directory_make_as(parent_fd, slash + 1, owner, group);
 	else
 		r = mkdirat(parent_fd, slash + 1, 0700) < 0 ? -errno : 0;

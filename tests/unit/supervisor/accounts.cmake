@@ -111,6 +111,14 @@ if(TARGET unit_listener)
   target_link_options(unit_listener PRIVATE -Wl,--wrap=chmod,--wrap=listen,--wrap=uv_now)
 endif()
 
+# Folders of users.
+sycl_test(unit_users_folder SOURCES ${CMAKE_CURRENT_LIST_DIR}/users_folder.c ${supervisor_folder}/base/runtime_directory.c
+  LIBS sycl_shared)
+if(TARGET unit_users_folder)
+  target_include_directories(unit_users_folder PRIVATE ${supervisor_folder})
+  target_compile_definitions(unit_users_folder PRIVATE SYCLD_RUNSTATEDIR="/run")
+endif()
+
 # Which users are served while that database fails. This program has its own log_write, too.
 sycl_test(unit_tenant_identity SOURCES ${CMAKE_CURRENT_LIST_DIR}/tenant_identity.c ${supervisor_folder}/account/tenant_identity.c
   ${supervisor_folder}/service/tenant_limits.c LIBS sycl_shared sycl_proto PkgConfig::uv)
