@@ -474,3 +474,33 @@ Test(quiet_graphs, one_that_is_not_to_wait_is_refused_beside_any_command)
 	release(graph, &words);
 	harness_expect_stopped(&h);
 }
+
+Test(quiet_graphs, one_that_waits_may_be_released)
+{
+	struct words words;
+	struct probe held, built;
+	struct sched_graph *graph = graph_beside(&words, &held, &built);
+	cr_expect(not(built.done));
+	sched_graph_release(graph);
+	fake_gate_open(1);
+	harness_expect_success(&h, &held);
+	harness_words_free(&h, &words);
+	harness_expect_stopped(&h);
+}
+
+Test(quiet_graphs, one_that_waits_is_refused_when_the_device_is_lost)
+{
+	struct words words;
+	struct probe held, built, lost;
+	struct sched_graph *graph = graph_beside(&words, &held, &built);
+	cr_expect(not(built.done));
+	cr_assert(zero(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone")));
+	const struct launch noop = {.kernel = "noop"};
+	(void)harness_launch(&h, &noop, &lost);
+	cr_assert(harness_wait(&h, &built));
+	cr_expect(ne(i32, built.fault.status, 0));
+	fake_gate_open(1);
+	cr_assert(harness_wait(&h, &lost));
+	release(graph, &words);
+	harness_expect_stopped(&h);
+}
