@@ -353,6 +353,7 @@ struct scheduler *scheduler_free(struct scheduler *scheduler)
 	/* From here on no device thread finds the front in need of waking. */
 	atomic_store(&scheduler->front_pending, 1);
 	wait_for_released_objects(scheduler);
+	scheduler_trace_end(scheduler); /* may end a library that watches the devices' contexts */
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			sched_device_stop(scheduler->devices[i]);
@@ -361,7 +362,6 @@ struct scheduler *scheduler_free(struct scheduler *scheduler)
 	sched_cause_drop(scheduler->process_lost);
 	(void)pthread_mutex_destroy(&scheduler->happened_lock);
 	free_options(scheduler->backend_options);
-	scheduler_trace_end(scheduler);
 	free(scheduler->backends);
 	free(scheduler->platforms);
 	free(scheduler->infos);

@@ -10,6 +10,7 @@
 #include "status.h"
 #include "base/trace_ring.h"
 #include "scheduler/dispatch/trace.h"
+#include "scheduler/state/scheduler.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -484,4 +485,34 @@ Test(sched_trace, it_ends_and_another_begins_with_nothing)
 	cr_expect(eq(u64, facts.noted, 0));
 	begin_trace(ROOM); /* a trace that exists when the scheduler ends is freed with it */
 	finish_trace();
+}
+
+static struct backend_ops profiling_ops;
+static bool has_profile_ended, has_ended_in_time;
+
+static void end_profile(void)
+{
+	has_profile_ended = true;
+}
+
+static void close_profiled(struct backend *backend)
+{
+	has_ended_in_time = has_profile_ended;
+	backend_fake_ops.close(backend);
+}
+
+/* An engine may end while a trace is taken. */
+Test(sched_trace, a_library_for_tools_ends_before_its_backend)
+{
+	setup_trace(false);
+	profiling_ops = backend_fake_ops;
+	profiling_ops.profile_end = end_profile;
+	profiling_ops.close = close_profiled;
+	begin_trace_with(ROOM, TRACE_TIMES_EVENTS);
+	h.scheduler->trace->profiler = &profiling_ops;
+	for (uint32_t i = 0; i < h.scheduler->backend_count; i++)
+		if (h.scheduler->backends[i].ops == &backend_fake_ops)
+			h.scheduler->backends[i].ops = &profiling_ops;
+	finish_trace();
+	cr_expect(has_ended_in_time);
 }
