@@ -22,7 +22,7 @@ static void log_failure_once(struct succession *succession, int r)
 		log_warning("service",
 			    "the list of open sessions for the next service cannot be written: %s",
 			    strerror(-r));
-	succession->list_has_failed = r < 0;
+	succession->list_has_failed |= r < 0;
 }
 
 void engine_list_session(struct engine *engine, uint64_t session)
@@ -34,6 +34,10 @@ void engine_list_session(struct engine *engine, uint64_t session)
 		return;
 	engine->sessions_listed = false;
 	succession_changed(engine->tenant->supervisor);
+	/* The written state says that this engine's sessions are all listed. The next service would
+	 * refuse the engine for the one that is not. */
+	if (succession->has_failed)
+		(void)open_sessions_set_valid(&succession->open, false);
 }
 
 void engine_unlist_session(struct engine *engine, uint64_t session)

@@ -136,6 +136,7 @@ static int succession_write(struct supervisor *supervisor, uint64_t sessions_bef
 		(void)uv_timer_start(&succession->while_over, on_succession_timer, WHILE_MS, 0);
 		return r;
 	}
+	(void)open_sessions_set_valid(&succession->open, true);
 	succession->sessions_before = sessions_before;
 	succession->is_far = false;
 	return 0;

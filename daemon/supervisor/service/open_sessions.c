@@ -242,6 +242,21 @@ int open_sessions_remove(struct open_sessions *sessions, uint64_t session)
 	return at ? open_sessions_free_place(sessions, at - 1) : 0;
 }
 
+int open_sessions_set_valid(struct open_sessions *sessions, bool is_valid)
+{
+	const struct head head = {.magic = FILE_MAGIC, .mark = is_valid ? sessions->mark : 0};
+	ssize_t count;
+	if (!sessions->is_open || sessions->is_void == !is_valid)
+		return 0;
+	do
+		count = pwrite(sessions->file, &head, sizeof(head), 0);
+	while (count < 0 && errno == EINTR);
+	if (count != sizeof(head))
+		return count < 0 ? -errno : -EIO;
+	sessions->is_void = !is_valid;
+	return 0;
+}
+
 bool open_sessions_has(const struct open_sessions *sessions, uint64_t session, uint32_t engine)
 {
 	uint32_t at = open_sessions_place(sessions, session);

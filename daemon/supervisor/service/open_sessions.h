@@ -17,7 +17,7 @@ enum { OPEN_SESSIONS_MAX = 1 << 20 }; /* 16 MiB */
 struct open_session;
 
 struct open_sessions {
-	bool is_open;
+	bool is_open, is_void; /* is_void: the file has no mark (open_sessions_set_valid) */
 	int file;
 	uint32_t mark; /* names this file in the state (service_state.h); never 0 */
 	/* Allocated. Place i is at 16 * (i + 1) in the file. */
@@ -46,6 +46,10 @@ int open_sessions_add(struct open_sessions *sessions, uint64_t session, uint32_t
 
 /* Does nothing for a session that is not in the file. 0 or a negative errno: it may return. */
 int open_sessions_remove(struct open_sessions *sessions, uint64_t session);
+
+/* False: no later service uses the file, as long as it is not valid again. That needs no room in
+ * its file system. 0 or a negative errno. */
+int open_sessions_set_valid(struct open_sessions *sessions, bool is_valid);
 
 bool open_sessions_has(const struct open_sessions *sessions, uint64_t session, uint32_t engine);
 

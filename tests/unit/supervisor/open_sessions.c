@@ -147,6 +147,23 @@ static int load_changed(off_t at, uint8_t byte)
 	return r;
 }
 
+Test(open_sessions, one_that_is_not_valid_is_not_used_until_it_is_again)
+{
+	struct open_sessions other;
+	add(1, ENGINE);
+	cr_assert(zero(int, open_sessions_set_valid(&sessions, false)));
+	cr_expect(eq(int, open_sessions_load(folder, sessions.mark, &other), -EBADMSG));
+	cr_expect(eq(int, open_sessions_load(folder, 0, &other), -EBADMSG));
+	add(2, ENGINE);
+	write_error = EIO;
+	cr_expect(eq(int, open_sessions_set_valid(&sessions, true), -EIO));
+	write_error = 0;
+	cr_assert(zero(int, open_sessions_set_valid(&sessions, true)));
+	follow();
+	cr_expect(open_sessions_has(&sessions, 1, ENGINE));
+	cr_expect(open_sessions_has(&sessions, 2, ENGINE));
+}
+
 Test(open_sessions, another_file_is_not_taken_for_it)
 {
 	struct open_sessions other = {.file = -1};

@@ -20,10 +20,12 @@
 #include <criterion/new/assert.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { ENGINES = 2, MANY = 4096, PART = 512, USER = 1000 };
@@ -114,16 +116,19 @@ void engine_log_follow(struct engine *engine, int log)
 	(void)log;
 }
 
+static bool state_fails;
+static unsigned warnings;
+
 void succession_changed(struct supervisor *of)
 {
-	(void)of;
+	of->succession->has_failed = state_fails;
 }
 
 void log_write(enum log_level level, const char *topic, const char *format, ...)
 {
-	(void)level;
 	(void)topic;
 	(void)format;
+	warnings += level == LOG_LEVEL_WARNING;
 }
 
 static void on_returned(struct engine *engine)
@@ -279,6 +284,39 @@ Test(engine_return, what_an_engine_does_not_return_with_is_listed_no_more)
 	expect_listed(2, engines[0], true);
 	expect_listed(3, engines[0], false);
 	expect_listed(4, engines[1], true);
+}
+
+/* As in a full file system: what is in the file can be changed, and nothing be added. */
+static void forbid_growth(void)
+{
+	const struct rlimit most = {.rlim_cur = 32, .rlim_max = RLIM_INFINITY};
+	(void)signal(SIGXFSZ, SIG_IGN);
+	cr_assert(zero(int, setrlimit(RLIMIT_FSIZE, &most)));
+}
+
+Test(engine_return, a_list_that_lacks_a_session_is_void_if_the_state_cannot_say_so)
+{
+	for (int fails = 0; fails < 2; fails++) {
+		state_fails = fails;
+		engines[fails]->sessions_listed = true;
+		engine_list_session(engines[fails], 1);
+		forbid_growth();
+		engine_list_session(engines[fails], 2);
+		cr_expect(not(engines[fails]->sessions_listed));
+		cr_expect(eq(int, succession.open.is_void, fails));
+	}
+}
+
+/* Others use its places again meanwhile, so some writes succeed. */
+Test(engine_return, a_list_that_cannot_be_written_is_told_once)
+{
+	forbid_growth();
+	for (uint64_t i = 0; i < 8; i++) {
+		engine_list_session(engines[0], 1);
+		engine_list_session(engines[1], 2);
+		engine_unlist_session(engines[0], 1);
+	}
+	cr_expect(eq(uint, warnings, 1u));
 }
 
 /* Its service kept no list. */
