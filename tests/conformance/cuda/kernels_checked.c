@@ -259,3 +259,28 @@ Test(cuda_checked, a_refused_launch_leaves_nothing_behind)
 	fixture_wait(fixture, LANE, submit(&checked, LANE, WORDS, NULL));
 	checked_close(&checked);
 }
+
+/* Neither that range nor what lies behind it is written. */
+Test(cuda_checked, a_range_shorter_than_an_element_stays_as_it_is)
+{
+	uint32_t words[WORDS] = {0};
+	struct checked checked;
+
+	checked_open(&checked, "set");
+	struct fixture *fixture = &checked.run.fixture;
+	checked.global = 1;
+	for (uint64_t bytes = 0; bytes < sizeof(*words); bytes++) {
+		struct backend_fault fault = {0};
+		struct backend_command command = launch_with(&checked, 0);
+		checked.arguments[0].global.reach = bytes << 3 | ACCESS_MODE_READ_WRITE;
+		const uint64_t sequence = fixture->lanes[LANE].next_sequence++;
+		cr_assert_eq(fixture->ops->submit(fixture->lanes[LANE].lane, &command, NULL, 0,
+						  sequence, NULL, &fault),
+			     0, "%s", fault.text);
+		const struct backend_completion ended = fixture_finish(fixture, LANE, sequence);
+		cr_expect_eq(ended.fault.status, STATUS_KERNEL);
+		fixture_read(fixture, checked.memory, 0, words, WORDS_BYTES);
+		cr_expect_eq(words[0], 0, "with %u bytes", (unsigned)bytes);
+	}
+	checked_close(&checked);
+}

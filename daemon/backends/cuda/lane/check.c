@@ -15,7 +15,8 @@
 #define TABLE_BYTES      ((uint64_t)PORTABLE_CHECK_SLOTS_MAX * PORTABLE_CHECK_SLOT_BYTES)
 /* The engine looks for room once for a burst, and then sends its launches one by one. */
 #define BURST_MOST 16u
-/* A lane's memory: room for wrong accesses to ranges without elements, the block, the table. */
+/* A lane's memory: room for wrong accesses to ranges without elements (portable_cuda_check.cu has
+ * its size, too), the block, the table. */
 #define SPARE_BYTES 4096u
 #define BLOCK_BYTES (PORTABLE_CHECK_WORDS * sizeof(uint64_t))
 #define READ_BYTES  (PORTABLE_CHECK_FIRST * sizeof(uint64_t))
