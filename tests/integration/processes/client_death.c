@@ -157,8 +157,7 @@ Test(processes_client_death, D8_a_client_killed_while_it_holds_a_host_accessor_l
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service(NULL, false);
 	worker_mix_once(service, 1);
-	kill_blocked(service); /* a driver opens descriptors at the first use of a feature */
-	struct footprint base = footprint_take(processes_engine(service));
+	struct footprint base = footprint_settle(service, kill_blocked);
 	kill_blocked(service);
 	footprint_expect(&base);
 	worker_mix_once(service, 2);
@@ -190,8 +189,7 @@ Test(processes_client_death, K5_N4_a_client_killed_in_a_host_task_fails_only_its
 {
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service(NULL, false);
-	kill_in_host_task(service); /* a driver opens descriptors at the first use of a feature */
-	struct footprint base = footprint_take(processes_engine(service));
+	struct footprint base = footprint_settle(service, kill_in_host_task);
 	kill_in_host_task(service);
 	footprint_expect(&base);
 }

@@ -125,6 +125,22 @@ struct footprint footprint_take(pid_t pid)
 				  process_resident_bytes(pid)};
 }
 
+struct footprint footprint_settle(const struct private_service *service,
+				  void (*act)(const struct private_service *service))
+{
+	enum { ROUNDS = 10 };
+	struct footprint now = {.descriptors = -1}, before;
+	int rounds = 0;
+	do {
+		cr_assert_lt(rounds++, ROUNDS, "an engine has %d descriptors, and more each time",
+			     now.descriptors);
+		before = now;
+		act(service);
+		now = footprint_take(processes_engine(service));
+	} while (now.descriptors != before.descriptors);
+	return now;
+}
+
 struct return_to {
 	struct footprint base, now;
 	int64_t kept_bytes;

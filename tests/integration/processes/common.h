@@ -54,6 +54,13 @@ struct footprint {
 
 struct footprint footprint_take(pid_t pid);
 /*
+ * Repeats `act` until the engine has as many descriptors as after the time before, and returns its
+ * footprint then. NVIDIA's libraries open some of their own: the driver at the first use of a
+ * feature, NVML on a thread of its own after the first report.
+ */
+struct footprint footprint_settle(const struct private_service *service,
+				  void (*act)(const struct private_service *service));
+/*
  * Waits until the process is back at `base`: no more descriptors than then, and mappings and
  * resident memory within what allocators and a thread pool keep. Otherwise the test fails.
  */

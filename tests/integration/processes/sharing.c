@@ -62,8 +62,7 @@ Test(processes_sharing, N4_a_session_that_reads_no_answers_can_be_killed)
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service(NULL, false);
 	worker_mix_once(service, 1);
-	kill_undrained(service); /* a driver opens descriptors at the first use of a feature */
-	struct footprint base = footprint_take(processes_engine(service));
+	struct footprint base = footprint_settle(service, kill_undrained);
 	kill_undrained(service);
 	footprint_expect(&base);
 	worker_mix_once(service, 2);
