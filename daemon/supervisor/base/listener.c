@@ -57,8 +57,9 @@ static int listener_bind_path(const char *path, int type, mode_t mode, int *fd_o
 	size_t length = strlen(path);
 	if (length == 0 || length >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
+	/* The kernel's lists keep this name, so it has the whole one, if there is room for more. */
 	memcpy(address.sun_path, path, length + 1);
-	address.sun_path[length - 1] = '~'; /* no longer than the name */
+	address.sun_path[length + 1 < sizeof(address.sun_path) ? length : length - 1] = '~';
 	int r = listener_remove_stale_socket(path);
 	if (r == 0)
 		r = listener_remove_stale_socket(address.sun_path);
