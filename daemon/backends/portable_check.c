@@ -13,7 +13,7 @@
 #define DEPTH_MAX 32u
 #define NAMES_MAX 256u
 
-/* portable_check.inc has the same. */
+/* prelude/portable_races.inc has the same. */
 enum {
 	READS = PORTABLE_CHECK_READS,
 	WRITES = PORTABLE_CHECK_WRITES,

@@ -19,8 +19,8 @@
 /* Later arguments are not checked. */
 #define PORTABLE_CHECK_ARGUMENTS 64u
 
-/* The block, in 64-bit words. The kernel writes the first ones. portable_check.inc has the same
- * places. */
+/* The block, in 64-bit words. The kernel writes the first ones. portable_check.inc and
+ * portable_races.inc have the same places. */
 enum portable_check_word {
 	PORTABLE_CHECK_STATE = 0, /* 0: no wrong access; the first one changes it */
 	PORTABLE_CHECK_KIND,
@@ -36,6 +36,7 @@ enum portable_check_word {
 	PORTABLE_CHECK_OTHER_LINE, /* of a race */
 	PORTABLE_CHECK_OTHER_ID,   /* of a race, three: the other work-item */
 	PORTABLE_CHECK_SLOTS = 18, /* of the table behind the block, a power of two */
+	PORTABLE_CHECK_KEEPS,      /* portable_check_keeps */
 	PORTABLE_CHECK_FIRST = 20, /* from here on two for each argument: */
 	/* bytes of the range, and bits below */
 	PORTABLE_CHECK_WORDS = PORTABLE_CHECK_FIRST + 2 * PORTABLE_CHECK_ARGUMENTS + 4
@@ -62,7 +63,7 @@ enum portable_check_role {
 };
 
 /* Behind the block, zeros at first: the last accesses to elements, for races within a work-group.
- * A slot is for one element at a time. */
+ * A slot is for one element at a time (prelude/portable_races.inc). */
 #define PORTABLE_CHECK_SLOT_BYTES 64u
 #define PORTABLE_CHECK_SLOTS_MAX  16384u
 
@@ -104,6 +105,18 @@ static inline uint64_t portable_check_slot_count(const uint64_t *global, uint32_
 	while (slots < PORTABLE_CHECK_SLOTS_MAX && slots < items * 4)
 		slots *= 2;
 	return slots;
+}
+
+/* PORTABLE_CHECK_KEEPS for a device that runs so many work-items at one time, with two elements
+ * each: of how many elements one gets a slot where none is free, less 1, and which of them. With
+ * another `seed` these are others. 0: each element gets one. */
+static inline uint64_t portable_check_keeps(uint64_t items, uint64_t slots, uint32_t seed)
+{
+	uint64_t elements = 1;
+
+	while (elements < 65536 && slots > 0 && elements * slots < items * 2)
+		elements *= 2;
+	return elements == 1 ? 0 : (uint64_t)seed << 32 | (elements - 1);
 }
 
 /* The source of an argument's name. NULL: the name is not known. */

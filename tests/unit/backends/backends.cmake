@@ -50,3 +50,7 @@ sycl_test(unit_backends_portable SOURCES backends/portable.c ${portable_folder}/
 if(TARGET unit_backends_portable)
   target_include_directories(unit_backends_portable PRIVATE ${portable_folder} ${PROJECT_SOURCE_DIR}/shared)
 endif()
+sycl_test(unit_backends_portable_races SOURCES backends/portable_races.c)
+if(TARGET unit_backends_portable_races)
+  target_include_directories(unit_backends_portable_races PRIVATE ${portable_folder} ${PROJECT_SOURCE_DIR}/shared)
+endif()

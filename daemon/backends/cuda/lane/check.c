@@ -34,6 +34,7 @@ struct cuda_checks {
 	struct cuda_check all[CUDA_CHECKED_MAX], *unused;
 	uint32_t unused_count;
 	uint64_t table_bytes; /* of all lanes */
+	uint32_t launches;    /* of which races were looked for */
 };
 
 /* Called at the first launch that is checked. NULL: no memory. */
@@ -211,6 +212,25 @@ static int cuda_check_allow_all(struct cuda_send_context *context, const struct 
 	return error;
 }
 
+/* Writes the table's words. The work-items of a launch that run at one time may be more than the
+ * table has room for. */
+static void check_set_table(const struct cuda_send_context *context, uint64_t *words)
+{
+	const struct backend_device *device = context->device;
+	const uint64_t *global = context->command->launch.global;
+	const uint32_t dimensions = context->command->launch.dimensions;
+	const uint64_t most = (uint64_t)device->facts->multiprocessors *
+			      (uint64_t)device->facts->max_threads_per_multiprocessor;
+	uint64_t items = 1;
+
+	words[PORTABLE_CHECK_SLOTS] = portable_check_slot_count(global, dimensions);
+	for (uint32_t i = 0; i < dimensions && items < most; i++)
+		items *= global[i];
+	words[PORTABLE_CHECK_KEEPS] =
+		portable_check_keeps(items < most ? items : most, words[PORTABLE_CHECK_SLOTS],
+				     device->lanes->checks->launches++);
+}
+
 /* The words, and a table of zeros. */
 static int check_send_block(struct cuda_send_context *context, uint64_t *words,
 			    struct backend_fault *fault_out)
@@ -219,11 +239,8 @@ static int check_send_block(struct cuda_send_context *context, uint64_t *words,
 	const struct cuda_lane_state *state = context->state;
 	const CUdeviceptr block = check_block_address(state);
 
-	words[PORTABLE_CHECK_SLOTS] =
-		check_has_table(state)
-			? portable_check_slot_count(context->command->launch.global,
-						    context->command->launch.dimensions)
-			: 0;
+	if (check_has_table(state))
+		check_set_table(context, words);
 	context->pending.operations += 3; /* with cuda_check_read */
 	CUresult result = cu->cuMemcpyHtoDAsync(block, words, BLOCK_BYTES, state->lane->stream);
 	if (result == CUDA_SUCCESS && check_has_table(state))
