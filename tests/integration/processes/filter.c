@@ -57,6 +57,8 @@ static unsigned try_calls(const struct private_service *service, bool processes_
 		(void)snprintf(name, sizeof(name), "%.*s", (int)(number - line - 5), line + 5);
 		result = strtol(number, NULL, 10);
 		count++;
+		if (SANITIZED && strcmp(name, "ptrace") == 0)
+			continue; /* the leak checker needs it */
 		if (processes_are_refused || !call_starts_process(name))
 			cr_expect(result == -EPERM ||
 					  (!strcmp(name, "clone3") && result == -ENOSYS),

@@ -52,9 +52,14 @@ void tenant_session_left(struct tenant *of, struct session *session)
 	of->session_count--;
 }
 
+/* Called at the end of each turn that continues sessions. uv_run may run several. */
 void tenant_review(struct tenant *of)
 {
+	static unsigned before;
 	(void)of;
+	if (turns_are_long)
+		cr_expect(eq(uint, placed, before + 1));
+	before = placed;
 }
 
 void unsettled_add(struct tenant *of, struct engine *engine, struct session *session)
@@ -119,11 +124,8 @@ Test(arrivals, a_turn_of_the_loop_that_takes_long_continues_with_one)
 	turns_are_long = true;
 	arrivals_continue_tenant(&tenant);
 	cr_expect(eq(uint, placed, 1u));
-	while (supervisor.arriving_count > 0) {
-		unsigned before = placed;
+	while (supervisor.arriving_count > 0)
 		(void)uv_run(&supervisor.loop, UV_RUN_ONCE);
-		cr_assert(le(uint, placed, before + 1));
-	}
 	cr_expect(eq(uint, placed, (unsigned)SESSIONS));
 	cr_expect(eq(uint, tenant.session_count, 0u));
 }
