@@ -147,6 +147,20 @@ static int open_sessions_open_file(int folder, struct open_sessions *sessions)
 	return 0;
 }
 
+/* Hands the list over with its file. With an error so far (`r`), or one here, the list is freed. */
+static int open_sessions_finish(int folder, int r, struct open_sessions *sessions,
+				struct open_sessions *sessions_out)
+{
+	if (r == 0)
+		r = open_sessions_open_file(folder, sessions);
+	if (r < 0) {
+		open_sessions_close(sessions);
+		return r;
+	}
+	*sessions_out = *sessions;
+	return 0;
+}
+
 int open_sessions_load(int folder, uint32_t mark, struct open_sessions *sessions_out)
 {
 	CLEANUP(free_pointer) uint8_t *bytes = NULL;
@@ -166,14 +180,7 @@ int open_sessions_load(int folder, uint32_t mark, struct open_sessions *sessions
 	const struct entry *entries = (const struct entry *)(const void *)bytes + 1;
 	r = open_sessions_fill(&sessions, entries,
 			       (uint32_t)((size - sizeof(head)) / sizeof(struct entry)));
-	if (r == 0)
-		r = open_sessions_open_file(folder, &sessions);
-	if (r < 0) {
-		open_sessions_close(&sessions);
-		return r;
-	}
-	*sessions_out = sessions;
-	return 0;
+	return open_sessions_finish(folder, r, &sessions, sessions_out);
 }
 
 int open_sessions_create(int folder, struct open_sessions *sessions_out)
@@ -187,14 +194,7 @@ int open_sessions_create(int folder, struct open_sessions *sessions_out)
 	int r = kept_file_replace(folder, FILE_NAME, (const uint8_t *)&head, sizeof(head));
 	if (r == 0)
 		r = open_sessions_set_room(&sessions, ROOM_FIRST);
-	if (r == 0)
-		r = open_sessions_open_file(folder, &sessions);
-	if (r < 0) {
-		open_sessions_close(&sessions);
-		return r;
-	}
-	*sessions_out = sessions;
-	return 0;
+	return open_sessions_finish(folder, r, &sessions, sessions_out);
 }
 
 int open_sessions_add(struct open_sessions *sessions, uint64_t session, uint32_t engine)
