@@ -447,18 +447,25 @@ Test(quiet_graphs, TR3_TR5_one_is_made_once_what_runs_has_ended)
 	harness_expect_stopped(&h);
 }
 
+/* The graph was refused while the command ran, which ends now. */
+static void end_refused(struct sched_graph *graph, struct words *words, const struct probe *held,
+			const struct probe *built)
+{
+	cr_expect(eq(i32, built->fault.status, STATUS_FEATURE_NOT_SUPPORTED));
+	cr_expect(not(held->done));
+	fake_gate_open(1);
+	harness_expect_success(&h, held);
+	release(graph, words);
+	harness_expect_stopped(&h);
+}
+
 Test(quiet_graphs, one_beside_a_long_command_is_refused_for_the_moment)
 {
 	struct words words;
 	struct probe held, built;
 	struct sched_graph *graph = graph_beside(&words, &held, &built);
 	cr_assert(harness_wait(&h, &built));
-	cr_expect(eq(i32, built.fault.status, STATUS_FEATURE_NOT_SUPPORTED));
-	cr_expect(not(held.done));
-	fake_gate_open(1);
-	harness_expect_success(&h, &held);
-	release(graph, &words);
-	harness_expect_stopped(&h);
+	end_refused(graph, &words, &held, &built);
 }
 
 Test(quiet_graphs, one_that_is_not_to_wait_is_refused_beside_any_command)
@@ -468,11 +475,7 @@ Test(quiet_graphs, one_that_is_not_to_wait_is_refused_beside_any_command)
 	waits_for_quiet = false;
 	struct sched_graph *graph = graph_beside(&words, &held, &built);
 	cr_expect(built.done);
-	cr_expect(eq(i32, built.fault.status, STATUS_FEATURE_NOT_SUPPORTED));
-	fake_gate_open(1);
-	harness_expect_success(&h, &held);
-	release(graph, &words);
-	harness_expect_stopped(&h);
+	end_refused(graph, &words, &held, &built);
 }
 
 Test(quiet_graphs, one_that_waits_may_be_released)
