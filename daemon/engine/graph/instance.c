@@ -146,7 +146,7 @@ int graph_instance_make(struct graph *graph, uint64_t number)
 	graph->instance->number = number;
 	(void)fault_set(
 		&graph->instance->fault, STATUS_FEATURE_NOT_SUPPORTED,
-		"a graph with a native command can only be launched as a graph of the device's driver, and the driver refuses this one");
+		"a graph with a native command can only be launched as a graph of the device's driver, and this one cannot be made");
 	graph_instance_build(session, &queue, graph);
 	if (graph->instance->state != GRAPH_INSTANCE_BUILDING)
 		reply_build_result(graph);

@@ -59,7 +59,7 @@ static const char *replay_reason_text(enum graph_replay_reason reason)
 	case GRAPH_REPLAY_CHANGE:
 		return "it must be rebuilt, and launches of it are open";
 	case GRAPH_REPLAY_NODE:
-		return "the driver refuses one of its nodes";
+		return "one of its nodes cannot be launched now";
 	default:
 		return "the device's driver refuses it";
 	}

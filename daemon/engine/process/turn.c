@@ -28,8 +28,8 @@ static void on_loop_idle(uv_idle_t *idle)
 	(void)idle;
 }
 
-/* The timer only wakes the loop: the next turn does the work. */
-static void on_fair_queue_timer(uv_timer_t *timer)
+/* Timers only wake the loop: the next turn does the work. */
+static void on_wake_timer(uv_timer_t *timer)
 {
 	(void)timer;
 }
@@ -241,8 +241,7 @@ static void set_fair_queue_timer(struct engine *engine)
 	if (again_ns == UINT64_MAX)
 		return;
 	uint64_t now_ns = clock_now_ns(), rest_ns = again_ns > now_ns ? again_ns - now_ns : 0;
-	(void)uv_timer_start(&engine->fair_queue_timer, on_fair_queue_timer,
-			     rest_ns / NS_PER_MS + 1, 0);
+	(void)uv_timer_start(&engine->fair_queue_timer, on_wake_timer, rest_ns / NS_PER_MS + 1, 0);
 }
 
 static void on_prepare(uv_prepare_t *prepare)
@@ -275,7 +274,7 @@ static void on_prepare(uv_prepare_t *prepare)
 	if (!awake)
 		awake = !scheduler_sleep(engine->scheduler);
 	if (!awake && !list_empty(&engine->held))
-		(void)uv_timer_start(&engine->held_timer, on_fair_queue_timer,
+		(void)uv_timer_start(&engine->held_timer, on_wake_timer,
 				     READ_AHEAD_HELD_NS / 1000000, 0);
 	if (!awake) {
 		set_fair_queue_timer(engine);
