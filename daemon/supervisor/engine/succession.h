@@ -1,7 +1,8 @@
 /*
  * The succession of services. A service follows another one, which was restarted or killed, and
  * takes over the engines that continue (engine/return.h). While a service runs, it keeps data for
- * the next one in the folder (service/service_state.h), and expects the engines of the last one.
+ * the next one in the folder (service/service_state.h). What the last one left there is restored
+ * before (engine/restore.h).
  */
 #ifndef SYCLD_SUPERVISOR_SUCCESSION_H
 #define SYCLD_SUPERVISOR_SUCCESSION_H
@@ -33,9 +34,9 @@ struct succession {
 };
 
 /*
- * Reads what the last service left, expects its engines, and listens for them. 0, also if they
- * cannot return, which is logged. A negative errno: the data cannot be read now, so this service
- * must not begin.
+ * Called after restore_last_service: reads the accounts, and listens for the engines that return.
+ * 0, also if they cannot return, which is logged. A negative errno: the accounts cannot be read
+ * now, so this service must not begin.
  */
 int succession_open(struct supervisor *supervisor);
 

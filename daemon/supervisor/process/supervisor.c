@@ -15,6 +15,7 @@
 #include "engine/orphans.h"
 #include "engine/sharing.h"
 #include "engine/standby.h"
+#include "engine/restore.h"
 #include "engine/succession.h"
 #include "engine/control.h"
 #include "engine/placement.h"
@@ -325,6 +326,8 @@ static int supervisor_start(struct supervisor *supervisor)
 	if (r == 0)
 		share_names_review(&supervisor->configuration);
 	/* This precedes the first client, whose engine may exist already. */
+	if (r == 0)
+		r = restore_last_service(supervisor);
 	if (r == 0)
 		r = succession_open(supervisor);
 	if (r == 0)
