@@ -11,7 +11,7 @@ command -v systemd-analyze >/dev/null || {
 
 # The limit of systemd's exposure level, in tenths: 0 is none, 100 is a service without any
 # restriction.
-threshold=17
+threshold=15
 
 exporter_threshold=12
 
