@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "engine/control.h"
 #include "engine/death.h"
-#include "engine/groups.h"
 #include "engine/handles.h"
+#include "engine/kill.h"
 #include "engine/listed.h"
 #include "engine/log.h"
 #include "engine/lost.h"
@@ -256,11 +256,7 @@ void engine_kill(struct engine *engine, const char *reason)
 	if (engine->control_poll)
 		(void)uv_poll_stop(engine->control_poll);
 	engine->control_events = 0;
-	/* An engine of an earlier service may have ended and been reaped. */
-	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
-		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid,
-			  strerror(errno));
-	engine_groups_kill(engine->tenant->supervisor->groups, engine->tenant->uid, engine->pid);
+	(void)engine_kill_process(engine);
 }
 
 void engine_kill_soon(struct engine *engine, const char *reason)

@@ -3,6 +3,7 @@
 
 #include "engine/groups.h"
 #include "engine/hand_on.h"
+#include "engine/kill.h"
 #include "clock.h"
 #include "engine/control.h"
 #include "engine/end.h"
@@ -137,8 +138,8 @@ int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_o
 	if (r < 0) {
 		/* This fails only without memory or descriptors. The process is ended here, because
 		 * it is not polled yet. */
-		(void)pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0);
-		(void)waitpid(engine->pid, NULL, 0);
+		if (process_kill(engine->pid, engine->pidfd))
+			(void)waitpid(engine->pid, NULL, 0);
 		engine_drop(engine);
 		return r;
 	}

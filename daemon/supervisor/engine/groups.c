@@ -201,8 +201,9 @@ void engine_groups_open(struct engine_groups *groups, const struct configuration
 	if (r == 0)
 		r = group_file_write(base, SERVICE_GROUP "/cgroup.procs", self);
 	if (r < 0) {
-		log_warning("engine", "%s was delegated, and cannot be used: %s", path,
-			    strerror(-r));
+		log_warning("engine", "%s was delegated, and cannot be used: %s%s", path,
+			    strerror(-r),
+			    r == -EROFS ? " (ReadWritePaths= of the unit does not name it)" : "");
 		return;
 	}
 	groups->base = take_fd(&base);
@@ -346,13 +347,12 @@ void engine_groups_take(const struct engine_groups *groups,
 		group_take_children(groups->base, path, process->pid);
 }
 
-void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid)
+int engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid)
 {
 	char path[NAME_BYTES];
 	group_name_format(path, sizeof(path), USER_PREFIX "%lu/" ENGINE_PREFIX "%ld/cgroup.kill",
 			  (unsigned long)uid, (long)pid);
-	if (groups->base >= 0)
-		(void)group_file_write(groups->base, path, "1");
+	return groups->base < 0 ? -ENOENT : group_file_write(groups->base, path, "1");
 }
 
 static void groups_tidy_user(int base, const char *user,

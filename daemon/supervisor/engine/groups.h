@@ -57,8 +57,9 @@ void engine_groups_take(const struct engine_groups *groups,
 			const struct configuration *configuration, uid_t uid,
 			const struct engine_groups_process *process);
 
-/* Ends all processes in the engine's group. */
-void engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid);
+/* Ends all processes in the engine's group. 0 or a negative errno: there is no group, or the kernel
+ * is older than 5.14, where a group cannot be ended. */
+int engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid);
 
 /*
  * Ends processes in groups of engines for which `is_engine` is false, and removes empty groups. It

@@ -2,15 +2,11 @@
 
 #include "engine/engine.h"
 #include "engine/end.h"
+#include "engine/kill.h"
 #include "engine/sessions.h"
 #include "flight_page.h"
 #include "base/log.h"
 #include "service/supervisor.h"
-
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/pidfd.h>
 
 enum {
 	/* Counted from the engine's hang-up. Less than the time for which the engine would stay by
@@ -35,14 +31,6 @@ void engine_lost_reaped(struct engine *engine)
 	engine->is_held = false;
 }
 
-/* The process may have ended by itself. */
-static void engine_lost_kill(const struct engine *engine)
-{
-	if (pidfd_send_signal(engine->pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
-		log_error("engine", "pid %ld cannot be killed: %s", (long)engine->pid,
-			  strerror(errno));
-}
-
 void engine_lost_end(struct engine *engine)
 {
 	if (!engine->is_held)
@@ -51,7 +39,7 @@ void engine_lost_end(struct engine *engine)
 	(void)uv_timer_stop(&engine->deadline);
 	log_info("engine", "ending pid %ld of uid %lu, which has given up its devices",
 		 (long)engine->pid, (unsigned long)engine->tenant->uid);
-	engine_lost_kill(engine);
+	(void)engine_kill_process(engine);
 }
 
 static void on_held_long_enough(uv_timer_t *timer)
@@ -74,7 +62,7 @@ void engine_lost_begin(struct engine *engine)
 {
 	const struct flight_page *page = engine->flight->address;
 	if (engine->stop_requested) {
-		engine_lost_kill(engine);
+		(void)engine_kill_process(engine);
 		return;
 	}
 	engine_lost_hold(engine);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,6 +62,16 @@ static bool child_is_expected(const struct supervisor *supervisor, pid_t pid)
 	return pid_is_engine(supervisor, pid);
 }
 
+/* The call is repeated soon, so a process is named once. */
+static void orphan_log_refusal(const struct supervisor *supervisor, pid_t pid, int error)
+{
+	if (supervisor->orphans->refused == pid)
+		return;
+	supervisor->orphans->refused = pid;
+	log_error("engine", "pid %ld, which a dead engine had started, cannot be killed: %s",
+		  (long)pid, strerror(error));
+}
+
 /* Ends each child that is no engine. Returns the number of remaining ones. A child that was not
  * waited for keeps its number, so no other process can be hit. */
 static unsigned orphans_end_round(const struct supervisor *supervisor)
@@ -74,7 +85,8 @@ static unsigned orphans_end_round(const struct supervisor *supervisor)
 		if (child_is_expected(supervisor, pids[i]))
 			continue;
 		left++;
-		(void)kill(pids[i], SIGKILL);
+		if (kill(pids[i], SIGKILL) < 0)
+			orphan_log_refusal(supervisor, pids[i], errno);
 	}
 	/* All are killed before the first is waited for. Otherwise remaining ones could start
 	 * others meanwhile. */

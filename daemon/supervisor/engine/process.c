@@ -1,6 +1,7 @@
 #include "engine/process.h"
 
 #include "cleanup.h"
+#include "engine/kill.h"
 #include "engine/log.h"
 #include "processors.h"
 #include "switches.h"
@@ -340,10 +341,9 @@ int engine_process_start(const struct engine_launch *launch, struct engine_proce
 
 void engine_process_kill(struct engine_process *process)
 {
-	if (process->pid > 0) {
-		(void)pidfd_send_signal(process->pidfd, SIGKILL, NULL, 0);
+	/* A process that was not killed is not waited for: it may never end. */
+	if (process->pid > 0 && process_kill(process->pid, process->pidfd))
 		(void)waitpid(process->pid, NULL, 0);
-	}
 	close_fd(&process->pidfd);
 	close_fd(&process->control);
 	close_fd(&process->log);

@@ -47,7 +47,7 @@ struct engine_process {
 int engine_process_start(const struct engine_launch *launch, struct engine_process *process_out);
 
 /* Sends SIGKILL, waits for the end, which a driver may delay, and closes the descriptors. For a
- * process that is not polled yet. */
+ * process that is not polled yet. A refused kill is logged, and the end not waited for. */
 void engine_process_kill(struct engine_process *process);
 
 /* Finds sycl-engine: `given`, else next to this program, else in its tree (../libexec/sycld), else

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "control.pb-c.h"
 #include "engine/engine.h"
+#include "engine/kill.h"
 #include "engine/launch.h"
 #include "engine/log.h"
 #include "packet.h"
@@ -104,7 +105,7 @@ static void standby_kill(struct standby *standby, const char *why)
 	(void)uv_timer_stop(&standby->deadline);
 	if (standby->state == STANDBY_READY)
 		standby->state = STANDBY_STARTING; /* the standby is no longer handed out */
-	(void)pidfd_send_signal(standby->process.pidfd, SIGKILL, NULL, 0);
+	(void)process_kill(standby->process.pid, standby->process.pidfd);
 }
 
 static void on_standby_deadline(uv_timer_t *timer)

@@ -16,6 +16,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+/* A uid that no user has. */
+#define STRANGER      64001
+#define STRANGER_TEXT "64001"
+
 static struct service service;
 static char mount[HARNESS_PATH_BYTES], group[2 * HARNESS_PATH_BYTES];
 
@@ -156,6 +160,63 @@ Test(groups, the_next_service_ends_what_an_engine_has_left)
 	start_grouped_service();
 	for (int i = 0; i < 2; i++)
 		cr_assert(wait_until(process_has_ended, &pids[i]));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* A service that may not signal processes of other users, and an engine of such a user. */
+static long start_without_right_to_kill(int *socket_out)
+{
+	service_prepare(&service, "double");
+	service.as_unit = service.without_kill = true;
+	start_grouped_service();
+	cr_assert(eq(int, seteuid(STRANGER), 0));
+	CLEANUP(free_pointer) char *facts = client_open(&service, socket_out);
+	cr_assert(eq(int, seteuid(0), 0));
+	cr_assert(ne(ptr, facts, NULL));
+	cr_assert(eq(long, fact(facts, "uid="), STRANGER));
+	return fact(facts, "pid=");
+}
+
+static void order_kill(void)
+{
+	const char *arguments[] = {
+		SYCLCTL_PROGRAM, "kill", "--runtime-dir", service.runtime, "--uid",
+		STRANGER_TEXT,   NULL};
+	struct outcome outcome = run_program(0, arguments);
+	outcome_free(&outcome);
+}
+
+static bool log_names_refusal(void *text)
+{
+	return service_log_count(&service, text) > 0;
+}
+
+Test(groups, a_group_ends_an_engine_that_gets_no_signal)
+{
+	int socket = -1;
+	long engine = start_without_right_to_kill(&socket);
+	order_kill();
+	cr_assert(wait_until(process_has_ended, &engine));
+	cr_assert(eq(u32, service_log_count(&service, "its control group is ended"), 1u));
+	cr_assert(eq(u32, service_log_count(&service, "cannot be killed"), 0u));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(groups, an_engine_that_cannot_be_killed_is_told)
+{
+	int socket = -1;
+	char text[64];
+	(void)removexattr(group, "user.delegate");
+	long engine = start_without_right_to_kill(&socket);
+	order_kill();
+	(void)snprintf(text, sizeof(text), "pid %ld cannot be killed: Operation not permitted",
+		       engine);
+	cr_assert(wait_until(log_names_refusal, text));
+	cr_assert(not(process_has_ended(&engine)));
+	cr_assert(eq(int, kill((pid_t)engine, SIGKILL), 0));
+	cr_assert(wait_until(process_has_ended, &engine));
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }

@@ -162,11 +162,11 @@ static void become(uid_t uid, gid_t group)
 		die("becoming another user");
 }
 
-static void drop_capabilities(void)
+static void drop_capabilities(bool keeps_kill)
 {
 	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++) {
 		bool kept = capability == CAP_SETUID || capability == CAP_SETGID ||
-			    capability == CAP_SETPCAP || capability == CAP_KILL;
+			    capability == CAP_SETPCAP || (capability == CAP_KILL && keeps_kill);
 		if (!kept && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
 			die("dropping a capability");
 	}
@@ -217,7 +217,7 @@ void service_launch(struct service *service, const char *const *arguments)
 	(void)unsetenv("XDG_CONFIG_HOME");
 	(void)unsetenv("CACHE_DIRECTORY");
 	if (service->as_unit)
-		drop_capabilities();
+		drop_capabilities(!service->without_kill);
 	if (service->in_namespace && unshare(CLONE_NEWUSER) < 0)
 		die("a user namespace");
 	become(service->run_as, service->run_as);

@@ -23,6 +23,8 @@ struct service {
 	struct manager *manager;          /* reads that socket */
 	uid_t run_as;                     /* 0: do not change */
 	bool as_unit;      /* root with the few capabilities that the system unit leaves it */
+	bool without_kill; /* with as_unit: also without the right to signal other users' processes
+			    */
 	bool in_namespace; /* in a user namespace that has no uid at all */
 };
 
