@@ -109,6 +109,12 @@ static void gpu_expect(struct gpu *gpu)
 	(void)gpu->driver.context_release(0);
 }
 
+static void run_mix(const struct private_service *service)
+{
+	worker_mix_once(service, 2);
+	cr_assert(private_service_wait_sessions(service, 0, SOON));
+}
+
 /* With SYCLD_LONG ten thousand. */
 Test(processes_client_death, N4_N6_clients_killed_at_random_points_leave_nothing, .timeout = 3600)
 {
@@ -123,9 +129,7 @@ Test(processes_client_death, N4_N6_clients_killed_at_random_points_leave_nothing
 	struct points points = {.state = 20240917};
 	for (int i = 0; i < WARM_UP; i++)
 		kill_one(service, &points, i);
-	worker_mix_once(service, 2);
-	cr_assert(private_service_wait_sessions(service, 0, SOON));
-	struct footprint base = footprint_take(processes_engine(service));
+	struct footprint base = footprint_settle(service, run_mix);
 	gpu_begin(&gpu);
 
 	for (int i = 0; i < kills; i++)
@@ -208,6 +212,11 @@ static void run_cycles(const struct private_service *service, const char *count)
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 }
 
+static void run_fifty_cycles(const struct private_service *service)
+{
+	run_cycles(service, "50");
+}
+
 /* With SYCLD_LONG ten thousand. The client itself checks its descriptors, mappings and memory. */
 Test(processes_client_death, N6_a_thousand_connections_in_a_row_stay_flat, .timeout = 1200)
 {
@@ -216,8 +225,7 @@ Test(processes_client_death, N6_a_thousand_connections_in_a_row_stay_flat, .time
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);
 	struct gpu gpu;
-	run_cycles(service, "50");
-	struct footprint base = footprint_take(processes_engine(service));
+	struct footprint base = footprint_settle(service, run_fifty_cycles);
 	struct footprint sycld = footprint_take(service->sycld.pid);
 	const char *count = getenv("SYCLD_LONG") ? "10000" : "1000";
 	gpu_begin(&gpu);
