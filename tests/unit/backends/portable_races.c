@@ -21,7 +21,7 @@ static uint compare_exchange(uint *word, uint expected, uint desired)
 	return was;
 }
 
-static void store(uint *word, uint value)
+static void races_store_word(uint *word, uint value)
 {
 	take_turns();
 	*word = value;
@@ -33,7 +33,7 @@ static void store(uint *word, uint value)
 #define SYCL_NO_INLINE_   static
 #define sycl_atomic_compare_exchange(word, expected, desired)                                      \
 	compare_exchange(word, expected, desired)
-#define sycl_atomic_store(word, value) store(word, value)
+#define sycl_atomic_store(word, value) races_store_word(word, value)
 #define sycl_fence()                   take_turns()
 #define SYCL_CHECK_STEP_()             take_turns()
 #include "prelude/portable_races.inc"
@@ -65,7 +65,7 @@ static void take_turns(void)
 }
 
 /* Waits for the others of `items`, who count in the same word. */
-static void meet(uint *arrived, uint items)
+static void races_wait_for_items(uint *arrived, uint items)
 {
 	const uint all = ++*arrived, wanted = (all + items - 1) / items * items;
 
@@ -75,7 +75,7 @@ static void meet(uint *arrived, uint items)
 
 static void barrier(struct item *item)
 {
-	meet(&launch.arrived[item->group], item->items);
+	races_wait_for_items(&launch.arrived[item->group], item->items);
 	item->here.epoch++;
 }
 
@@ -100,8 +100,8 @@ static void accesses(struct item *item, ulong place, uint line, uint how)
 static void all_access(struct item *item, ulong place, uint line, uint how)
 {
 	accesses(item, place, line, how);
-	meet(&launch.behind[item->group * item->items + item->number / WARP],
-	     item->items < WARP ? item->items : WARP);
+	races_wait_for_items(&launch.behind[item->group * item->items + item->number / WARP],
+			     item->items < WARP ? item->items : WARP);
 }
 
 static void run_item(void)

@@ -22,7 +22,7 @@ static const struct build_request sample = {
 	.options = "-O2",
 };
 
-static struct build_key key_of(struct build_request request)
+static struct build_key cache_key_of(struct build_request request)
 {
 	struct build_key key;
 	cr_assert_eq(build_key_make(&request, &key), 0);
@@ -43,19 +43,19 @@ Test(build_cache, a_key_depends_on_every_part)
 	requests[5].options = "-O3";
 	requests[6].options = "";
 	for (int i = 0; i < 7; i++)
-		keys[i] = key_of(requests[i]);
+		keys[i] = cache_key_of(requests[i]);
 	for (int i = 0; i < 7; i++) {
 		for (int j = 0; j < i; j++)
 			cr_assert_neq(memcmp(&keys[i], &keys[j], sizeof(keys[i])), 0, "%d and %d",
 				      i, j);
-		struct build_key again = key_of(requests[i]);
+		struct build_key again = cache_key_of(requests[i]);
 		cr_assert_eq(memcmp(&keys[i], &again, sizeof(again)), 0);
 	}
 	/* If bytes move from one part to the next, the name differs. */
 	struct build_request moved = sample;
 	moved.device_key = "device-O2";
 	moved.options = "";
-	struct build_key key = key_of(moved);
+	struct build_key key = cache_key_of(moved);
 	cr_assert_neq(memcmp(&key, &keys[0], sizeof(key)), 0);
 }
 
@@ -109,7 +109,7 @@ static struct build_key numbered(unsigned number)
 	return key;
 }
 
-static void store(struct folder *folder, unsigned number, size_t bytes)
+static void cache_store_entry(struct folder *folder, unsigned number, size_t bytes)
 {
 	char *binary = malloc(bytes), log[] = "log";
 	cr_assert_not_null(binary);
@@ -163,7 +163,7 @@ Test(build_cache, what_was_stored_is_found)
 	char path[128];
 
 	folder_open(&folder, 0);
-	store(&folder, 7, 1000);
+	cache_store_entry(&folder, 7, 1000);
 	const struct build_key key = numbered(7);
 	cr_assert_eq(build_cache_load(folder.cache, &key, &entry), 0);
 	cr_assert_eq(entry.binary_bytes, 1000);
@@ -185,7 +185,7 @@ Test(build_cache, damaged_files_count_as_absent_and_go)
 	char path[512], bytes[4096];
 
 	folder_open(&folder, 0);
-	store(&folder, 1, 50);
+	cache_store_entry(&folder, 1, 50);
 	cr_assert_eq(folder_files(&folder, path, sizeof(path)), 1);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t size = read(fd, bytes, sizeof(bytes));
@@ -203,7 +203,7 @@ Test(build_cache, damaged_files_count_as_absent_and_go)
 		cr_assert(!cache_has(&folder, 1), "damage %zd", i);
 		cr_assert_eq(folder_files(&folder, NULL, 0), 0);
 	}
-	store(&folder, 1, 50);
+	cache_store_entry(&folder, 1, 50);
 	cr_assert(cache_has(&folder, 1));
 	folder_close(&folder);
 }
@@ -214,13 +214,13 @@ Test(build_cache, the_least_used_go_when_it_is_full)
 
 	folder_open(&folder, 100000);
 	for (unsigned i = 0; i < 9; i++) {
-		store(&folder, i, 10000);
+		cache_store_entry(&folder, i, 10000);
 		made_long_ago(&folder, i);
 	}
 	cr_assert_eq(folder_files(&folder, NULL, 0), 9);
 	cr_assert(cache_has(&folder, 0)); /* used now */
 	for (unsigned i = 9; i < 12; i++)
-		store(&folder, i, 10000);
+		cache_store_entry(&folder, i, 10000);
 	cr_assert_leq(folder_files(&folder, NULL, 0), 9);
 	cr_assert(cache_has(&folder, 0));
 	cr_assert(cache_has(&folder, 11));

@@ -42,7 +42,7 @@ static void *reserve(size_t bytes)
 	return start;
 }
 
-static ProtobufCMessage *whole(const ProtobufCMessageDescriptor *type);
+static ProtobufCMessage *json_fill_message(const ProtobufCMessageDescriptor *type);
 
 /* The values differ from field to field. They are the same in every run and do not depend on other
  * fields. */
@@ -70,7 +70,7 @@ static void fill_field(const ProtobufCFieldDescriptor *field, void *place, unsig
 			bytes->data[i] = (uint8_t)(i * 17);
 		break;
 	case PROTOBUF_C_TYPE_MESSAGE:
-		*(ProtobufCMessage **)place = whole(field->descriptor);
+		*(ProtobufCMessage **)place = json_fill_message(field->descriptor);
 		break;
 	default:
 		*(uint32_t *)place = 100 * field->id + index;
@@ -97,7 +97,7 @@ static void fill_repeated(ProtobufCMessage *message, const ProtobufCFieldDescrip
 	*(void **)(void *)(start + field->offset) = array;
 }
 
-static ProtobufCMessage *whole(const ProtobufCMessageDescriptor *type)
+static ProtobufCMessage *json_fill_message(const ProtobufCMessageDescriptor *type)
 {
 	ProtobufCMessage *message = reserve(type->sizeof_message);
 	protobuf_c_message_init(type, message);
@@ -113,7 +113,7 @@ static ProtobufCMessage *whole(const ProtobufCMessageDescriptor *type)
 
 static Sycl__V1__AdminReply *whole_reply(void)
 {
-	return (Sycl__V1__AdminReply *)whole(&sycl__v1__admin_reply__descriptor);
+	return (Sycl__V1__AdminReply *)json_fill_message(&sycl__v1__admin_reply__descriptor);
 }
 
 static const char *printed(bool (*print)(const Sycl__V1__AdminReply *reply),

@@ -10,7 +10,7 @@ static Sycl__V1__SessionFacts session = SYCL__V1__SESSION_FACTS__INIT;
 static Sycl__V1__SessionPresent present = SYCL__V1__SESSION_PRESENT__INIT;
 
 /* A session of user 1001 whose kernel has run for ten seconds. */
-static void setup(void)
+static void reasons_set_up(void)
 {
 	present.activity = SYCL__V1__SESSION_ACTIVITY__SESSION_ACTIVITY_RUNNING;
 	present.running_ns = 10000000000;
@@ -36,7 +36,7 @@ static void must_print(const char *text)
 	cr_assert_stdout_eq_str(text);
 }
 
-TestSuite(cli_reasons, .init = setup, .timeout = 20);
+TestSuite(cli_reasons, .init = reasons_set_up, .timeout = 20);
 
 Test(cli_reasons, a_session_that_runs_has_none)
 {

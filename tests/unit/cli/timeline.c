@@ -23,7 +23,7 @@ static const struct trace_source source = {1000, 42};
 static char *text;
 static json_t *json;
 
-static void begin(void)
+static void cli_timeline_begin(void)
 {
 	cr_assert(zero(int, trace_data_init(&data)));
 	data.device = "fake:0";
@@ -72,7 +72,7 @@ static struct timeline_counts written(void)
 	return counts;
 }
 
-static void end(void)
+static void cli_timeline_end(void)
 {
 	json_decref(json);
 	trace_data_fini(&data);
@@ -89,7 +89,7 @@ static json_int_t fact(const char *key)
 
 Test(cli_timeline, a_group_is_a_slice_of_its_lane_and_of_its_queue)
 {
-	begin();
+	cli_timeline_begin();
 	struct trace_record record = record_of(1, 100, 150, 400);
 	record.launches = 5;
 	add(record);
@@ -108,12 +108,12 @@ Test(cli_timeline, a_group_is_a_slice_of_its_lane_and_of_its_queue)
 	EXPECT_SAID("\"from_ready_to_begin_us\":50.000");
 	EXPECT_SAID("\"launches\":5");
 	cr_expect(eq(i64, fact("groups"), 1));
-	end();
+	cli_timeline_end();
 }
 
 Test(cli_timeline, the_source_of_exact_times_is_told)
 {
-	begin();
+	cli_timeline_begin();
 	add(record_of(1, 100, 150, 400));
 	data.is_exact = true;
 	trace_data_note_times(&data, TRACE_TIMES_USUAL, TRACE_TIMES_EVENTS, "with \"events\"\n");
@@ -122,12 +122,12 @@ Test(cli_timeline, the_source_of_exact_times_is_told)
 	(void)written();
 	EXPECT_SAID("\"exact\":true,\"times\":[{\"source\":\"events\",\"engines\":1,"
 		    "\"note\":\"with \\\"events\\\"?\"}]");
-	end();
+	cli_timeline_end();
 }
 
 Test(cli_timeline, arrows_go_from_what_a_group_waited_for)
 {
-	begin();
+	cli_timeline_begin();
 	struct trace_record first = record_of(11, 0, 10, 20), move = record_of(12, 5, 20, 30),
 			    last = record_of(13, 6, 40, 50);
 	move.flags = TRACE_FLAG_MOVE;
@@ -147,12 +147,12 @@ Test(cli_timeline, arrows_go_from_what_a_group_waited_for)
 	EXPECT_SAID("\"waited_for\":9");
 	cr_expect(eq(i64, fact("groups"), 2));
 	cr_expect(eq(i64, fact("moves"), 1));
-	end();
+	cli_timeline_end();
 }
 
 Test(cli_timeline, waits_and_failures_are_instants)
 {
-	begin();
+	cli_timeline_begin();
 	struct trace_record record = record_of(1, 100, 150, 400);
 	record.sent_ns += 20 * US;
 	record.flags = TRACE_FLAG_FAILED | TRACE_FLAG_SET_ASIDE;
@@ -162,25 +162,25 @@ Test(cli_timeline, waits_and_failures_are_instants)
 	EXPECT_SAID("\"name\":\"ready\",\"ts\":100.000");
 	EXPECT_SAID("\"name\":\"failed\",\"ts\":400.000");
 	EXPECT_SAID("\"waited_for_memory\":true");
-	end();
+	cli_timeline_end();
 }
 
 /* Commands of one lane may be reported as if they had run at one time. */
 Test(cli_timeline, what_ran_at_one_time_has_rows_of_its_own)
 {
-	begin();
+	cli_timeline_begin();
 	for (uint64_t i = 0; i < 5; i++)
 		add(record_of(i + 1, 0, 10 + i, 100));
 	add(record_of(9, 0, 100, 110));
 	struct timeline_counts counts = written();
 	cr_expect(eq(uint, counts.slices, 12));
 	cr_expect(eq(uint, counts.rows, 10));
-	end();
+	cli_timeline_end();
 }
 
 Test(cli_timeline, no_time_is_made_up)
 {
-	begin();
+	cli_timeline_begin();
 	struct trace_record unknown = record_of(1, 100, 150, 400),
 			    early = record_of(2, 100, 50, 60);
 	unknown.end_ns = unknown.start_ns;
@@ -190,14 +190,14 @@ Test(cli_timeline, no_time_is_made_up)
 	struct timeline_counts counts = written();
 	cr_expect(eq(uint, counts.slices, 2));
 	cr_expect(eq(i64, fact("without_times"), 2));
-	end();
+	cli_timeline_end();
 }
 
 /* Claims of an engine: numbers that repeat, circles, names with any bytes, more at one time than
  * there are rows. */
 Test(cli_timeline, whatever_an_engine_claims_can_be_read)
 {
-	begin();
+	cli_timeline_begin();
 	for (uint64_t i = 0; i < 200; i++) {
 		struct trace_record record = record_of(i % 7, 0, 10 + i, 100000);
 		for (int k = 0; k < (int)sizeof(record.what); k++)
@@ -213,13 +213,13 @@ Test(cli_timeline, whatever_an_engine_claims_can_be_read)
 	struct timeline_counts counts = written();
 	cr_expect(eq(uint, counts.slices, 2 * TRACE_ROWS_MOST));
 	cr_expect(eq(i64, fact("left_out"), 200 - TRACE_ROWS_MOST + 1));
-	end();
+	cli_timeline_end();
 }
 
 /* Moves are in a timeline only. */
 Test(cli_timeline, the_text_has_no_moves)
 {
-	begin();
+	cli_timeline_begin();
 	data.wants_moves = false;
 	struct trace_record move = record_of(1, 0, 10, 20);
 	move.flags = TRACE_FLAG_MOVE;

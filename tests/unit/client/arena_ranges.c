@@ -16,7 +16,7 @@ enum { GRANULE = ARENA_ALIGNMENT_BYTES, GRANULES = 97, PIECES = 64, STEPS = 2000
 
 static uint64_t seed = 0x9e3779b97f4a7c15ull;
 
-static uint32_t random_below(uint32_t bound)
+static uint32_t arena_ranges_random_below(uint32_t bound)
 {
 	seed ^= seed << 13;
 	seed ^= seed >> 7;
@@ -63,8 +63,8 @@ Test(client_arena_ranges, equals_a_map_of_granules)
 	struct piece pieces[PIECES];
 	uint32_t count = 0;
 	for (int step = 0; step < STEPS; step++) {
-		if (count < PIECES && random_below(2)) {
-			uint64_t bytes = 1 + random_below(12 * GRANULE);
+		if (count < PIECES && arena_ranges_random_below(2)) {
+			uint64_t bytes = 1 + arena_ranges_random_below(12 * GRANULE);
 			uint64_t place = expected_place(granules_of(bytes));
 			uint64_t offset = 12345;
 			int r = arena_ranges_take(&ranges, bytes, &offset);
@@ -77,7 +77,7 @@ Test(client_arena_ranges, equals_a_map_of_granules)
 			memset(map + place, 1, granules_of(bytes));
 			pieces[count++] = (struct piece){offset, bytes};
 		} else if (count > 0) {
-			uint32_t which = random_below(count);
+			uint32_t which = arena_ranges_random_below(count);
 			arena_ranges_give(&ranges, pieces[which].offset, pieces[which].bytes);
 			memset(map + pieces[which].offset / GRANULE, 0,
 			       granules_of(pieces[which].bytes));

@@ -42,7 +42,7 @@ static bool lists(const struct graph_edge_list *list, uint32_t node)
 	return false;
 }
 
-static void compare(const struct graph_edges *edges, const struct model *model)
+static void graph_edges_compare(const struct graph_edges *edges, const struct model *model)
 {
 	uint32_t order[MOST], place[MOST];
 	cr_assert(eq(u32, edges->count, model->nodes));
@@ -67,7 +67,7 @@ static void compare(const struct graph_edges *edges, const struct model *model)
 	}
 }
 
-static void add_node(struct graph_edges *edges, struct model *model)
+static void graph_edges_add_node(struct graph_edges *edges, struct model *model)
 {
 	uint32_t node = model->nodes++;
 	cr_assert(eq(int, graph_edges_add(edges), 0));
@@ -86,7 +86,7 @@ Test(graph_edges, L7_random_edges_are_those_of_the_model_and_cycles_are_refused)
 		uint32_t nodes = 2 + (uint32_t)rand() % (MOST - 2);
 		for (int step = 0; step < 200; step++) {
 			if (model.nodes < 2 || (model.nodes < nodes && rand() % 4 == 0)) {
-				add_node(&edges, &model);
+				graph_edges_add_node(&edges, &model);
 				continue;
 			}
 			uint32_t before = (uint32_t)rand() % model.nodes,
@@ -98,7 +98,7 @@ Test(graph_edges, L7_random_edges_are_those_of_the_model_and_cycles_are_refused)
 			if (!loops)
 				model_connect(&model, before, after);
 		}
-		compare(&edges, &model);
+		graph_edges_compare(&edges, &model);
 		graph_edges_fini(&edges);
 	}
 	cr_assert(gt(u32, refused, 1000));
@@ -109,7 +109,7 @@ Test(graph_edges, L7_the_last_node_goes_with_its_edges)
 	struct graph_edges edges = {.count = 0};
 	struct model model = {.nodes = 0};
 	for (int i = 0; i < 5; i++)
-		add_node(&edges, &model);
+		graph_edges_add_node(&edges, &model);
 	for (uint32_t i = 0; i < 4; i++) {
 		cr_assert(eq(int, graph_edges_connect(&edges, i, i + 1, UINT32_MAX), 0));
 		if (i < 3)
@@ -118,12 +118,12 @@ Test(graph_edges, L7_the_last_node_goes_with_its_edges)
 	cr_assert(eq(int, graph_edges_connect(&edges, 4, 0, UINT32_MAX), -ELOOP));
 	graph_edges_drop_last(&edges);
 	model.nodes--;
-	compare(&edges, &model);
-	add_node(&edges, &model);
+	graph_edges_compare(&edges, &model);
+	graph_edges_add_node(&edges, &model);
 	cr_assert(eq(int, graph_edges_connect(&edges, 4, 0, UINT32_MAX), 0),
 		  "an edge of the one before is left");
 	model_connect(&model, 4, 0);
-	compare(&edges, &model);
+	graph_edges_compare(&edges, &model);
 	graph_edges_fini(&edges);
 }
 

@@ -18,7 +18,7 @@ struct launch {
 	struct buffer root, part;
 };
 
-static void make_launch(struct launch *launch)
+static void handler_shape_make_launch(struct launch *launch)
 {
 	*launch = (struct launch){.line = {.remote = {.id = 11}}, .kernel = {.remote = {.id = 12}}};
 	launch->queue.line = &launch->line;
@@ -57,7 +57,7 @@ static void make_launch(struct launch *launch)
 }
 
 /* Changes one value at a time; false: there is no more. */
-static bool change(struct launch *launch, uint32_t which)
+static bool handler_shape_change_one(struct launch *launch, uint32_t which)
 {
 	struct handler *handler = &launch->handler;
 	uint64_t *const words[] = {
@@ -114,7 +114,7 @@ static bool change(struct launch *launch, uint32_t which)
 	return true;
 }
 
-static struct shape_key key_of(const struct launch *launch)
+static struct shape_key handler_shape_key_of(const struct launch *launch)
 {
 	struct shape_key key;
 	uint32_t rest_bytes = 0;
@@ -130,15 +130,15 @@ static bool same(const struct shape_key *a, const struct shape_key *b)
 Test(client_handler_shape, B15_E13_whatever_a_message_says_is_known, .timeout = 10)
 {
 	static struct launch one, other;
-	make_launch(&one);
-	make_launch(&other);
-	struct shape_key key = key_of(&one), again = key_of(&other);
+	handler_shape_make_launch(&one);
+	handler_shape_make_launch(&other);
+	struct shape_key key = handler_shape_key_of(&one), again = handler_shape_key_of(&other);
 	cr_assert(same(&key, &again));
 	uint32_t changes = 0;
-	for (; change(&other, changes); changes++) {
-		again = key_of(&other);
+	for (; handler_shape_change_one(&other, changes); changes++) {
+		again = handler_shape_key_of(&other);
 		cr_assert(not(same(&key, &again)), "change %u", changes);
-		make_launch(&other);
+		handler_shape_make_launch(&other);
 	}
 	cr_assert(gt(u32, changes, 30));
 }
@@ -146,12 +146,12 @@ Test(client_handler_shape, B15_E13_whatever_a_message_says_is_known, .timeout = 
 Test(client_handler_shape, B15_what_a_record_says_is_no_part_of_it, .timeout = 10)
 {
 	static struct launch one, other;
-	make_launch(&one);
-	make_launch(&other);
+	handler_shape_make_launch(&one);
+	handler_shape_make_launch(&other);
 	other.handler.inline_values[0] = 99;
 	handler_argument_at(&other.handler, 1)->offset_bytes = 8; /* among the values */
 	handler_argument_at(&other.handler, 3)->offset_bytes = 0x2000;
-	struct shape_key key = key_of(&one), again = key_of(&other);
+	struct shape_key key = handler_shape_key_of(&one), again = handler_shape_key_of(&other);
 	cr_assert(same(&key, &again));
 }
 
@@ -161,7 +161,7 @@ Test(client_handler_shape, the_largest_launch_fits_into_a_key, .timeout = 10)
 	static struct launch launch;
 	static struct handler_requirement requirements[SHAPE_REQUIREMENTS_MAX + 1];
 	static struct handler_argument arguments[SHAPE_ARGUMENTS_MAX + 1];
-	make_launch(&launch);
+	handler_shape_make_launch(&launch);
 	struct handler *handler = &launch.handler;
 	for (uint32_t i = 0; i <= SHAPE_REQUIREMENTS_MAX; i++)
 		requirements[i] = *handler_requirement_at(handler, 1);
@@ -217,7 +217,7 @@ Test(client_handler_shape, arguments_that_are_left_out_are_unset, .timeout = 10)
 /* A copy from USM into a part of a buffer, in a box. */
 static void make_copy(struct launch *launch, struct connection *c)
 {
-	make_launch(launch);
+	handler_shape_make_launch(launch);
 	struct handler *handler = &launch->handler;
 	c->has_usm_ends = true;
 	handler->object.connection = c;
@@ -278,18 +278,18 @@ Test(client_handler_shape, B15_D20_whatever_the_message_of_a_copy_says_is_known,
 	static struct connection connection;
 	make_copy(&one, &connection);
 	make_copy(&other, &connection);
-	make_launch(&launch);
+	handler_shape_make_launch(&launch);
 	/* The address is in the record. */
 	other.handler.host_source = &other;
 	other.handler.source_offset_bytes = 80;
-	struct shape_key key = key_of(&one), again = key_of(&other);
+	struct shape_key key = handler_shape_key_of(&one), again = handler_shape_key_of(&other);
 	cr_assert(same(&key, &again));
-	again = key_of(&launch);
+	again = handler_shape_key_of(&launch);
 	cr_assert(not(same(&key, &again)));
 	make_copy(&other, &connection);
 	uint32_t changes = 0;
 	for (; change_copy(&other, changes); changes++) {
-		again = key_of(&other);
+		again = handler_shape_key_of(&other);
 		cr_assert(not(same(&key, &again)), "change %u", changes);
 		make_copy(&other, &connection);
 	}

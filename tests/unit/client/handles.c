@@ -198,7 +198,7 @@ Test(client_handles, N1_references_beyond_a_million_are_refused)
 }
 
 /* Returns a child's result through its exit status. */
-static int in_child(int (*what)(void *), void *context)
+static int client_handles_in_child(int (*what)(void *), void *context)
 {
 	pid_t child = fork();
 	if (child == 0)
@@ -230,7 +230,7 @@ static int uses_parents_handle(void *handle)
 
 static int forks_again(void *handle)
 {
-	return in_child(uses_parents_handle, handle);
+	return client_handles_in_child(uses_parents_handle, handle);
 }
 
 Test(client_handles, forked_children_are_refused_and_have_handles_of_their_own)
@@ -239,8 +239,8 @@ Test(client_handles, forked_children_are_refused_and_have_handles_of_their_own)
 	(void)handle_create(&object, HANDLE_QUEUE, count_destroy);
 	void *handle = handle_of(&object);
 	cr_assert(fork_guard_works());
-	cr_assert(eq(int, in_child(uses_parents_handle, handle), 0));
-	cr_assert(eq(int, in_child(forks_again, handle), 0),
+	cr_assert(eq(int, client_handles_in_child(uses_parents_handle, handle), 0));
+	cr_assert(eq(int, client_handles_in_child(forks_again, handle), 0),
 		  "also a grandchild whose parent never called the library");
 	cr_assert(eq(int, handle_release(handle, HANDLE_QUEUE), 0),
 		  "the parent's own is as it was");

@@ -52,7 +52,7 @@ static void make_objects(struct fixture *f)
 	}
 }
 
-static void make_launch(struct fixture *f)
+static void client_repeats_make_launch(struct fixture *f)
 {
 	f->value = 0x01020304;
 	f->half = 0x0506;
@@ -97,7 +97,7 @@ static struct fixture *fixture_new(void)
 	f->c->shapes.places[PLACE - 1] = calloc(1, sizeof(struct shape_place));
 	f->c->shapes.places[PLACE - 1]->generation = GENERATION;
 	make_objects(f);
-	make_launch(f);
+	client_repeats_make_launch(f);
 	(void)pthread_mutex_lock(&f->c->submit_lock);
 	repeat_remember(&f->handler, name, sizeof(f->half) + sizeof(f->value));
 	(void)pthread_mutex_unlock(&f->c->submit_lock);
@@ -149,7 +149,7 @@ Test(repeats, B15_the_record_has_the_name_the_number_and_the_values)
 }
 
 /* Changes one thing at a time; false: there is no more. */
-static bool change(struct fixture *f, uint32_t which)
+static bool client_repeats_change_one(struct fixture *f, uint32_t which)
 {
 	uint64_t *const words[] = {
 		&f->launch.global.size[0],     &f->launch.local.size[0],
@@ -185,7 +185,7 @@ Test(repeats, B15_what_is_not_the_same_goes_the_long_way)
 	for (bool more = true; more; which++) {
 		struct fixture *f = fixture_new();
 		cr_assert(is_sent(f));
-		more = change(f, which);
+		more = client_repeats_change_one(f, which);
 		cr_assert(eq(int, is_sent(f), !more), "change %u", which);
 		fixture_free(f);
 	}

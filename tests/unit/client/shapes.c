@@ -19,7 +19,7 @@ static void teardown_shapes(void)
 
 TestSuite(client_shapes, .timeout = 10, .init = setup_shapes, .fini = teardown_shapes);
 
-static struct shape_key key_of(uint64_t kernel, uint64_t buffer, uint64_t range)
+static struct shape_key client_shapes_key_of(uint64_t kernel, uint64_t buffer, uint64_t range)
 {
 	struct shape_key key = {.words = {kernel, buffer, range}};
 	shape_key_end(&key, key.words + 3);
@@ -37,7 +37,7 @@ static enum shape_use look_up_shape(const struct shape_key *key, struct shape_na
 
 Test(client_shapes, a_shape_is_seen_then_defined_then_known)
 {
-	struct shape_key key = key_of(1, 2, 3);
+	struct shape_key key = client_shapes_key_of(1, 2, 3);
 	struct shape_name defined = {0, 0}, known = {0, 0};
 	cr_assert(eq(int, (int)look_up_shape(&key, &defined), SHAPE_MESSAGE));
 	cr_assert(eq(int, (int)look_up_shape(&key, &defined), SHAPE_DEFINE));
@@ -55,7 +55,7 @@ Test(client_shapes, a_shape_is_seen_then_defined_then_known)
  * shape. */
 Test(client_shapes, a_remembered_place_is_asked_what_it_holds)
 {
-	struct shape_key key = key_of(1, 2, 3), other = key_of(1, 2, 4);
+	struct shape_key key = client_shapes_key_of(1, 2, 3), other = client_shapes_key_of(1, 2, 4);
 	struct shape_name name = {0, 0}, again = {0, 0};
 	cr_assert(not(shapes_match_last(&shapes, &key, 0, &again)), "none is remembered");
 	cr_assert(not(shapes_match_last(&shapes, &key, SHAPES_MAX, &again)),
@@ -76,12 +76,12 @@ Test(client_shapes, a_remembered_place_is_asked_what_it_holds)
  * unused for longest. */
 Test(client_shapes, a_place_that_is_found_again_is_not_evicted)
 {
-	struct shape_key key = key_of(1, 2, 3);
+	struct shape_key key = client_shapes_key_of(1, 2, 3);
 	struct shape_name name, again;
 	(void)look_up_shape(&key, &name);
 	(void)look_up_shape(&key, &name);
 	for (uint64_t i = 10; i < 10 + 16 * SHAPES_MAX; i++) {
-		struct shape_key other = key_of(i, i, i);
+		struct shape_key other = client_shapes_key_of(i, i, i);
 		cr_assert(shapes_match_last(&shapes, &key, name.shape, &again), "%llu",
 			  (unsigned long long)i);
 		(void)look_up_shape(&other, &again);
@@ -90,12 +90,14 @@ Test(client_shapes, a_place_that_is_found_again_is_not_evicted)
 
 Test(client_shapes, any_word_that_differs_is_another_shape)
 {
-	struct shape_key key = key_of(1, 2, 3);
+	struct shape_key key = client_shapes_key_of(1, 2, 3);
 	struct shape_name name;
 	(void)look_up_shape(&key, &name);
 	(void)look_up_shape(&key, &name);
-	const struct shape_key others[] = {key_of(9, 2, 3), key_of(1, 9, 3), key_of(1, 2, 9),
-					   key_of(2, 1, 3), key_of(3, 2, 1)};
+	const struct shape_key others[] = {
+		client_shapes_key_of(9, 2, 3), client_shapes_key_of(1, 9, 3),
+		client_shapes_key_of(1, 2, 9), client_shapes_key_of(2, 1, 3),
+		client_shapes_key_of(3, 2, 1)};
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		cr_assert(eq(int, (int)look_up_shape(&others[i], &name), SHAPE_MESSAGE), "%zu", i);
 	struct shape_key longer = key;
@@ -104,7 +106,7 @@ Test(client_shapes, any_word_that_differs_is_another_shape)
 	shape_key_seal(&longer);
 	cr_assert(eq(int, (int)look_up_shape(&longer, &name), SHAPE_MESSAGE));
 	/* The same sum alone is not the same shape. */
-	struct shape_key forged = key_of(1, 2, 4);
+	struct shape_key forged = client_shapes_key_of(1, 2, 4);
 	forged.sum = key.sum;
 	cr_assert(eq(int, (int)look_up_shape(&forged, &name), SHAPE_MESSAGE));
 	cr_assert(eq(int, (int)look_up_shape(&key, &name), SHAPE_KNOWN));
@@ -112,7 +114,7 @@ Test(client_shapes, any_word_that_differs_is_another_shape)
 
 Test(client_shapes, a_definition_that_was_not_sent_is_asked_for_again)
 {
-	struct shape_key key = key_of(1, 2, 3);
+	struct shape_key key = client_shapes_key_of(1, 2, 3);
 	struct shape_name name;
 	(void)shapes_find(&shapes, &key, &name);
 	cr_assert(eq(int, (int)shapes_find(&shapes, &key, &name), SHAPE_DEFINE));
@@ -129,7 +131,7 @@ Test(client_shapes, a_place_that_was_taken_over_is_defined_anew)
 	for (uint32_t i = 0; i < 200000; i++) {
 		random = random * 6364136223846793005ull + 1442695040888963407ull;
 		uint32_t which = (uint32_t)(random >> 33) % (i % 1000 < 800 ? 60 : KEYS);
-		struct shape_key key = key_of(which, which + 1, 7);
+		struct shape_key key = client_shapes_key_of(which, which + 1, 7);
 		struct shape_name name;
 		enum shape_use use = look_up_shape(&key, &name);
 		if (use == SHAPE_DEFINE) {
@@ -151,12 +153,12 @@ Test(client_shapes, the_least_recently_used_of_its_places_goes)
 {
 	/* These are more than fit, and each is defined. The first one is used repeatedly beside
 	 * others, so it stays. */
-	struct shape_key first = key_of(0, 0, 0);
+	struct shape_key first = client_shapes_key_of(0, 0, 0);
 	struct shape_name name;
 	(void)look_up_shape(&first, &name);
 	(void)look_up_shape(&first, &name);
 	for (uint64_t i = 1; i < 10 * SHAPES_MAX; i++) {
-		struct shape_key other = key_of(i, i, i);
+		struct shape_key other = client_shapes_key_of(i, i, i);
 		(void)look_up_shape(&other, &name);
 		cr_assert(eq(int, (int)look_up_shape(&first, &name), SHAPE_KNOWN), "%lu", i);
 	}
@@ -164,7 +166,7 @@ Test(client_shapes, the_least_recently_used_of_its_places_goes)
 
 Test(client_shapes, without_the_feature_there_are_messages_only)
 {
-	struct shape_key key = key_of(1, 2, 3);
+	struct shape_key key = client_shapes_key_of(1, 2, 3);
 	struct shape_name name;
 	shapes.agreed_on = false;
 	for (int i = 0; i < 4; i++)
@@ -173,7 +175,7 @@ Test(client_shapes, without_the_feature_there_are_messages_only)
 
 Test(client_shapes, generations_are_never_0)
 {
-	struct shape_key key = key_of(1, 2, 3);
+	struct shape_key key = client_shapes_key_of(1, 2, 3);
 	struct shape_name name;
 	shapes.generation = UINT32_MAX;
 	(void)look_up_shape(&key, &name);

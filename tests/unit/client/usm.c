@@ -14,7 +14,7 @@ enum { SLABS = 4, PIECES = 3000, STEPS = 100000, ALLOCATIONS = 64, ROOM = 2000, 
 
 static uint64_t seed = 0x9e3779b97f4a7c15ull;
 
-static uint32_t random_below(uint32_t bound)
+static uint32_t client_usm_random_below(uint32_t bound)
 {
 	seed ^= seed << 13;
 	seed ^= seed >> 7;
@@ -51,7 +51,7 @@ static uint32_t piece_count, slab_count;
 
 static void take_one(struct usm_slabs *slabs, char *memory)
 {
-	uint32_t class_index = random_below(USM_PIECE_CLASSES),
+	uint32_t class_index = client_usm_random_below(USM_PIECE_CLASSES),
 		 bytes = USM_PIECE_LEAST << class_index;
 	struct piece piece = {.class_index = class_index};
 
@@ -94,12 +94,12 @@ Test(client_usm, pieces_never_overlap_and_slabs_go_with_their_last)
 	memset(memory, 0, (size_t)PIECES * USM_SLAB_BYTES / 8);
 	for (uint32_t i = 0; i < PIECES; i++) {
 		take_one(&slabs, memory);
-		if (random_below(3) == 0)
-			gone += give_one(&slabs, random_below(piece_count));
+		if (client_usm_random_below(3) == 0)
+			gone += give_one(&slabs, client_usm_random_below(piece_count));
 	}
 	cr_assert(le(u32, slab_count, PIECES / 8));
 	while (piece_count > 0)
-		gone += give_one(&slabs, random_below(piece_count));
+		gone += give_one(&slabs, client_usm_random_below(piece_count));
 	cr_assert(eq(u32, gone, slab_count));
 	for (uint32_t i = 0; i < USM_PIECE_CLASSES; i++)
 		cr_assert(zero(ptr, slabs.with_room[i]));
@@ -135,24 +135,26 @@ Test(client_usm, E22_an_address_finds_its_allocation_or_none)
 	struct usm_state usm = {0};
 
 	for (uint32_t step = 0; step < STEPS; step++) {
-		uint32_t index = random_below(ALLOCATIONS);
+		uint32_t index = client_usm_random_below(ALLOCATIONS);
 		struct usm_allocation *a = &allocations[index];
-		if (is_listed[index] && random_below(4) == 0) {
+		if (is_listed[index] && client_usm_random_below(4) == 0) {
 			a->freed = true;
-		} else if (is_listed[index] && random_below(2) == 0) {
+		} else if (is_listed[index] && client_usm_random_below(2) == 0) {
 			usm_allocations_remove(&usm, a);
 			is_listed[index] = false;
 		} else if (!is_listed[index]) {
-			*a = (struct usm_allocation){.address = FIRST + random_below(ROOM),
-						     .size_bytes = 1 + random_below(40),
-						     .context = 1 + random_below(3)};
-			a->real_bytes = a->size_bytes + random_below(8);
+			*a = (struct usm_allocation){.address =
+							     FIRST + client_usm_random_below(ROOM),
+						     .size_bytes = 1 + client_usm_random_below(40),
+						     .context = 1 + client_usm_random_below(3)};
+			a->real_bytes = a->size_bytes + client_usm_random_below(8);
 			bool taken = overlaps(a);
 			cr_assert(eq(int, usm_allocations_insert(&usm, a), taken ? -EEXIST : 0));
 			is_listed[index] = !taken;
 		}
-		uint64_t context = random_below(4), address = FIRST - 10 + random_below(ROOM + 60);
-		uint64_t size_bytes = random_below(50);
+		uint64_t context = client_usm_random_below(4),
+			 address = FIRST - 10 + client_usm_random_below(ROOM + 60);
+		uint64_t size_bytes = client_usm_random_below(50);
 		cr_assert(eq(ptr, usm_allocations_find(&usm, context, address, size_bytes),
 			     expected(context, address, size_bytes)));
 	}

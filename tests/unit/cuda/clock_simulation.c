@@ -32,7 +32,7 @@ static long double gained(const struct simulation *simulation, uint64_t host_ns)
 	       (long double)simulation->since_device_part;
 }
 
-static int64_t device_time(const struct simulation *simulation, uint64_t host_ns)
+static int64_t clock_simulation_device_time(const struct simulation *simulation, uint64_t host_ns)
 {
 	int64_t passed = (int64_t)(host_ns - simulation->since_ns);
 	return simulation->since_device_ns + passed + (int64_t)floorl(gained(simulation, host_ns));
@@ -40,7 +40,7 @@ static int64_t device_time(const struct simulation *simulation, uint64_t host_ns
 
 static struct simulated_event stamp(const struct simulation *simulation, uint64_t host_ns)
 {
-	int64_t device_ns = device_time(simulation, host_ns);
+	int64_t device_ns = clock_simulation_device_time(simulation, host_ns);
 	return (struct simulated_event){.device_ns = device_ns - device_ns % simulation->tick_ns,
 					.host_ns = host_ns,
 					.due_ns = host_ns + BACK_NS + simulation->slow_ns};
@@ -124,7 +124,7 @@ void simulation_pass(struct simulation *simulation, uint64_t ns)
 void simulation_set_drift(struct simulation *simulation, double drift)
 {
 	long double gain = gained(simulation, simulation->now_ns);
-	simulation->since_device_ns = device_time(simulation, simulation->now_ns);
+	simulation->since_device_ns = clock_simulation_device_time(simulation, simulation->now_ns);
 	simulation->since_device_part = (double)(gain - floorl(gain));
 	simulation->since_ns = simulation->now_ns;
 	simulation->drift = drift;

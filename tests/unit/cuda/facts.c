@@ -49,7 +49,7 @@ static struct backend backend;
 static const struct fake_cuda_control *fake;
 
 /* Loads the double with these settings, before it starts. */
-static void load_double(const char *first, ...)
+static void cuda_facts_load_double(const char *first, ...)
 {
 	struct backend_fault fault = {0};
 	void *library = dlopen(FAKE_CUDA_LIBRARY, RTLD_NOW);
@@ -85,7 +85,7 @@ static void free_facts(void)
 
 Test(cuda_facts, A5_A6_one_platform_with_every_device_of_the_driver)
 {
-	load_double("devices 3", NULL);
+	cuda_facts_load_double("devices 3", NULL);
 	(void)read_one();
 	cr_assert(eq(uint, backend.topology.platform_count, 1));
 	const struct backend_platform_facts *platform = &backend.topology.platforms[0];
@@ -112,7 +112,7 @@ Test(cuda_facts, A5_A6_one_platform_with_every_device_of_the_driver)
 
 Test(cuda_facts, A13_version_is_the_compute_capability)
 {
-	load_double("compute 9 0", NULL);
+	cuda_facts_load_double("compute 9 0", NULL);
 	const struct backend_device_facts *facts = read_one();
 	cr_assert(eq(str, facts->version, (char *)"9.0"));
 	free_facts();
@@ -120,7 +120,7 @@ Test(cuda_facts, A13_version_is_the_compute_capability)
 
 Test(cuda_facts, A28_no_builtin_kernels_and_no_extensions)
 {
-	load_double(NULL, NULL);
+	cuda_facts_load_double(NULL, NULL);
 	const struct backend_device_facts *facts = read_one();
 	cr_assert(eq(str, facts->builtin_kernels, (char *)""));
 	cr_assert(eq(str, facts->extensions, (char *)""));
@@ -129,7 +129,7 @@ Test(cuda_facts, A28_no_builtin_kernels_and_no_extensions)
 
 Test(cuda_facts, A15_numbers_of_an_h200)
 {
-	load_double("memory 150000000000", NULL);
+	cuda_facts_load_double("memory 150000000000", NULL);
 	const struct backend_device_facts *facts = read_one();
 	cr_assert(eq(uint, facts->type, 2));
 	cr_assert(eq(uint, facts->vendor_id, 0x10de));
@@ -163,7 +163,7 @@ Test(cuda_facts, A15_numbers_of_an_h200)
 
 Test(cuda_facts, E17_sub_groups_are_warps)
 {
-	load_double(NULL, NULL);
+	cuda_facts_load_double(NULL, NULL);
 	const struct backend_device_facts *facts = read_one();
 	cr_assert(eq(u64, facts->sub_group_size_count, 1));
 	cr_assert(eq(uint, facts->sub_group_sizes[0], 32));
@@ -192,7 +192,7 @@ static const struct {
 
 static void read_generation(size_t i, const struct backend_device_facts **facts_out)
 {
-	load_double(generations[i].command, NULL);
+	cuda_facts_load_double(generations[i].command, NULL);
 	*facts_out = read_one();
 }
 
@@ -232,25 +232,25 @@ Test(cuda_facts, G9_fences_have_every_order_also_where_membar_serves)
 	}
 }
 
-static bool has_aspect(const struct backend_device_facts *facts, enum cuda_aspect aspect)
+static bool cuda_facts_has_aspect(const struct backend_device_facts *facts, enum cuda_aspect aspect)
 {
 	return facts->aspects & 1ull << aspect;
 }
 
 Test(cuda_facts, A15_aspects_follow_from_attributes)
 {
-	load_double(NULL, NULL);
+	cuda_facts_load_double(NULL, NULL);
 	const struct backend_device_facts *facts = read_one();
-	cr_assert(has_aspect(facts, CUDA_ASPECT_GPU));
-	cr_assert(has_aspect(facts, CUDA_ASPECT_FP16));
-	cr_assert(has_aspect(facts, CUDA_ASPECT_FP64));
-	cr_assert(has_aspect(facts, CUDA_ASPECT_ATOMIC64));
-	cr_assert(has_aspect(facts, CUDA_ASPECT_QUEUE_PROFILING));
-	cr_assert(has_aspect(facts, CUDA_ASPECT_USM_SHARED_ALLOCATIONS));
+	cr_assert(cuda_facts_has_aspect(facts, CUDA_ASPECT_GPU));
+	cr_assert(cuda_facts_has_aspect(facts, CUDA_ASPECT_FP16));
+	cr_assert(cuda_facts_has_aspect(facts, CUDA_ASPECT_FP64));
+	cr_assert(cuda_facts_has_aspect(facts, CUDA_ASPECT_ATOMIC64));
+	cr_assert(cuda_facts_has_aspect(facts, CUDA_ASPECT_QUEUE_PROFILING));
+	cr_assert(cuda_facts_has_aspect(facts, CUDA_ASPECT_USM_SHARED_ALLOCATIONS));
 	free_facts();
-	load_double("compute 5 0", NULL);
+	cuda_facts_load_double("compute 5 0", NULL);
 	facts = read_one();
-	cr_assert(not(has_aspect(facts, CUDA_ASPECT_FP16)));
+	cr_assert(not(cuda_facts_has_aspect(facts, CUDA_ASPECT_FP16)));
 	cr_assert(eq(uint, facts->fp_config[0], 0));
 	free_facts();
 }
@@ -259,40 +259,40 @@ Test(cuda_facts, G15_atomic_usm_only_where_system_scope_holds)
 {
 	/* 86: native atomics over the link to the host; 89: managed memory used by both at one
 	 * time. */
-	load_double("attribute 86 0", "attribute 89 1", NULL);
+	cuda_facts_load_double("attribute 86 0", "attribute 89 1", NULL);
 	const struct backend_device_facts *facts = read_one();
-	cr_assert(not(has_aspect(facts, CUDA_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS)));
-	cr_assert(has_aspect(facts, CUDA_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS));
+	cr_assert(not(cuda_facts_has_aspect(facts, CUDA_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS)));
+	cr_assert(cuda_facts_has_aspect(facts, CUDA_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS));
 	free_facts();
-	load_double("attribute 86 1", "attribute 89 0", NULL);
+	cuda_facts_load_double("attribute 86 1", "attribute 89 0", NULL);
 	facts = read_one();
-	cr_assert(has_aspect(facts, CUDA_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS));
-	cr_assert(not(has_aspect(facts, CUDA_ASPECT_USM_SHARED_ALLOCATIONS)));
-	cr_assert(not(has_aspect(facts, CUDA_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS)));
+	cr_assert(cuda_facts_has_aspect(facts, CUDA_ASPECT_USM_ATOMIC_HOST_ALLOCATIONS));
+	cr_assert(not(cuda_facts_has_aspect(facts, CUDA_ASPECT_USM_SHARED_ALLOCATIONS)));
+	cr_assert(not(cuda_facts_has_aspect(facts, CUDA_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS)));
 	free_facts();
 }
 
 Test(cuda_facts, G1_hints_have_an_effect_where_memory_can_move)
 {
-	load_double(NULL, NULL);
+	cuda_facts_load_double(NULL, NULL);
 	cr_assert(ne(uint, read_one()->features & BACKEND_FEATURE_USM_MIGRATES, 0));
 	free_facts();
-	load_double("attribute 89 0", NULL);
+	cuda_facts_load_double("attribute 89 0", NULL);
 	cr_assert(eq(uint, read_one()->features & BACKEND_FEATURE_USM_MIGRATES, 0));
 	free_facts();
-	load_double("missing cuMemPrefetchAsync", NULL);
+	cuda_facts_load_double("missing cuMemPrefetchAsync", NULL);
 	cr_assert(eq(uint, read_one()->features & BACKEND_FEATURE_USM_MIGRATES, 0));
 	free_facts();
 }
 
 Test(cuda_facts, A15_features_need_attribute_and_function)
 {
-	load_double(NULL, NULL);
+	cuda_facts_load_double(NULL, NULL);
 	cr_assert(ne(uint, read_one()->features & BACKEND_FEATURE_CLUSTER, 0));
 	cr_assert(ne(uint, backend.topology.devices[0].features & BACKEND_FEATURE_EXPORT_VMM, 0));
 	free_facts();
-	load_double("attribute 120 0", "attribute 103 0",
-		    NULL); /* clusters; descriptors of memory */
+	cuda_facts_load_double("attribute 120 0", "attribute 103 0",
+			       NULL); /* clusters; descriptors of memory */
 	cr_assert(eq(uint,
 		     read_one()->features & (BACKEND_FEATURE_CLUSTER | BACKEND_FEATURE_EXPORT_VMM),
 		     0));
@@ -301,7 +301,8 @@ Test(cuda_facts, A15_features_need_attribute_and_function)
 
 Test(cuda_facts, A15_a_driver_without_a_function_has_not_the_feature)
 {
-	load_double("missing cuMemExportToShareableHandle", "missing cuIpcGetMemHandle", NULL);
+	cuda_facts_load_double("missing cuMemExportToShareableHandle", "missing cuIpcGetMemHandle",
+			       NULL);
 	cr_assert(
 		eq(uint,
 		   read_one()->features & (BACKEND_FEATURE_EXPORT_VMM | BACKEND_FEATURE_EXPORT_IPC),
@@ -311,33 +312,33 @@ Test(cuda_facts, A15_a_driver_without_a_function_has_not_the_feature)
 
 Test(cuda_facts, A15_equal_gpus_share_a_key_and_others_do_not)
 {
-	load_double("devices 2", "compute 9 0", NULL);
+	cuda_facts_load_double("devices 2", "compute 9 0", NULL);
 	(void)read_one();
 	cr_assert(eq(str, backend.topology.devices[0].key, backend.topology.devices[1].key));
 	CLEANUP(free_pointer) char *before = strdup(backend.topology.devices[0].key);
 	cr_assert(ne(ptr, before, NULL));
 	free_facts();
-	load_double("compute 8 0", NULL);
+	cuda_facts_load_double("compute 8 0", NULL);
 	cr_assert(ne(str, read_one()->key, before));
 	free_facts();
 }
 
 Test(cuda_facts, A4_compute_modes_have_their_sentences)
 {
-	load_double("attribute 20 2", NULL);
+	cuda_facts_load_double("attribute 20 2", NULL);
 	const struct backend_device_facts *facts = read_one();
 	cr_assert(not(facts->available));
 	cr_assert(ne(ptr, strstr(facts->unavailable_reason, "prohibited"), NULL));
 	cr_assert(eq(str, facts->mode, (char *)"prohibited"));
 	free_facts();
-	load_double("attribute 20 3", NULL);
+	cuda_facts_load_double("attribute 20 3", NULL);
 	facts = read_one();
 	cr_assert(not(facts->available));
 	cr_assert(ne(ptr, strstr(facts->unavailable_reason, "exclusive"), NULL));
 	cr_assert(eq(str, facts->mode, (char *)"exclusive process"));
 	free_facts();
 	/* The one process is MPS's server: the service uses it. */
-	load_double("attribute 20 3", "attribute 133 1", NULL);
+	cuda_facts_load_double("attribute 20 3", "attribute 133 1", NULL);
 	facts = read_one();
 	cr_assert(facts->available);
 	cr_assert(eq(str, facts->mode, (char *)"MPS client, exclusive process"));
@@ -346,11 +347,11 @@ Test(cuda_facts, A4_compute_modes_have_their_sentences)
 
 Test(cuda_facts, A15_mig_and_mps_are_told)
 {
-	load_double("name Fake H200 (test double) MIG 1g.18gb", NULL);
+	cuda_facts_load_double("name Fake H200 (test double) MIG 1g.18gb", NULL);
 	cr_assert(eq(str, read_one()->mode, (char *)"MIG 1g.18gb"));
 	cr_assert(backend.topology.devices[0].available);
 	free_facts();
-	load_double("name Fake H200 (test double)", "attribute 133 1", NULL);
+	cuda_facts_load_double("name Fake H200 (test double)", "attribute 133 1", NULL);
 	cr_assert(eq(str, read_one()->mode, (char *)"MPS client"));
 	free_facts();
 }
@@ -358,7 +359,7 @@ Test(cuda_facts, A15_mig_and_mps_are_told)
 static void expect_no_start(const char *command, const char *words)
 {
 	struct backend_fault fault = {0};
-	load_double(command, NULL);
+	cuda_facts_load_double(command, NULL);
 	cr_assert(lt(int, cuda_facts_read(&backend, &fault), 0));
 	cr_assert(eq(int, fault.status, STATUS_PLATFORM), "%s", fault.text);
 	cr_assert(ne(ptr, strstr(fault.text, words), NULL), "%s: %s", command, fault.text);
@@ -385,7 +386,7 @@ Test(cuda_facts, A4_every_start_that_fails_has_its_sentence)
 Test(cuda_facts, A4_an_old_driver_has_its_sentence)
 {
 	struct backend_fault fault = {0};
-	load_double(NULL, NULL);
+	cuda_facts_load_double(NULL, NULL);
 	cr_assert(eq(int, fake->command("driver_version 11080"), 0));
 	struct cuda_library library;
 	cr_assert(eq(int, cuda_library_open(FAKE_CUDA_LIBRARY, &library, &fault), -ENODEV));
@@ -404,13 +405,13 @@ Test(cuda_facts, A4_a_missing_driver_has_its_sentence)
 Test(cuda_facts, A15_a_device_that_does_not_answer_is_an_error_not_a_hole)
 {
 	struct backend_fault fault = {0};
-	load_double("devices 3", "fail cuDeviceGetUuid 2 999 1", NULL);
+	cuda_facts_load_double("devices 3", "fail cuDeviceGetUuid 2 999 1", NULL);
 	cr_assert(lt(int, cuda_facts_read(&backend, &fault), 0));
 	cr_assert(ne(ptr, strstr(fault.text, "GPU 1"), NULL), "%s", fault.text);
 	free_facts();
 }
 
-static void write_text(const char *root, const char *path, const char *text)
+static void cuda_facts_write_text(const char *root, const char *path, const char *text)
 {
 	char whole[256];
 	(void)snprintf(whole, sizeof(whole), "%s%s", root, path);
@@ -432,17 +433,18 @@ Test(cuda_facts, A15_the_release_of_the_driver)
 	cr_assert(ne(ptr, mkdtemp(root), NULL));
 	cuda_release(root, 13000, text);
 	cr_assert(eq(str, text, (char *)"CUDA 13.0"));
-	write_text(
+	cuda_facts_write_text(
 		root, "/proc/driver/nvidia/version",
 		"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nGCC version:  "
 		"gcc 12\n");
 	cuda_release(root, 13000, text);
 	cr_assert(eq(str, text, (char *)"580.159.04, CUDA 13.0"));
-	write_text(root, "/sys/module/nvidia/version", "570.86.15\n");
+	cuda_facts_write_text(root, "/sys/module/nvidia/version", "570.86.15\n");
 	cuda_release(root, 12080, text);
 	cr_assert(eq(str, text, (char *)"570.86.15, CUDA 12.8"));
-	write_text(root, "/sys/module/nvidia/version",
-		   "what is this? 1..2 . 12 v1.2 ........................................");
+	cuda_facts_write_text(
+		root, "/sys/module/nvidia/version",
+		"what is this? 1..2 . 12 v1.2 ........................................");
 	cuda_release(root, 12080, text);
 	cr_assert(ne(ptr, strstr(text, "CUDA 12.8"), NULL));
 	(void)snprintf(command, sizeof(command), "rm -rf %s", root);

@@ -29,7 +29,7 @@ static void add_kernel(struct cuda_binary *binary, const char *name, const char 
 }
 
 /* A portable program's container has three images. */
-static void sample(void **bytes_out, size_t *count_out)
+static void binary_make_sample(void **bytes_out, size_t *count_out)
 {
 	struct cuda_binary binary = {.kernels = calloc(2, sizeof(*binary.kernels))};
 
@@ -48,7 +48,7 @@ Test(cuda_binary, what_is_packed_comes_back)
 	void *bytes = NULL;
 	size_t count = 0;
 
-	sample(&bytes, &count);
+	binary_make_sample(&bytes, &count);
 	cr_assert_eq(cuda_binary_unpack(bytes, count, &binary), 0);
 	cr_assert_eq(binary->flags, 0);
 	cr_assert_eq(binary->kernel_count, 2);
@@ -81,7 +81,7 @@ Test(cuda_binary, what_is_cut_off_or_longer_is_refused)
 	void *bytes = NULL;
 	size_t count = 0;
 
-	sample(&bytes, &count);
+	binary_make_sample(&bytes, &count);
 	for (size_t i = 0; i < count; i++) {
 		void *part = malloc(i ? i : 1);
 		memcpy(part, bytes, i);
@@ -105,7 +105,7 @@ Test(cuda_binary, damaged_bytes_harm_nothing)
 	size_t count = 0;
 	unsigned refused = 0;
 
-	sample(&bytes, &count);
+	binary_make_sample(&bytes, &count);
 	copy = malloc(count);
 	for (size_t i = 0; i < count; i++) {
 		for (size_t v = 0; v < sizeof(values); v++) {

@@ -19,7 +19,7 @@ struct scene {
 	unsigned char host[64];
 };
 
-static void scene_open(struct scene *scene, uint32_t limit)
+static void lanes_copy_scene_open(struct scene *scene, uint32_t limit)
 {
 	*scene = (struct scene){.kernel = {.id = 1, .is_new = true, .pace = {.period_ns = 1000}}};
 	scene->device = lanes_device(16, true);
@@ -70,7 +70,7 @@ Test(cuda_lanes_copy, H4_a_long_kernel_beside_copies_counts_in_full)
 	struct scene scene;
 	struct backend_completion ended[16];
 
-	scene_open(&scene, 4096);
+	lanes_copy_scene_open(&scene, 4096);
 	copy(&scene, BACKEND_COMMAND_WRITE);
 	launch(&scene);
 	launch(&scene);
@@ -92,7 +92,7 @@ Test(cuda_lanes_copy, B18_copies_beside_a_long_kernel_are_no_surprise)
 	struct scene scene;
 	struct backend_completion ended[16];
 
-	scene_open(&scene, 4096);
+	lanes_copy_scene_open(&scene, 4096);
 	for (uint32_t i = 1; i <= 3; i++) {
 		launch(&scene);
 		copy(&scene, BACKEND_COMMAND_READ);
@@ -123,7 +123,7 @@ Test(cuda_lanes_copy, B18_a_copy_does_not_wait_for_a_long_kernel_behind_it)
 	struct scene scene;
 	struct backend_completion ended[16];
 
-	scene_open(&scene, 4096);
+	lanes_copy_scene_open(&scene, 4096);
 	scene.kernel.pace.period_ns = SECOND_NS;
 	copy(&scene, BACKEND_COMMAND_WRITE);
 	launch(&scene);
@@ -138,7 +138,7 @@ Test(cuda_lanes_copy, TR4_the_option_switches_kernels_for_copies_off)
 	struct scene scene;
 	struct backend_completion ended[16];
 
-	scene_open(&scene, 0);
+	lanes_copy_scene_open(&scene, 0);
 	launch(&scene);
 	copy(&scene, BACKEND_COMMAND_READ);
 	cr_assert_eq(finish_after_a_second(&scene, ended), 2);
@@ -153,7 +153,7 @@ Test(cuda_lanes_copy, a_copy_that_the_driver_takes_no_chain_of_is_launched)
 	struct scene scene;
 	struct backend_completion ended[16];
 
-	scene_open(&scene, 4096);
+	lanes_copy_scene_open(&scene, 4096);
 	driver.set_parameters_result = CUDA_ERROR_INVALID_VALUE;
 	launch(&scene);
 	copy(&scene, BACKEND_COMMAND_READ);

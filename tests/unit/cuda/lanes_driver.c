@@ -263,7 +263,8 @@ static CUresult graph_destroy(CUgraph graph)
 	return driver.dead;
 }
 
-static CUresult add_node(CUgraph graph, CUgraphNode *node, const CUgraphNode *before, size_t count)
+static CUresult lanes_driver_add_node(CUgraph graph, CUgraphNode *node, const CUgraphNode *before,
+				      size_t count)
 {
 	cr_assert_eq(count, graph->count ? 1u : 0u, "a chain has no branches");
 	cr_assert(!count || before[0] == graph->nodes[graph->count - 1]);
@@ -277,7 +278,7 @@ static CUresult add_kernel(CUgraphNode *node, CUgraph graph, const CUgraphNode *
 			   size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters)
 {
 	(void)parameters;
-	CUresult result = add_node(graph, node, before, count);
+	CUresult result = lanes_driver_add_node(graph, node, before, count);
 	(*node)->is_kernel = true;
 	return result;
 }
@@ -287,7 +288,7 @@ static CUresult add_memset(CUgraphNode *node, CUgraph graph, const CUgraphNode *
 			   CUcontext context)
 {
 	(void)context;
-	CUresult result = add_node(graph, node, before, count);
+	CUresult result = lanes_driver_add_node(graph, node, before, count);
 	(*node)->address = parameters->dst;
 	(*node)->value = parameters->value;
 	return result;

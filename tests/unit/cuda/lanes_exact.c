@@ -16,7 +16,7 @@ struct scene {
 	uint64_t sequence;
 };
 
-static void scene_open(struct scene *scene, bool has_exact)
+static void lanes_exact_scene_open(struct scene *scene, bool has_exact)
 {
 	*scene = (struct scene){.kernel = {.id = 1}};
 	scene->device = lanes_device(16, true);
@@ -52,7 +52,7 @@ Test(cuda_lanes_exact, TR1_a_stretch_of_any_length_that_is_seen_often_is_one_lau
 	struct scene scene;
 
 	for (uint32_t length = 1; length <= CUDA_CHAIN_LENGTH_MAX; length++) {
-		scene_open(&scene, true);
+		lanes_exact_scene_open(&scene, true);
 		const bool is_level = (length & (length - 1)) == 0;
 		const uint32_t before = driver.counts.graphs_made;
 		cr_assert_eq(send(&scene, length), (uint32_t)__builtin_popcount(length));
@@ -71,7 +71,7 @@ Test(cuda_lanes_exact, TR1_the_option_switches_them_off)
 {
 	struct scene scene;
 
-	scene_open(&scene, false);
+	lanes_exact_scene_open(&scene, false);
 	const uint32_t before = driver.counts.graphs_made;
 	for (int i = 0; i < 3; i++)
 		send_often(&scene, 7);
@@ -85,7 +85,7 @@ Test(cuda_lanes_exact, F8_they_are_made_in_quiet_moments_alone)
 {
 	struct scene scene;
 
-	scene_open(&scene, true);
+	lanes_exact_scene_open(&scene, true);
 	const uint32_t before = driver.counts.graphs_made;
 	for (uint32_t i = 0; i < 10 * OFTEN; i++)
 		cr_assert_eq(send(&scene, 5), 2);
@@ -103,7 +103,7 @@ Test(cuda_lanes_exact, the_one_that_was_sent_longest_ago_is_replaced)
 	static const uint32_t lengths[CUDA_EXACT_MAX] = {3, 5, 6, 7};
 	struct scene scene;
 
-	scene_open(&scene, true);
+	lanes_exact_scene_open(&scene, true);
 	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
 		send_often(&scene, lengths[i]);
 	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
@@ -121,7 +121,7 @@ Test(cuda_lanes_exact, a_lane_makes_a_bounded_number)
 {
 	struct scene scene;
 
-	scene_open(&scene, true);
+	lanes_exact_scene_open(&scene, true);
 	const uint32_t before = driver.counts.graphs_made;
 	for (uint32_t i = 0; i < 3 * MAKES; i++)
 		send_often(&scene, i % 5 + 9); /* one more than there are places */
@@ -134,7 +134,7 @@ Test(cuda_lanes_exact, one_that_cannot_be_made_is_sent_in_parts_and_not_tried_ag
 {
 	struct scene scene;
 
-	scene_open(&scene, true);
+	lanes_exact_scene_open(&scene, true);
 	driver.instantiate_result = CUDA_ERROR_OUT_OF_MEMORY;
 	send_often(&scene, 5);
 	driver.instantiate_result = CUDA_SUCCESS;
@@ -151,7 +151,7 @@ Test(cuda_lanes_exact, B18_H9_long_kernels_make_none)
 {
 	struct scene scene;
 
-	scene_open(&scene, true);
+	lanes_exact_scene_open(&scene, true);
 	const uint32_t before = driver.counts.graphs_made;
 	scene.kernel.is_new = true;
 	for (uint32_t i = 0; i < 2 * OFTEN; i++) {
@@ -169,7 +169,7 @@ Test(cuda_lanes_exact, the_code_of_a_kernel_stays_while_a_node_names_it)
 	struct scene scene;
 	struct backend_program code = {.holds = 1};
 
-	scene_open(&scene, true);
+	lanes_exact_scene_open(&scene, true);
 	send_often(&scene, 5);
 	/* The kernel without code is the last: in the levels of 4 and 1, or alone. */
 	scene.kernel.code = &code;
@@ -190,7 +190,7 @@ Test(cuda_lanes_exact, the_code_is_let_go_with_the_chain)
 	struct scene scene;
 	struct backend_program code = {.holds = 1};
 
-	scene_open(&scene, true);
+	lanes_exact_scene_open(&scene, true);
 	send_often(&scene, 5);
 	scene.kernel.code = &code;
 	(void)send(&scene, 5);

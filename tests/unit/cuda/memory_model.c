@@ -248,7 +248,7 @@ static void expect_defaults(struct model *model)
 /* -------------------------------------- compiling --------------------------------------- */
 
 /* Replaces each `from` in the text by `to`; the caller frees the result. */
-static char *replace(const char *text, const char *from, const char *to)
+static char *memory_model_replace(const char *text, const char *from, const char *to)
 {
 	char *result = NULL;
 	size_t bytes = 0, found = 0;
@@ -420,8 +420,9 @@ static void compile_and_check(const struct model *model)
 	/* Imitates an architecture before 7.0, which this compiler may not support: the macro that
 	 * the prelude tests is undefined. */
 	char *prelude = model->has_fence ? strdup(portable_prelude_cuda)
-					 : replace(portable_prelude_cuda, "__CUDA_ARCH__ >= 700",
-						   "__CUDA_ARCH__ >= 70000");
+					 : memory_model_replace(portable_prelude_cuda,
+								"__CUDA_ARCH__ >= 700",
+								"__CUDA_ARCH__ >= 70000");
 	for (int i = 0; i < (model->has_fence ? count : 1); i++) {
 		if (model->has_fence && !is_compiled_for(architectures, count, i))
 			continue;

@@ -20,7 +20,7 @@ static const struct backend_settings for_another = {
 	.cache_directory = "/nowhere/yet", .options = options, .for_another_user = true};
 static const struct backend_settings for_own = {.options = options};
 
-static void load_double(const char *line)
+static void cuda_preload_load_double(const char *line)
 {
 	void *library = dlopen(FAKE_CUDA_LIBRARY, RTLD_NOW);
 	fake_cuda_control_function *control = NULL;
@@ -57,7 +57,7 @@ static void open_device(uint32_t index)
 Test(cuda_preload, the_context_is_there_for_who_opens_the_device)
 {
 	struct backend_fault fault = {0};
-	load_double("devices 3");
+	cuda_preload_load_double("devices 3");
 	cr_assert_eq(backend_cuda_ops.preload(&for_another, 1u << 1, &fault), 0, "%s", fault.text);
 	cr_assert_eq(fake->count("contexts"), 1);
 	cr_assert_eq(fake->count("made_flags 1"), CU_CTX_SCHED_BLOCKING_SYNC);
@@ -73,7 +73,7 @@ Test(cuda_preload, the_context_is_there_for_who_opens_the_device)
 Test(cuda_preload, what_a_device_needs_first_is_there_and_is_not_made_again)
 {
 	struct backend_fault fault = {0};
-	load_double("devices 2");
+	cuda_preload_load_double("devices 2");
 	open_device(0);
 	uint64_t loads = fake->count("call cuModuleLoadDataEx"),
 		 pins = fake->count("call cuMemHostAlloc");
@@ -95,7 +95,7 @@ Test(cuda_preload, what_a_device_needs_first_is_there_and_is_not_made_again)
 Test(cuda_preload, A17_only_the_devices_that_were_named_and_each_once)
 {
 	struct backend_fault fault = {0};
-	load_double("devices 4");
+	cuda_preload_load_double("devices 4");
 	cr_assert_eq(backend_cuda_ops.preload(&for_own, 0, &fault), 0, "%s", fault.text);
 	cr_assert_eq(fake->count("contexts"), 0);
 	cr_assert_eq(backend_cuda_ops.preload(&for_own, 1, &fault), 0, "%s", fault.text);
@@ -115,7 +115,7 @@ Test(cuda_preload, nothing_of_a_user_is_looked_up)
 	struct backend_fault fault = {0};
 	(void)setenv("CUDA_CACHE_DISABLE", "1", 1);
 	(void)setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
-	load_double(NULL);
+	cuda_preload_load_double(NULL);
 	cr_assert_eq(backend_cuda_ops.preload(&for_another, 1, &fault), 0, "%s", fault.text);
 	cr_assert_str_eq(fake->environment("CUDA_CACHE_PATH"), "/nowhere/yet/cuda");
 	cr_assert_null(fake->environment("CUDA_CACHE_DISABLE"));
@@ -126,7 +126,7 @@ Test(cuda_preload, nothing_of_a_user_is_looked_up)
 Test(cuda_preload, a_device_that_has_failed_is_noticed_when_asked_again)
 {
 	struct backend_fault fault = {0};
-	load_double(NULL);
+	cuda_preload_load_double(NULL);
 	cr_assert_eq(backend_cuda_ops.preload(&for_own, 1, &fault), 0, "%s", fault.text);
 	cr_assert_eq(fake->command("lose 719"), 0);
 	cr_assert_lt(backend_cuda_ops.preload(&for_own, 1, &fault), 0);
@@ -136,7 +136,7 @@ Test(cuda_preload, a_device_that_has_failed_is_noticed_when_asked_again)
 Test(cuda_preload, without_memory_for_a_context_it_says_so)
 {
 	struct backend_fault fault = {0};
-	load_double("fail cuDevicePrimaryCtxRetain 1 2");
+	cuda_preload_load_double("fail cuDevicePrimaryCtxRetain 1 2");
 	cr_assert_lt(backend_cuda_ops.preload(&for_own, 1, &fault), 0);
 	cr_assert_eq(fault.status, STATUS_MEMORY_ALLOCATION, "%s", fault.text);
 	/* It can be queried again. */
@@ -146,7 +146,7 @@ Test(cuda_preload, without_memory_for_a_context_it_says_so)
 Test(cuda_preload, one_GPU_without_memory_does_not_keep_the_others_from_it)
 {
 	struct backend_fault fault = {0};
-	load_double("devices 3");
+	cuda_preload_load_double("devices 3");
 	cr_assert_eq(fake->command("fail cuDevicePrimaryCtxRetain 2 2"), 0);
 	cr_assert_eq(backend_cuda_ops.preload(&for_own, 7, &fault), 0, "%s", fault.text);
 	cr_assert_eq(fake->count("contexts"), 2);
@@ -156,7 +156,7 @@ Test(cuda_preload, one_GPU_without_memory_does_not_keep_the_others_from_it)
 Test(cuda_preload, under_MPS_nothing_is_prepared)
 {
 	struct backend_fault fault = {0};
-	load_double("attribute 133 1");
+	cuda_preload_load_double("attribute 133 1");
 	cr_assert_eq(backend_cuda_ops.preload(&for_another, 1, &fault), -EOPNOTSUPP);
 	cr_assert_eq(fake->count("contexts_created"), 0);
 }

@@ -32,7 +32,7 @@
 TestSuite(engine_filter, .timeout = 20);
 
 /* Runs `child` in a separate process and returns its result. */
-static int in_child(int (*child)(void))
+static int engine_filter_in_child(int (*child)(void))
 {
 	int status = 0;
 	pid_t pid = fork();
@@ -143,10 +143,10 @@ static int call_all_without(void)
 
 Test(engine_filter, what_no_engine_needs_is_refused)
 {
-	int i = in_child(call_all);
+	int i = engine_filter_in_child(call_all);
 	cr_assert(eq(int, i, 0), "%s", i > 0 && i <= CALLS ? calls[i - 1].name : "no filter");
 	/* Without the filter many give another error, also if this user has no rights. */
-	cr_assert(gt(int, in_child(call_all_without), CALLS / 3));
+	cr_assert(gt(int, engine_filter_in_child(call_all_without), CALLS / 3));
 }
 
 static long clone_with(unsigned long flags)
@@ -172,7 +172,7 @@ static int make_namespaces(void)
 
 Test(engine_filter, a_process_with_namespaces_of_its_own_cannot_be_made)
 {
-	cr_assert(eq(int, in_child(make_namespaces), 0));
+	cr_assert(eq(int, engine_filter_in_child(make_namespaces), 0));
 }
 
 static void *see(void *errno_out)
@@ -210,7 +210,7 @@ static int with_an_early_thread(void)
 
 Test(engine_filter, threads_that_were_there_before_have_it_too)
 {
-	cr_assert(eq(int, in_child(with_an_early_thread), 0));
+	cr_assert(eq(int, engine_filter_in_child(with_an_early_thread), 0));
 }
 
 /* PoCL runs `ld` for each kernel, and drivers start threads. */
@@ -233,7 +233,7 @@ static int threads_and_programs(void)
 
 Test(engine_filter, threads_and_programs_can_be_started)
 {
-	cr_assert(eq(int, in_child(threads_and_programs), 0));
+	cr_assert(eq(int, engine_filter_in_child(threads_and_programs), 0));
 }
 
 static bool child_is_refused(long pid)
@@ -271,7 +271,7 @@ static int no_processes(void)
 
 Test(engine_filter, the_stricter_one_leaves_threads_and_no_processes)
 {
-	cr_assert(eq(int, in_child(no_processes), 0));
+	cr_assert(eq(int, engine_filter_in_child(no_processes), 0));
 }
 
 /* A thread that existed before, like a driver's. */
@@ -300,5 +300,5 @@ static int early_thread_forks(void)
 
 Test(engine_filter, the_stricter_one_holds_for_threads_that_were_there_before)
 {
-	cr_assert(eq(int, in_child(early_thread_forks), 0));
+	cr_assert(eq(int, engine_filter_in_child(early_thread_forks), 0));
 }

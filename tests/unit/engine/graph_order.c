@@ -26,7 +26,8 @@ static void make_buffers(void)
 	}
 }
 
-static struct task_requirement part(uint32_t mode, uint64_t begin, uint64_t bytes)
+static struct task_requirement graph_order_requirement_of_part(uint32_t mode, uint64_t begin,
+							       uint64_t bytes)
 {
 	return (struct task_requirement){
 		.mode = mode,
@@ -37,7 +38,7 @@ static struct task_requirement part(uint32_t mode, uint64_t begin, uint64_t byte
 	};
 }
 
-static struct task_requirement whole(uint32_t mode)
+static struct task_requirement graph_order_requirement_of_whole(uint32_t mode)
 {
 	return (struct task_requirement){.mode = mode, .size_bytes = BYTES};
 }
@@ -67,11 +68,17 @@ Test(graph_order, L7_B11_readers_wait_for_the_writer_and_not_for_each_other)
 	struct graph_order order;
 	make_buffers();
 	cr_assert(zero(int, graph_order_init(&order, 5, ++stamp)));
-	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_WRITE))));
-	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_READ))));
-	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_READ))));
-	cr_assert(zero(int, add_graph_node(&order, 1, whole(ACCESS_MODE_READ))));
-	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_READ_WRITE))));
+	cr_assert(zero(int, add_graph_node(&order, 0,
+					   graph_order_requirement_of_whole(ACCESS_MODE_WRITE))));
+	cr_assert(zero(int, add_graph_node(&order, 0,
+					   graph_order_requirement_of_whole(ACCESS_MODE_READ))));
+	cr_assert(zero(int, add_graph_node(&order, 0,
+					   graph_order_requirement_of_whole(ACCESS_MODE_READ))));
+	cr_assert(zero(int, add_graph_node(&order, 1,
+					   graph_order_requirement_of_whole(ACCESS_MODE_READ))));
+	cr_assert(zero(int,
+		       add_graph_node(&order, 0,
+				      graph_order_requirement_of_whole(ACCESS_MODE_READ_WRITE))));
 	cr_assert(waits(&order, 1, 0));
 	cr_assert(waits(&order, 2, 0));
 	cr_assert(not(waits(&order, 2, 1)));
@@ -85,8 +92,9 @@ Test(graph_order, L7_B11_readers_wait_for_the_writer_and_not_for_each_other)
 /* 0 writes, 1 is a condition with 2 and 3 in its body, 4 reads behind it. */
 Test(graph_order, R4_a_condition_stands_for_its_body)
 {
-	const struct task_requirement change = whole(ACCESS_MODE_READ_WRITE),
-				      word = whole(ACCESS_MODE_READ);
+	const struct task_requirement change = graph_order_requirement_of_whole(
+					      ACCESS_MODE_READ_WRITE),
+				      word = graph_order_requirement_of_whole(ACCESS_MODE_READ);
 	struct buffer *named = &buffers[0], *of_word = &buffers[1];
 	const struct graph_order_node condition = {
 		.requirements = &word, .buffers = &of_word, .count = 1};
@@ -98,13 +106,15 @@ Test(graph_order, R4_a_condition_stands_for_its_body)
 	body.may_do_nothing = true;
 	make_buffers();
 	cr_assert(zero(int, graph_order_init(&order, 5, ++stamp)));
-	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_WRITE))));
+	cr_assert(zero(int, add_graph_node(&order, 0,
+					   graph_order_requirement_of_whole(ACCESS_MODE_WRITE))));
 	cr_assert(zero(int, graph_order_foresee(&order, &foreseen)));
 	cr_assert(zero(int, graph_order_foresee(&order, &foreseen)));
 	cr_assert(zero(int, graph_order_add(&order, &condition)));
 	cr_assert(zero(int, graph_order_add(&order, &body)));
 	cr_assert(zero(int, graph_order_add(&order, &body)));
-	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_READ))));
+	cr_assert(zero(int, add_graph_node(&order, 0,
+					   graph_order_requirement_of_whole(ACCESS_MODE_READ))));
 	cr_assert(waits(&order, 1, 0), "what the body writes was written before");
 	cr_assert(not(waits(&order, 2, 0)));
 	cr_assert(not(waits(&order, 2, 1)), "it lies in it");
@@ -118,7 +128,8 @@ Test(graph_order, R4_a_condition_stands_for_its_body)
 /* The body may not run, so the write may not happen. */
 Test(graph_order, R4_what_a_body_writes_anew_is_needed_all_the_same)
 {
-	const struct task_requirement anew = whole(ACCESS_MODE_WRITE_NO_INIT);
+	const struct task_requirement anew =
+		graph_order_requirement_of_whole(ACCESS_MODE_WRITE_NO_INIT);
 	struct buffer *named = &buffers[0];
 	struct graph_order_node node = {.requirements = &anew, .buffers = &named, .count = 1};
 	const struct graph_order_node condition = {.count = 0};
@@ -130,7 +141,8 @@ Test(graph_order, R4_what_a_body_writes_anew_is_needed_all_the_same)
 	node.place = 1;
 	node.may_do_nothing = true;
 	cr_assert(zero(int, graph_order_add(&order, &node)));
-	cr_assert(zero(int, add_graph_node(&order, 0, whole(ACCESS_MODE_READ))));
+	cr_assert(zero(int, add_graph_node(&order, 0,
+					   graph_order_requirement_of_whole(ACCESS_MODE_READ))));
 	cr_assert(waits(&order, 2, 0));
 	cr_assert(access_mode_needs_contents(order.needs[0].requirement.mode));
 	graph_order_fini(&order);
@@ -141,13 +153,21 @@ Test(graph_order, C6_what_is_written_anew_first_is_not_needed)
 	struct graph_order order;
 	make_buffers();
 	cr_assert(zero(int, graph_order_init(&order, 4, ++stamp)));
-	cr_assert(zero(int, add_graph_node(&order, 0, part(ACCESS_MODE_WRITE_NO_INIT, 4, 8))));
-	cr_assert(zero(int, add_graph_node(&order, 0, part(ACCESS_MODE_READ, 4, 8))));
-	cr_assert(zero(int, add_graph_node(&order, 0, part(ACCESS_MODE_READ_WRITE, 6, 2))));
+	cr_assert(zero(int, add_graph_node(&order, 0,
+					   graph_order_requirement_of_part(
+						   ACCESS_MODE_WRITE_NO_INIT, 4, 8))));
+	cr_assert(
+		zero(int, add_graph_node(&order, 0,
+					 graph_order_requirement_of_part(ACCESS_MODE_READ, 4, 8))));
+	cr_assert(zero(int, add_graph_node(&order, 0,
+					   graph_order_requirement_of_part(ACCESS_MODE_READ_WRITE,
+									   6, 2))));
 	cr_assert(eq(u32, order.need_count, 1));
 	cr_assert(not(access_mode_needs_contents(order.needs[0].requirement.mode)));
 	/* A part of it existed before. */
-	cr_assert(zero(int, add_graph_node(&order, 0, part(ACCESS_MODE_READ, 8, 8))));
+	cr_assert(
+		zero(int, add_graph_node(&order, 0,
+					 graph_order_requirement_of_part(ACCESS_MODE_READ, 8, 8))));
 	cr_assert(eq(u32, order.need_count, 2));
 	cr_assert(access_mode_needs_contents(order.needs[1].requirement.mode));
 	graph_order_fini(&order);
@@ -156,8 +176,9 @@ Test(graph_order, C6_what_is_written_anew_first_is_not_needed)
 /* The modes of one node are united, in either order. */
 Test(graph_order, C1_C2_a_node_that_also_reads_needs_the_contents)
 {
-	const struct task_requirement both[] = {whole(ACCESS_MODE_WRITE_NO_INIT),
-						whole(ACCESS_MODE_READ)};
+	const struct task_requirement both[] = {
+		graph_order_requirement_of_whole(ACCESS_MODE_WRITE_NO_INIT),
+		graph_order_requirement_of_whole(ACCESS_MODE_READ)};
 	struct buffer *named[] = {&buffers[0], &buffers[0]};
 	const struct graph_order_node node = {.requirements = both, .buffers = named, .count = 2};
 	struct graph_order order;
@@ -171,7 +192,8 @@ Test(graph_order, C1_C2_a_node_that_also_reads_needs_the_contents)
 
 Test(graph_order, B22_what_does_nothing_leaves_the_contents_where_they_are)
 {
-	const struct task_requirement requirement = whole(ACCESS_MODE_WRITE_NO_INIT);
+	const struct task_requirement requirement =
+		graph_order_requirement_of_whole(ACCESS_MODE_WRITE_NO_INIT);
 	struct buffer *named = &buffers[0];
 	const struct graph_order_node node = {.requirements = &requirement,
 					      .buffers = &named,
@@ -207,7 +229,9 @@ Test(graph_order, L1_more_parts_than_there_may_be_are_refused)
 	buffers[0].size_bytes = 1 << 20;
 	cr_assert(zero(int, graph_order_init(&order, 2 * GRAPH_ORDER_PARTS, ++stamp)));
 	while (r == 0 && added < 2 * GRAPH_ORDER_PARTS)
-		r = add_graph_node(&order, 0, part(ACCESS_MODE_READ_WRITE, 8ull * added++, 4));
+		r = add_graph_node(
+			&order, 0,
+			graph_order_requirement_of_part(ACCESS_MODE_READ_WRITE, 8ull * added++, 4));
 	cr_assert(eq(int, r, -E2BIG));
 	cr_assert(eq(u32, added, GRAPH_ORDER_PARTS + 1));
 	graph_order_fini(&order);
@@ -240,8 +264,8 @@ static struct task_requirement drawn(void)
 	uint32_t mode = modes[draw_random(5)], begin = draw_random(BYTES),
 		 bytes = 1 + draw_random(BYTES - begin);
 	if (draw_random(3) == 0)
-		return whole(mode);
-	struct task_requirement requirement = part(mode, begin, bytes);
+		return graph_order_requirement_of_whole(mode);
+	struct task_requirement requirement = graph_order_requirement_of_part(mode, begin, bytes);
 	if (draw_random(2) == 0) /* a ranged accessor orders like the whole buffer */
 		requirement.order_offset_bytes = requirement.order_size_bytes = 0;
 	return requirement;

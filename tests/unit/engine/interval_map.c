@@ -70,7 +70,7 @@ static void cut(uint64_t at)
 	interval_map_cut(&map, index, at, &ops, NULL);
 }
 
-static void set(uint64_t from, uint64_t to, int value)
+static void interval_map_set_range(uint64_t from, uint64_t to, int value)
 {
 	const struct interval range = {.begin = from, .end = to};
 	cut(from);
@@ -104,7 +104,7 @@ Test(intervals, one_interval_needs_no_table)
 {
 	begin_map();
 	EXPECT({0, 100, 0});
-	set(0, 100, 3);
+	interval_map_set_range(0, 100, 3);
 	EXPECT({0, 100, 3});
 	cr_expect(eq(ptr, map.table, &map.only));
 	cr_expect(eq(u32, taken, 0));
@@ -141,13 +141,13 @@ Test(intervals, C10_ranges_overlap_when_they_share_a_byte)
 Test(intervals, a_part_is_cut_out_and_overwritten)
 {
 	begin_map();
-	set(20, 40, 1);
+	interval_map_set_range(20, 40, 1);
 	EXPECT({0, 20, 0}, {20, 40, 1}, {40, 100, 0});
-	set(30, 60, 2);
+	interval_map_set_range(30, 60, 2);
 	EXPECT({0, 20, 0}, {20, 30, 1}, {30, 60, 2}, {60, 100, 0});
-	set(25, 26, 2);
+	interval_map_set_range(25, 26, 2);
 	EXPECT({0, 20, 0}, {20, 25, 1}, {25, 26, 2}, {26, 30, 1}, {30, 60, 2}, {60, 100, 0});
-	set(10, 90, 0);
+	interval_map_set_range(10, 90, 0);
 	EXPECT({0, 100, 0});
 	cr_expect(eq(u32, taken, given));
 	interval_map_fini(&map, &ops, NULL);
@@ -156,11 +156,11 @@ Test(intervals, a_part_is_cut_out_and_overwritten)
 Test(intervals, equal_neighbours_become_one_also_outside_the_range)
 {
 	begin_map();
-	set(0, 10, 1);
-	set(20, 30, 1);
-	set(10, 20, 1);
+	interval_map_set_range(0, 10, 1);
+	interval_map_set_range(20, 30, 1);
+	interval_map_set_range(10, 20, 1);
 	EXPECT({0, 30, 1}, {30, 100, 0});
-	set(30, 100, 1);
+	interval_map_set_range(30, 100, 1);
 	EXPECT({0, 100, 1});
 	interval_map_fini(&map, &ops, NULL);
 }
@@ -178,8 +178,8 @@ static void expect_run(uint64_t from, uint64_t to, uint32_t run_first, uint32_t 
 Test(intervals, C10_only_those_that_share_a_byte_are_visited)
 {
 	begin_map();
-	set(20, 40, 1);
-	set(40, 60, 2);
+	interval_map_set_range(20, 40, 1);
+	interval_map_set_range(40, 60, 2);
 	expect_run(20, 40, 1, 2);
 	expect_run(19, 40, 0, 2);
 	expect_run(20, 41, 1, 3);
@@ -202,7 +202,7 @@ Test(intervals, C10_only_those_that_share_a_byte_are_visited)
 Test(intervals, a_cut_changes_no_value_and_is_not_made_at_a_bound)
 {
 	begin_map();
-	set(0, 50, 4);
+	interval_map_set_range(0, 50, 4);
 	cut(25);
 	EXPECT({0, 25, 4}, {25, 50, 4}, {50, 100, 0});
 	cut(25);
@@ -217,7 +217,7 @@ Test(intervals, a_cut_changes_no_value_and_is_not_made_at_a_bound)
 Test(intervals, what_cannot_be_reserved_changes_nothing)
 {
 	begin_map();
-	set(20, 40, 1);
+	interval_map_set_range(20, 40, 1);
 	cr_expect(eq(int, interval_map_reserve(&map, UINT32_MAX), -ENOMEM));
 	EXPECT({0, 20, 0}, {20, 40, 1}, {40, 100, 0});
 	interval_map_fini(&map, &ops, NULL);

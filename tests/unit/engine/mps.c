@@ -22,14 +22,14 @@ static void make_pipe_folder(void)
 	(void)unsetenv(VARIABLE);
 }
 
-static void clear(void)
+static void mps_remove_folders(void)
 {
 	(void)rmdir(folder);
 	(void)unlink(folder);
 	(void)rmdir(parent);
 }
 
-TestSuite(engine_mps, .init = make_pipe_folder, .fini = clear, .timeout = 20);
+TestSuite(engine_mps, .init = make_pipe_folder, .fini = mps_remove_folders, .timeout = 20);
 
 static bool is_kept_away(void)
 {

@@ -65,7 +65,7 @@ Test(pace_spinning, with_nothing_in_flight_it_ends_in_sleep)
 }
 
 /* Makes one wait of this length. Returns how long the thread spun. */
-static uint64_t wait_for(uint64_t now, uint64_t length, bool in_flight)
+static uint64_t pace_make_wait(uint64_t now, uint64_t length, bool in_flight)
 {
 	uint64_t spun = 0;
 	for (uint64_t at = 0; at < length; at += 500)
@@ -77,10 +77,10 @@ static uint64_t wait_for(uint64_t now, uint64_t length, bool in_flight)
 
 Test(pace_spinning, long_waits_make_spins_short_and_short_ones_bring_them_back)
 {
-	uint64_t now = START, first = wait_for(now, 1000000, true), last = first;
+	uint64_t now = START, first = pace_make_wait(now, 1000000, true), last = first;
 	for (uint32_t i = 0; i < 10; i++) {
 		now += 2000000;
-		uint64_t spun = wait_for(now, 1000000, true);
+		uint64_t spun = pace_make_wait(now, 1000000, true);
 		cr_expect(le(u64, spun, last));
 		last = spun;
 	}
@@ -88,19 +88,19 @@ Test(pace_spinning, long_waits_make_spins_short_and_short_ones_bring_them_back)
 	cr_expect(le(u64, last, SPIN_PACE_MIN_NS));
 	/* A spin can cover 20 us: the next wait of that length is spun through. */
 	now += 2000000;
-	(void)wait_for(now, 20000, true);
+	(void)pace_make_wait(now, 20000, true);
 	now += 2000000;
-	cr_expect(ge(u64, wait_for(now, 20000, true), 19000));
+	cr_expect(ge(u64, pace_make_wait(now, 20000, true), 19000));
 }
 
 Test(pace_spinning, mail_and_completions_are_learned_apart)
 {
 	uint64_t now = START;
 	for (uint32_t i = 0; i < 10; i++, now += 2000000)
-		(void)wait_for(now, 1000000, false);
-	cr_expect(le(u64, wait_for(now, 40000, false), SPIN_PACE_MIN_NS));
+		(void)pace_make_wait(now, 1000000, false);
+	cr_expect(le(u64, pace_make_wait(now, 40000, false), SPIN_PACE_MIN_NS));
 	now += 2000000;
-	cr_expect(ge(u64, wait_for(now, 40000, true), 39000));
+	cr_expect(ge(u64, pace_make_wait(now, 40000, true), 39000));
 }
 
 Test(pace_spinning,
@@ -109,17 +109,17 @@ Test(pace_spinning,
 	uint64_t now = START;
 	pace.most_ns = SPIN_PACE_AMPLE_MAX_NS;
 	for (uint32_t i = 0; i < 4; i++, now += 2000000)
-		(void)wait_for(now, 300000, true);
-	cr_expect(ge(u64, wait_for(now, 300000, true), 299000));
+		(void)pace_make_wait(now, 300000, true);
+	cr_expect(ge(u64, pace_make_wait(now, 300000, true), 299000));
 	/* A wait that is too long even for that costs almost nothing after a while, */
 	for (uint32_t i = 0; i < 12; i++, now += 4000000)
-		(void)wait_for(now, 3000000, true);
-	cr_expect(le(u64, wait_for(now, 3000000, true), SPIN_PACE_AMPLE_MIN_NS));
+		(void)pace_make_wait(now, 3000000, true);
+	cr_expect(le(u64, pace_make_wait(now, 3000000, true), SPIN_PACE_AMPLE_MIN_NS));
 	/* and when there are no such waits any more, their estimate is dropped. */
 	for (uint32_t i = 0; i < 4; i++, now += 2000000)
-		(void)wait_for(now, 300000, true);
+		(void)pace_make_wait(now, 300000, true);
 	pace.most_ns = SPIN_PACE_MAX_NS;
-	cr_expect(lt(u64, wait_for(now, 300000, true), SPIN_PACE_MAX_NS));
+	cr_expect(lt(u64, pace_make_wait(now, 300000, true), SPIN_PACE_MAX_NS));
 }
 
 Test(spin_pace, longer_for_the_latency_class_and_where_there_are_processors_for_all)

@@ -29,7 +29,7 @@ static void needs_root(void)
 }
 
 /* Runs `child` in a separate process and returns its result. */
-static int in_child(int (*child)(void))
+static int privileges_in_child(int (*child)(void))
 {
 	int status = 0;
 	pid_t pid = fork();
@@ -75,7 +75,7 @@ static int with_threads(void)
 
 Test(engine_privileges, all_threads_become_the_user, .init = needs_root)
 {
-	cr_assert_eq(in_child(with_threads), 0);
+	cr_assert_eq(privileges_in_child(with_threads), 0);
 }
 
 static int with_an_early_thread(void)
@@ -89,7 +89,7 @@ static int with_an_early_thread(void)
 /* An earlier thread could gain privileges by executing a program. */
 Test(engine_privileges, a_thread_that_was_there_before_is_noticed, .init = needs_root)
 {
-	cr_assert_eq(in_child(with_an_early_thread), -EPERM);
+	cr_assert_eq(privileges_in_child(with_an_early_thread), -EPERM);
 }
 
 static int as_somebody_else(void)
@@ -101,7 +101,7 @@ static int as_somebody_else(void)
 
 Test(engine_privileges, another_user_is_noticed, .init = needs_root)
 {
-	cr_assert_eq(in_child(as_somebody_else), -EPERM);
+	cr_assert_eq(privileges_in_child(as_somebody_else), -EPERM);
 }
 
 /* Returns the first device file that only root may open; -1: there is none. */
@@ -128,7 +128,7 @@ static int with_a_private_device(void)
 /* An operator who allows a GPU to some users only has set the mode of its file. */
 Test(engine_privileges, a_device_that_the_user_may_not_open_is_noticed, .init = needs_root)
 {
-	int r = in_child(with_a_private_device);
+	int r = privileges_in_child(with_a_private_device);
 	if (r == -NO_DEVICE)
 		cr_skip_test("SKIPPED: this machine has no device file that root alone may open");
 	cr_assert_eq(r, -EACCES);
@@ -142,7 +142,7 @@ static int with_a_public_device(void)
 
 Test(engine_privileges, a_device_of_everybodys_is_no_trouble, .init = needs_root)
 {
-	int r = in_child(with_a_public_device);
+	int r = privileges_in_child(with_a_public_device);
 	if (r == -NO_DEVICE)
 		cr_skip_test("SKIPPED: /dev/ptmx cannot be opened here");
 	cr_assert_eq(r, 0);
@@ -184,7 +184,7 @@ static void remove_devices(const char *name)
 Test(engine_privileges, without_nvidias_driver_little_memory_can_be_locked)
 {
 	make_devices("null");
-	int result = in_child(locked_mib);
+	int result = privileges_in_child(locked_mib);
 	remove_devices("null");
 	if (result == CANNOT_SET)
 		cr_skip_test("SKIPPED: this user's limit is low already");
@@ -195,7 +195,7 @@ Test(engine_privileges, without_nvidias_driver_little_memory_can_be_locked)
 Test(engine_privileges, with_nvidias_driver_the_limit_stays)
 {
 	make_devices("nvidiactl");
-	int result = in_child(locked_mib);
+	int result = privileges_in_child(locked_mib);
 	remove_devices("nvidiactl");
 	if (result == CANNOT_SET)
 		cr_skip_test("SKIPPED: this user's limit is low already");

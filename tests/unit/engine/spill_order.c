@@ -29,7 +29,7 @@ static int choose(struct world *world, uint64_t owner, bool *waits)
 	return entry ? (int)(entry - world->entries) : -1;
 }
 
-static void clear(struct world *world)
+static void spill_order_remove_all(struct world *world)
 {
 	for (uint32_t i = 0; i < 8; i++)
 		spill_order_leave(&world->order, &world->entries[i]);
@@ -56,7 +56,7 @@ Test(spill, TG15_of_one_holder_the_least_recently_used)
 		if (chosen >= 0)
 			spill_order_leave(&world.order, &world.entries[chosen]);
 	}
-	clear(&world);
+	spill_order_remove_all(&world);
 }
 
 Test(spill, TG15_first_of_those_with_more_than_their_part_then_ones_own_then_anybodys)
@@ -88,7 +88,7 @@ Test(spill, TG15_first_of_those_with_more_than_their_part_then_ones_own_then_any
 	/* A third session has a part, too. */
 	spill_order_unmark(&world.order);
 	cr_expect(eq(int, choose(&world, 3, &waits), 0));
-	clear(&world);
+	spill_order_remove_all(&world);
 }
 
 /* Three are used repeatedly, in one order: the one that was used last is needed last. One that was
@@ -112,7 +112,7 @@ Test(spill, TG15_what_is_used_again_and_again_goes_when_it_is_needed_last)
 	for (uint32_t i = 0; i < 20; i++)
 		use_entry(&world, 1 + i % 2);
 	cr_expect(eq(int, choose(&world, 1, &waits), 0));
-	clear(&world);
+	spill_order_remove_all(&world);
 }
 
 Test(spill, TG15_what_stands_in_line_goes_last_and_nobodys_ahead_of_those_who_need_it_sooner)
@@ -144,5 +144,5 @@ Test(spill, TG15_what_stands_in_line_goes_last_and_nobodys_ahead_of_those_who_ne
 	enter(&world, 5, 3, 1000);
 	cr_expect(eq(ptr, spill_order_choose_ahead(&world.order, (void *)3, 1), &world.entries[5]));
 	spill_order_leave(&world.order, &world.entries[5]);
-	clear(&world);
+	spill_order_remove_all(&world);
 }

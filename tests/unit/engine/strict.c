@@ -67,7 +67,7 @@ static void install_first(void)
 		_exit(NO_FILTER);
 }
 
-static int open_devices(void)
+static int strict_open_devices(void)
 {
 	strict_devices_opened(&engine);
 	long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -77,7 +77,7 @@ static int open_devices(void)
 }
 
 /* Runs `child` in a separate process with its standard error in error_text. Returns its result. */
-static int in_child(int (*child)(void))
+static int strict_in_child(int (*child)(void))
 {
 	int pipes[2], status = 0;
 	ssize_t count, used = 0;
@@ -103,14 +103,14 @@ static int honest(void)
 	install_first();
 	if (strict_state(&engine) != SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_START)
 		return ENDED;
-	int result = open_devices();
+	int result = strict_open_devices();
 	return strict_state(&engine) == SYCL__V1__FILTER_STATE__FILTER_STATE_STRICT ? result
 										    : ENDED;
 }
 
 Test(engine_strict, processes_are_forbidden_once_devices_are_open)
 {
-	cr_expect(eq(int, in_child(honest), MAY_NOT_FORK));
+	cr_expect(eq(int, strict_in_child(honest), MAY_NOT_FORK));
 	cr_expect(eq(str, error_text, ""));
 }
 
@@ -118,7 +118,7 @@ static int with_a_driver_that_forks(void)
 {
 	needs_no_processes = false;
 	install_first();
-	int result = open_devices();
+	int result = strict_open_devices();
 	return strict_state(&engine) == SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_DRIVER ? result
 											  : ENDED;
 }
@@ -127,7 +127,7 @@ static int with_the_setting(void)
 {
 	engine.options.filter_is_basic = true;
 	install_first();
-	int result = open_devices();
+	int result = strict_open_devices();
 	return strict_state(&engine) == SYCL__V1__FILTER_STATE__FILTER_STATE_BASIC_SETTING ? result
 											   : ENDED;
 }
@@ -140,9 +140,9 @@ static int without_filters(void)
 
 Test(engine_strict, reports_say_why_processes_are_not_forbidden)
 {
-	cr_expect(eq(int, in_child(with_a_driver_that_forks), MAY_FORK));
-	cr_expect(eq(int, in_child(with_the_setting), MAY_FORK));
-	cr_expect(eq(int, in_child(without_filters), MAY_FORK));
+	cr_expect(eq(int, strict_in_child(with_a_driver_that_forks), MAY_FORK));
+	cr_expect(eq(int, strict_in_child(with_the_setting), MAY_FORK));
+	cr_expect(eq(int, strict_in_child(without_filters), MAY_FORK));
 }
 
 /* Two rendezvous: the filter is set, and the thread may end. */
@@ -166,7 +166,7 @@ static int beside_a_filtered_thread(void)
 	    pthread_create(&thread, NULL, filter_itself, &rendezvous) != 0)
 		return NO_FILTER;
 	(void)pthread_barrier_wait(&rendezvous);
-	int result = open_devices();
+	int result = strict_open_devices();
 	(void)pthread_barrier_wait(&rendezvous);
 	(void)pthread_join(thread, NULL);
 	return result;
@@ -174,7 +174,7 @@ static int beside_a_filtered_thread(void)
 
 Test(engine_strict, an_engine_ends_if_a_thread_has_a_filter_of_its_own)
 {
-	cr_expect(eq(int, in_child(beside_a_filtered_thread), ENDED));
+	cr_expect(eq(int, strict_in_child(beside_a_filtered_thread), ENDED));
 	cr_expect(strstr(error_text, "page: cannot forbid processes: a thread has set a filter"),
 		  "%s", error_text);
 	cr_expect(strstr(error_text, "sycl-engine: cannot forbid processes: a thread"), "%s",
@@ -202,7 +202,7 @@ static int with_a_refused_filter(void)
 {
 	install_first();
 	answer_seccomp(refusal);
-	return open_devices();
+	return strict_open_devices();
 }
 
 /* EINVAL and ENOSYS are also the answers of a kernel without filters. */
@@ -211,7 +211,7 @@ Test(engine_strict, an_engine_ends_if_the_filter_is_refused)
 	static const int errors[] = {EINVAL, ENOSYS, ENOMEM, EACCES};
 	for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
 		refusal = errors[i];
-		cr_expect(eq(int, in_child(with_a_refused_filter), ENDED), "%s",
+		cr_expect(eq(int, strict_in_child(with_a_refused_filter), ENDED), "%s",
 			  strerror(errors[i]));
 		cr_expect(strstr(error_text, "page: cannot forbid processes: "), "%s: \"%s\"",
 			  strerror(errors[i]), error_text);
@@ -221,7 +221,7 @@ Test(engine_strict, an_engine_ends_if_the_filter_is_refused)
 Test(engine_strict, an_engine_ends_if_its_devices_cannot_be_listed)
 {
 	discover_error = -ENOMEM;
-	cr_expect(eq(int, in_child(honest), ENDED));
+	cr_expect(eq(int, strict_in_child(honest), ENDED));
 	cr_expect(strstr(error_text, "page: cannot forbid processes: its devices"), "%s",
 		  error_text);
 }
@@ -230,7 +230,7 @@ Test(engine_strict, an_engine_ends_if_its_devices_cannot_be_listed)
 static int on_an_old_kernel(void)
 {
 	answer_seccomp(refusal);
-	return engine_filter_install() == -ENOSYS ? open_devices() : NO_FILTER;
+	return engine_filter_install() == -ENOSYS ? strict_open_devices() : NO_FILTER;
 }
 
 Test(engine_strict, it_goes_on_where_the_kernel_has_no_filters)
@@ -238,7 +238,7 @@ Test(engine_strict, it_goes_on_where_the_kernel_has_no_filters)
 	static const int errors[] = {EINVAL, ENOSYS};
 	for (unsigned i = 0; i < sizeof(errors) / sizeof(*errors); i++) {
 		refusal = errors[i];
-		cr_expect(eq(int, in_child(on_an_old_kernel), MAY_FORK));
+		cr_expect(eq(int, strict_in_child(on_an_old_kernel), MAY_FORK));
 		cr_expect(eq(str, error_text, ""));
 	}
 }
@@ -253,12 +253,12 @@ static int with_a_bad_start(void)
 Test(engine_strict, the_first_filter_is_needed_where_the_kernel_has_filters)
 {
 	refusal = ENOMEM;
-	cr_expect(eq(int, in_child(with_a_bad_start), ENDED));
+	cr_expect(eq(int, strict_in_child(with_a_bad_start), ENDED));
 }
 
 Test(engine_strict, it_goes_on_where_the_operator_leaves_processes_to_drivers)
 {
 	engine.options.filter_is_basic = true;
-	cr_expect(eq(int, in_child(beside_a_filtered_thread), MAY_FORK));
+	cr_expect(eq(int, strict_in_child(beside_a_filtered_thread), MAY_FORK));
 	cr_expect(eq(str, error_text, ""));
 }

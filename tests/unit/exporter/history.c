@@ -11,12 +11,12 @@ TestSuite(exporter_history, .timeout = 20);
 
 static struct history history;
 
-static void begin(void)
+static void exporter_history_begin(void)
 {
 	cr_assert(eq(int, history_init(&history), 0));
 }
 
-static void end(void)
+static void exporter_history_end(void)
 {
 	history_fini(&history);
 }
@@ -29,7 +29,8 @@ static const struct history_row *row_of(const struct history_point *point, uint3
 	return NULL;
 }
 
-Test(exporter_history, a_point_has_what_was_used_in_it, .init = begin, .fini = end)
+Test(exporter_history, a_point_has_what_was_used_in_it, .init = exporter_history_begin,
+     .fini = exporter_history_end)
 {
 	struct sample *sample = answers_sample();
 	history_add(&history, sample);
@@ -49,7 +50,8 @@ Test(exporter_history, a_point_has_what_was_used_in_it, .init = begin, .fini = e
 	cr_expect(eq(u64, line->rows[0].busy_ns, SECOND_NS / 2));
 }
 
-Test(exporter_history, a_counter_that_went_back_has_begun_anew, .init = begin, .fini = end)
+Test(exporter_history, a_counter_that_went_back_has_begun_anew, .init = exporter_history_begin,
+     .fini = exporter_history_end)
 {
 	struct sample *sample = answers_sample();
 	history_add(&history, sample);
@@ -58,7 +60,8 @@ Test(exporter_history, a_counter_that_went_back_has_begun_anew, .init = begin, .
 	cr_expect(eq(u64, row_of(history_point_at(&history, 0), ALICE)->busy_ns, 100000000));
 }
 
-Test(exporter_history, another_service_and_a_long_pause_are_gaps, .init = begin, .fini = end)
+Test(exporter_history, another_service_and_a_long_pause_are_gaps, .init = exporter_history_begin,
+     .fini = exporter_history_end)
 {
 	struct sample *sample = answers_sample();
 	history_add(&history, sample);
@@ -73,7 +76,8 @@ Test(exporter_history, another_service_and_a_long_pause_are_gaps, .init = begin,
 	cr_expect(eq(ptr, (void *)history_sample_at(&history, 0), NULL));
 }
 
-Test(exporter_history, both_rings_stay_as_large_as_they_are, .init = begin, .fini = end)
+Test(exporter_history, both_rings_stay_as_large_as_they_are, .init = exporter_history_begin,
+     .fini = exporter_history_end)
 {
 	struct sample *sample = answers_sample();
 	for (unsigned i = 0; i < HISTORY_POINTS + 20; i++) {
@@ -110,7 +114,8 @@ static void make_crowd(Sycl__V1__AdminReply *reply, unsigned count)
 	reply->n_account_rows = count;
 }
 
-Test(exporter_history, idle_users_take_no_row_of_a_point, .init = begin, .fini = end)
+Test(exporter_history, idle_users_take_no_row_of_a_point, .init = exporter_history_begin,
+     .fini = exporter_history_end)
 {
 	struct sample *sample = answers_sample();
 	make_crowd(sample->by_user.reply, HISTORY_ROWS + 10);
@@ -126,7 +131,8 @@ Test(exporter_history, idle_users_take_no_row_of_a_point, .init = begin, .fini =
 
 /* A user had no place before and gets this row. The user's earlier use is not part of this
  * point. */
-Test(exporter_history, a_counter_that_had_no_room_begins_where_it_is, .init = begin, .fini = end)
+Test(exporter_history, a_counter_that_had_no_room_begins_where_it_is,
+     .init = exporter_history_begin, .fini = exporter_history_end)
 {
 	struct sample *sample = answers_sample();
 	make_crowd(sample->by_user.reply, CROWD);

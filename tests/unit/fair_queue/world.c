@@ -113,7 +113,7 @@ static void begin_some(struct world *world, bool best_effort)
 	}
 }
 
-static void world_begin(struct world *world)
+static void queue_world_begin(struct world *world)
 {
 	if (world->whole) {
 		begin_whole(world);
@@ -185,7 +185,7 @@ void world_run(struct world *world, uint64_t until_ns)
 		fair_queue_step(&world->queue, world->now_ns, &decisions);
 		for (uint32_t i = 0; i < decisions.count; i++)
 			world_send(world, (struct world_group *)(void *)decided[i]);
-		world_begin(world);
+		queue_world_begin(world);
 		if (world->queue.promised_bytes > world->most_promised_bytes)
 			world->most_promised_bytes = world->queue.promised_bytes;
 		if (world->queue.all.weight_ns > world->longest_in_flight_ns)

@@ -51,7 +51,7 @@ static CUresult launch_increment(struct scene *scene, CUstream stream)
 					       parameters, NULL);
 }
 
-static uint32_t first_word(struct scene *scene)
+static uint32_t fake_driver_first_word(struct scene *scene)
 {
 	uint32_t word = 0;
 
@@ -74,11 +74,11 @@ Test(cuda_double, a_held_stream_holds_nobody_else)
 	hold_fill(&scene);
 	OK(launch_fill(&scene, scene.driver.stream, 40));
 	OK(launch_increment(&scene, scene.driver.stream));
-	cr_assert_eq(first_word(&scene), 41);
+	cr_assert_eq(fake_driver_first_word(&scene), 41);
 	cr_assert_eq(scene.driver.cu.cuStreamQuery(scene.other), CUDA_ERROR_NOT_READY);
 	driver_command(&scene.driver, "gate open fill_u32");
 	OK(scene.driver.cu.cuStreamSynchronize(scene.other));
-	cr_assert_eq(first_word(&scene), 1);
+	cr_assert_eq(fake_driver_first_word(&scene), 1);
 	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
 	cr_assert_eq(driver_count(&scene.driver, "implicit_sync"), 0);
 }
@@ -101,7 +101,7 @@ Test(cuda_double, B9_events_order_streams_and_keep_what_was_recorded)
 	cr_assert_eq(scene.driver.cu.cuEventQuery(event), CUDA_ERROR_NOT_READY);
 	driver_command(&scene.driver, "gate open fill_u32");
 	OK(scene.driver.cu.cuEventSynchronize(event));
-	cr_assert_eq(first_word(&scene), 2);
+	cr_assert_eq(fake_driver_first_word(&scene), 2);
 	OK(scene.driver.cu.cuEventDestroy(event));
 }
 
@@ -147,7 +147,7 @@ Test(cuda_double, words_are_written_after_what_came_before)
 	cr_assert_eq(scene.driver.cu.cuStreamQuery(scene.driver.stream), CUDA_ERROR_NOT_READY);
 	__atomic_store_n(words + 1, 4, __ATOMIC_SEQ_CST);
 	OK(scene.driver.cu.cuStreamSynchronize(scene.driver.stream));
-	cr_assert_eq(first_word(&scene), 2);
+	cr_assert_eq(fake_driver_first_word(&scene), 2);
 }
 
 Test(cuda_double, updates_of_a_graph_touch_later_launches_only)
@@ -177,9 +177,9 @@ Test(cuda_double, updates_of_a_graph_touch_later_launches_only)
 	value = 20;
 	OK(scene.driver.cu.cuGraphExecKernelNodeSetParams(exec, node, &kernel));
 	driver_command(&scene.driver, "gate open fill_u32");
-	cr_assert_eq(first_word(&scene), 10);
+	cr_assert_eq(fake_driver_first_word(&scene), 10);
 	OK(scene.driver.cu.cuGraphLaunch(exec, scene.driver.stream));
-	cr_assert_eq(first_word(&scene), 20);
+	cr_assert_eq(fake_driver_first_word(&scene), 20);
 	/* According to the guide a memset node takes no memory of a pool. */
 	const CUDA_MEMSET_NODE_PARAMS set = {
 		.dst = scene.memory, .value = 1, .elementSize = 4, .width = 1, .height = 1};
@@ -203,9 +203,9 @@ Test(cuda_double, B9_lazy_streams_keep_what_is_promised_and_nothing_else)
 		OK(launch_fill(&scene, scene.driver.stream, 10));
 		OK(scene.driver.cu.cuStreamSynchronize(scene.driver.stream));
 		OK(launch_increment(&scene, scene.other)); /* it is not waited for */
-		late += first_word(&scene) == 10;
+		late += fake_driver_first_word(&scene) == 10;
 		OK(scene.driver.cu.cuStreamSynchronize(scene.other));
-		cr_assert_eq(first_word(&scene), 11);
+		cr_assert_eq(fake_driver_first_word(&scene), 11);
 	}
 	cr_assert_gt(late, 20, "%u", late);
 	cr_assert_lt(late, 180, "%u", late);
@@ -216,7 +216,7 @@ Test(cuda_double, B9_lazy_streams_keep_what_is_promised_and_nothing_else)
 		OK(scene.driver.cu.cuEventRecord(event, scene.other));
 		OK(scene.driver.cu.cuStreamWaitEvent(scene.driver.stream, event, 0));
 		OK(launch_increment(&scene, scene.driver.stream));
-		cr_assert_eq(first_word(&scene), i + 1);
+		cr_assert_eq(fake_driver_first_word(&scene), i + 1);
 	}
 	OK(scene.driver.cu.cuEventDestroy(event));
 	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);

@@ -23,7 +23,7 @@ static void open_graph_scene(struct scene *scene)
 	OK(scene->driver.cu.cuGraphCreate(&scene->graph, 0));
 }
 
-static void set(struct scene *scene, CUdeviceptr memory, uint32_t value)
+static void fake_graphs_fill_memory(struct scene *scene, CUdeviceptr memory, uint32_t value)
 {
 	OK(scene->driver.cu.cuMemsetD32Async(memory, value, WORDS, scene->driver.stream));
 	OK(scene->driver.cu.cuStreamSynchronize(scene->driver.stream));
@@ -42,8 +42,8 @@ static CUDA_MEMCPY3D row(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 	return copy;
 }
 
-static CUgraphNode add_copy(struct scene *scene, const CUDA_MEMCPY3D *copy,
-			    const CUgraphNode *after)
+static CUgraphNode fake_graphs_add_copy(struct scene *scene, const CUDA_MEMCPY3D *copy,
+					const CUgraphNode *after)
 {
 	CUgraphNode node = NULL;
 
@@ -79,17 +79,17 @@ Test(cuda_double_graphs, B9_only_edges_order_nodes)
 	const CUdeviceptr third = driver_memory(&scene.driver, WORDS * 4);
 	const CUDA_MEMCPY3D first = row(scene.to, scene.from, 16),
 			    second = row(scene.to, third, 16);
-	set(&scene, scene.from, 1);
-	set(&scene, third, 2);
-	CUgraphNode node = add_copy(&scene, &first, NULL);
-	(void)add_copy(&scene, &second, NULL);
+	fake_graphs_fill_memory(&scene, scene.from, 1);
+	fake_graphs_fill_memory(&scene, third, 2);
+	CUgraphNode node = fake_graphs_add_copy(&scene, &first, NULL);
+	(void)fake_graphs_add_copy(&scene, &second, NULL);
 	CUgraphExec loose = instantiate(&scene, scene.graph);
 	cr_assert_eq(run_executable(&scene, loose, scene.to), 1);
 	OK(scene.driver.cu.cuGraphExecDestroy(loose));
 	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
 	OK(scene.driver.cu.cuGraphCreate(&scene.graph, 0));
-	node = add_copy(&scene, &first, NULL);
-	(void)add_copy(&scene, &second, &node);
+	node = fake_graphs_add_copy(&scene, &first, NULL);
+	(void)fake_graphs_add_copy(&scene, &second, &node);
 	CUgraphExec ordered = instantiate(&scene, scene.graph);
 	cr_assert_eq(run_executable(&scene, ordered, scene.to), 2);
 	OK(scene.driver.cu.cuGraphExecDestroy(ordered));
@@ -109,9 +109,9 @@ Test(cuda_double_graphs, executables_change_rows_alone)
 	OK(scene.driver.cu.cuMemHostAlloc((void **)&host, 4096, CU_MEMHOSTALLOC_PORTABLE));
 	host[0] = 99;
 	CUDA_MEMCPY3D copy = row(scene.to, scene.from, 16), box = copy, up = copy;
-	CUgraphNode node = add_copy(&scene, &copy, NULL);
+	CUgraphNode node = fake_graphs_add_copy(&scene, &copy, NULL);
 	CUgraphExec executable = instantiate(&scene, scene.graph);
-	set(&scene, scene.from, 5);
+	fake_graphs_fill_memory(&scene, scene.from, 5);
 	cr_assert_eq(run_executable(&scene, executable, scene.to), 5);
 	copy = row(scene.to + 128, scene.from, 64);
 	OK(scene.driver.cu.cuGraphExecMemcpyNodeSetParams(executable, node, &copy,
@@ -139,13 +139,13 @@ Test(cuda_double_graphs, L14_a_child_is_a_copy)
 
 	open_graph_scene(&scene);
 	const CUDA_MEMCPY3D copy = row(scene.to, scene.from, 16);
-	(void)add_copy(&scene, &copy, NULL);
+	(void)fake_graphs_add_copy(&scene, &copy, NULL);
 	OK(scene.driver.cu.cuGraphCreate(&outer, 0));
 	OK(scene.driver.cu.cuGraphAddChildGraphNode(&node, outer, NULL, 0, scene.graph));
 	OK(scene.driver.cu.cuGraphDestroy(scene.graph));
 	CUgraphExec executable = instantiate(&scene, outer);
 	OK(scene.driver.cu.cuGraphDestroy(outer));
-	set(&scene, scene.from, 8);
+	fake_graphs_fill_memory(&scene, scene.from, 8);
 	cr_assert_eq(run_executable(&scene, executable, scene.to), 8);
 	OK(scene.driver.cu.cuGraphExecDestroy(executable));
 	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
@@ -162,7 +162,7 @@ Test(cuda_double_graphs, K20_captures_become_nodes)
 	open_graph_scene(&scene);
 	CUstream stream = scene.driver.stream;
 	CUgraph ended = NULL;
-	set(&scene, scene.to, 1);
+	fake_graphs_fill_memory(&scene, scene.to, 1);
 	OK(scene.driver.cu.cuStreamBeginCaptureToGraph(stream, scene.graph, NULL, NULL, 0,
 						       CU_STREAM_CAPTURE_MODE_GLOBAL));
 	OK(scene.driver.cu.cuStreamIsCapturing(stream, &status));
@@ -252,8 +252,8 @@ static CUdeviceptr hand_on(struct scene *scene, CUgraph graph, size_t bytes, boo
 	scene->graph = graph;
 	const CUDA_MEMCPY3D in = row(parameters.dptr, scene->from, 64),
 			    out = row(scene->to, parameters.dptr, 64);
-	node = add_copy(scene, &in, &node);
-	node = add_copy(scene, &out, &node);
+	node = fake_graphs_add_copy(scene, &in, &node);
+	node = fake_graphs_add_copy(scene, &out, &node);
 	scene->graph = before;
 	if (frees)
 		OK(scene->driver.cu.cuGraphAddMemFreeNode(&node, graph, &node, 1, parameters.dptr));
@@ -277,7 +277,7 @@ Test(cuda_double_graphs, memory_of_a_graph_is_there_between_its_nodes)
 	open_graph_scene(&scene);
 	const CUdeviceptr memory = hand_on(&scene, scene.graph, 1 << 20, true);
 	CUgraphExec executable = instantiate(&scene, scene.graph);
-	set(&scene, scene.from, 4);
+	fake_graphs_fill_memory(&scene, scene.from, 4);
 	for (int i = 0; i < 3; i++)
 		cr_assert_eq(run_executable(&scene, executable, scene.to), 4);
 	cr_assert_eq(driver_count(&scene.driver, "misuse"), 0);
@@ -313,7 +313,7 @@ Test(cuda_double_graphs, what_was_not_freed_cannot_be_launched_again)
 	open_graph_scene(&scene);
 	(void)hand_on(&scene, scene.graph, 4096, false);
 	CUgraphExec executable = instantiate(&scene, scene.graph);
-	set(&scene, scene.from, 4);
+	fake_graphs_fill_memory(&scene, scene.from, 4);
 	cr_assert_eq(run_executable(&scene, executable, scene.to), 4);
 	cr_assert_eq(scene.driver.cu.cuGraphLaunch(executable, scene.driver.stream),
 		     CUDA_ERROR_INVALID_VALUE);
@@ -333,7 +333,7 @@ Test(cuda_double_graphs, a_trim_gives_back_what_no_launch_needs)
 	(void)hand_on(&scene, other, BYTES, true);
 	CUgraphExec first = instantiate(&scene, scene.graph), second = instantiate(&scene, other);
 	cr_assert_eq(kept(&scene), 0);
-	set(&scene, scene.from, 6);
+	fake_graphs_fill_memory(&scene, scene.from, 6);
 	cr_assert_eq(run_executable(&scene, first, scene.to), 6);
 	cr_assert_eq(run_executable(&scene, second, scene.to), 6);
 	cr_assert_eq(kept(&scene), BYTES, "one after the other they have the same");

@@ -16,7 +16,7 @@ struct scene {
 	uint32_t *host;     /* its first word; pinned */
 };
 
-static void scene_open(struct scene *scene)
+static void instant_scene_open(struct scene *scene)
 {
 	driver_open(&scene->driver);
 	scene->fill =
@@ -48,7 +48,7 @@ Test(cuda_double_instant, a_launch_is_counted_and_not_run)
 {
 	struct scene scene;
 
-	scene_open(&scene);
+	instant_scene_open(&scene);
 	fill(&scene, 40);
 	fill(&scene, 41);
 	OK(scene.driver.cu.cuStreamQuery(scene.driver.stream));
@@ -61,7 +61,7 @@ Test(cuda_double_instant, fills_and_written_values_are_there_at_once)
 {
 	struct scene scene;
 
-	scene_open(&scene);
+	instant_scene_open(&scene);
 	OK(scene.driver.cu.cuMemsetD32Async(scene.memory, 8, 1, scene.driver.stream));
 	cr_assert_eq(copied_word(&scene), 8);
 	OK(scene.driver.cu.cuStreamWriteValue32(scene.driver.stream, scene.memory, 9, 0));
@@ -73,7 +73,7 @@ Test(cuda_double_instant, what_stands_behind_a_wait_keeps_its_order)
 	struct scene scene;
 	CUstream other;
 
-	scene_open(&scene);
+	instant_scene_open(&scene);
 	OK(scene.driver.cu.cuStreamCreateWithPriority(&other, CU_STREAM_NON_BLOCKING, 0));
 	OK(scene.driver.cu.cuStreamWaitValue32(scene.driver.stream, scene.memory + 4, 1,
 					       CU_STREAM_WAIT_VALUE_EQ));
@@ -95,7 +95,7 @@ Test(cuda_double_instant, a_graph_does_all_but_its_kernels)
 	CUgraphExec executable;
 	uint32_t value = 40;
 
-	scene_open(&scene);
+	instant_scene_open(&scene);
 	void *parameters[] = {&scene.memory, &value};
 	OK(scene.driver.cu.cuStreamBeginCapture(scene.driver.stream,
 						CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));

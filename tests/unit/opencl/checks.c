@@ -38,7 +38,7 @@ static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, 
 	return (cl_mem)block;
 }
 
-static cl_int CL_API_CALL release_buffer(cl_mem buffer)
+static cl_int CL_API_CALL opencl_checks_release_buffer(cl_mem buffer)
 {
 	bytes_with_tables -= block_table((struct block *)buffer);
 	return CL_SUCCESS;
@@ -55,7 +55,7 @@ static cl_int CL_API_CALL set_argument(cl_kernel kernel, cl_uint index, size_t b
 }
 
 static const struct opencl_library library = {.CreateBuffer = create_buffer,
-					      .ReleaseMemObject = release_buffer,
+					      .ReleaseMemObject = opencl_checks_release_buffer,
 					      .SetKernelArg = set_argument};
 
 /* A launch of so many work-items, which stays in flight. */

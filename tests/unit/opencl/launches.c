@@ -73,7 +73,7 @@ static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, 
 	return refused.block ? NULL : (cl_mem)&refused;
 }
 
-static cl_int CL_API_CALL release_buffer(cl_mem buffer)
+static cl_int CL_API_CALL opencl_launches_release_buffer(cl_mem buffer)
 {
 	(void)buffer;
 	return CL_SUCCESS;
@@ -137,7 +137,7 @@ static const struct opencl_library library = {
 	.EnqueueFillBuffer = fill_buffer,
 	.EnqueueNDRangeKernel = launch,
 	.CreateBuffer = create_buffer,
-	.ReleaseMemObject = release_buffer,
+	.ReleaseMemObject = opencl_launches_release_buffer,
 	.SetKernelArg = set_argument,
 	.GetEventInfo = event_info,
 	.ReleaseEvent = release_event,

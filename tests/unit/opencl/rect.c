@@ -117,7 +117,7 @@ static int submit_box(enum backend_command_kind kind, uint64_t rows, cl_event *e
 }
 
 /* A wait here would be for all work of the lane. */
-static void expect_refused(enum backend_command_kind kind, unsigned sent)
+static void opencl_rect_expect_refused(enum backend_command_kind kind, unsigned sent)
 {
 	struct backend_fault fault = {.status = 0};
 	cl_event event = NULL;
@@ -133,23 +133,23 @@ static void expect_refused(enum backend_command_kind kind, unsigned sent)
 Test(opencl_rect, F8_a_box_of_which_nothing_was_sent_is_not_waited_for)
 {
 	driver.box = CL_INVALID_VALUE;
-	expect_refused(BACKEND_COMMAND_WRITE, 0);
+	opencl_rect_expect_refused(BACKEND_COMMAND_WRITE, 0);
 }
 
 Test(opencl_rect, F8_a_copy_of_which_nothing_was_sent_is_not_waited_for)
 {
-	expect_refused(BACKEND_COMMAND_COPY, 0);
+	opencl_rect_expect_refused(BACKEND_COMMAND_COPY, 0);
 }
 
 Test(opencl_rect, F8_rows_that_were_sent_before_a_refusal_end_with_the_event_of_the_last)
 {
 	driver.box = CL_INVALID_VALUE;
-	expect_refused(BACKEND_COMMAND_WRITE, 3);
+	opencl_rect_expect_refused(BACKEND_COMMAND_WRITE, 3);
 }
 
 Test(opencl_rect, F8_rows_of_a_copy_that_were_sent_before_a_refusal_end_with_the_event_of_the_last)
 {
-	expect_refused(BACKEND_COMMAND_COPY, 3);
+	opencl_rect_expect_refused(BACKEND_COMMAND_COPY, 3);
 }
 
 Test(opencl_rect, F8_a_box_of_very_many_rows_is_refused_rather_than_sent_row_by_row)

@@ -35,7 +35,7 @@ struct command {
 	uint64_t converted_start_ns, converted_end_ns;
 };
 
-static double part(struct machine *machine)
+static double timeline_random_fraction(struct machine *machine)
 {
 	machine->random = machine->random * 6364136223846793005ull + 1442695040888963407ull;
 	return (double)(machine->random >> 11) / 9007199254740992.0;
@@ -44,13 +44,13 @@ static double part(struct machine *machine)
 /* At least this long, mostly not much longer, sometimes a lot. */
 static uint64_t jitter(struct machine *machine, double least_ns)
 {
-	double ns = least_ns * (1 - 0.3 * log(1.0 - part(machine)));
-	if (part(machine) < 0.02)
-		ns += 100000.0 * part(machine);
+	double ns = least_ns * (1 - 0.3 * log(1.0 - timeline_random_fraction(machine)));
+	if (timeline_random_fraction(machine) < 0.02)
+		ns += 100000.0 * timeline_random_fraction(machine);
 	return (uint64_t)ns;
 }
 
-static uint64_t device_time(const struct machine *machine, uint64_t host_ns)
+static uint64_t opencl_timeline_device_time(const struct machine *machine, uint64_t host_ns)
 {
 	int64_t passed = (int64_t)(host_ns - machine->since_ns);
 	uint64_t ns = machine->since_device +
@@ -114,9 +114,10 @@ static void see(struct machine *machine, struct command *command)
 {
 	if (machine->now_ns < command->end_ns)
 		machine->now_ns = command->end_ns + jitter(machine, 3000);
-	const struct opencl_stamps stamps = {command->submit_ns, machine->now_ns,
-					     device_time(machine, command->start_ns),
-					     device_time(machine, command->end_ns)};
+	const struct opencl_stamps stamps = {
+		command->submit_ns, machine->now_ns,
+		opencl_timeline_device_time(machine, command->start_ns),
+		opencl_timeline_device_time(machine, command->end_ns)};
 	machine->contradictions += !opencl_timeline_update(&machine->timeline, &stamps);
 	uint64_t start = opencl_timeline_host(&machine->timeline, stamps.start);
 	uint64_t end = opencl_timeline_host(&machine->timeline, stamps.end);
@@ -207,7 +208,7 @@ Test(opencl_timeline, H4_lanes_go_together)
 	for (unsigned i = 0; i < COUNT; i += 9) {
 		for (unsigned k = 0; k < 9; k++)
 			commands[i + k] = submit_timed(&machine, k % LANES, (1 + k) * 10 * US);
-		machine.now_ns += (uint64_t)(part(&machine) * 300e3);
+		machine.now_ns += (uint64_t)(timeline_random_fraction(&machine) * 300e3);
 		for (unsigned lane = LANES;
 		     lane-- > 0;) /* one lane after the other, the last one first */
 			for (unsigned k = lane; k < 9; k += LANES)
@@ -247,7 +248,7 @@ Test(opencl_timeline, H3_a_rate_that_changes_is_followed)
 	struct machine machine;
 	open_machine(&machine, 5 * SECOND, 1e-5, 32);
 	run_machine(&machine, 2000, 20000, 10 * MS);
-	set_device(&machine, device_time(&machine, machine.now_ns), 3e-4);
+	set_device(&machine, opencl_timeline_device_time(&machine, machine.now_ns), 3e-4);
 	clear_errors(&machine);
 	run_machine(&machine, 2000, 20000, 10 * MS);
 	/* Until the bounds had no room left, drift could not be distinguished from delay. */
@@ -269,7 +270,9 @@ Test(opencl_timeline, H3_a_clock_that_was_set_is_followed_at_once)
 		struct machine machine;
 		open_machine(&machine, 1ull << 50, 2e-5, 32);
 		run_machine(&machine, 500, 20000, MS);
-		set_device(&machine, device_time(&machine, machine.now_ns) + (uint64_t)jumps[i],
+		set_device(&machine,
+			   opencl_timeline_device_time(&machine, machine.now_ns) +
+				   (uint64_t)jumps[i],
 			   2e-5);
 		clear_errors(&machine);
 		run_machine(&machine, 500, 20000, MS);
@@ -286,7 +289,7 @@ Test(opencl_timeline, H4_close_readings_make_close_times)
 	struct machine machine;
 	open_machine(&machine, 3 * SECOND, 4e-5, 1);
 	for (unsigned i = 0; i < 2000; i++) {
-		uint64_t stamp = device_time(&machine, machine.now_ns + 20);
+		uint64_t stamp = opencl_timeline_device_time(&machine, machine.now_ns + 20);
 		const struct opencl_stamps reading = {machine.now_ns, machine.now_ns + 50, stamp,
 						      stamp};
 		cr_assert(opencl_timeline_update(&machine.timeline, &reading));
@@ -319,11 +322,11 @@ Test(opencl_timeline, what_is_seen_late_tells_nothing_new)
 {
 	struct machine machine;
 	open_machine(&machine, 9 * SECOND, 0.0, 1);
-	uint64_t device_ns = device_time(&machine, machine.now_ns);
+	uint64_t device_ns = opencl_timeline_device_time(&machine, machine.now_ns);
 	cr_assert(
 		not(opencl_timeline_covers(&machine.timeline, device_ns, machine.now_ns + SECOND)));
 	run_machine(&machine, 100, 20000, MS);
-	device_ns = device_time(&machine, machine.now_ns);
+	device_ns = opencl_timeline_device_time(&machine, machine.now_ns);
 	cr_assert(opencl_timeline_covers(&machine.timeline, device_ns, machine.now_ns + MS));
 	cr_assert(not(opencl_timeline_covers(&machine.timeline, device_ns, machine.now_ns)));
 }

@@ -44,7 +44,7 @@ static void finish_account(void)
 }
 
 /* Submits a kernel that waits for the gate and has the buffer. */
-static void hold_words(uint32_t mode, struct probe *probe)
+static void account_hold_words(uint32_t mode, struct probe *probe)
 {
 	struct use use = {.words = &x, .mode = mode};
 	(void)harness_hold(&h, 0, 1, &use, 1, probe);
@@ -73,7 +73,7 @@ Test(account, B12_a_buffer_named_a_thousand_times_is_waited_for_once)
 	enum { READERS = 40 };
 	static struct probe holder, readers[READERS], writer;
 	open_account(16u << 20);
-	hold_words(ACCESS_MODE_READ_WRITE, &holder);
+	account_hold_words(ACCESS_MODE_READ_WRITE, &holder);
 	for (uint32_t i = 0; i < READERS; i++)
 		cr_assert(
 			zero(int, submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &readers[i])),
@@ -98,7 +98,7 @@ Test(account, N6_what_has_no_room_is_refused_and_has_when_others_are_over)
 	uint32_t taken = 0;
 	int result = 0;
 	open_account(1u << 20);
-	hold_words(ACCESS_MODE_READ_WRITE, &holder);
+	account_hold_words(ACCESS_MODE_READ_WRITE, &holder);
 	while (taken < 64 &&
 	       (result = submit_repeated(ACCESS_MODE_READ, REQUIREMENTS_MAX, &readers[taken])) == 0)
 		taken++;
@@ -118,12 +118,12 @@ Test(account, N6_a_reader_needs_no_room_for_the_readers_before_it)
 	enum { READERS = 200 };
 	static struct probe holder, readers[READERS], last;
 	open_account(16u << 20);
-	hold_words(ACCESS_MODE_READ_WRITE, &holder);
+	account_hold_words(ACCESS_MODE_READ_WRITE, &holder);
 	for (uint32_t i = 0; i < READERS; i++)
-		hold_words(ACCESS_MODE_READ, &readers[i]);
+		account_hold_words(ACCESS_MODE_READ, &readers[i]);
 	/* This is enough for one more, but not for an edge from each. */
 	sched_account_change(h.account, sched_account_bytes(h.account) + (8u << 10));
-	hold_words(ACCESS_MODE_READ, &last);
+	account_hold_words(ACCESS_MODE_READ, &last);
 	fake_gate_open(1);
 	cr_assert(harness_settle(&h));
 	harness_expect_success(&h, &last);
@@ -140,7 +140,7 @@ Test(account, D6_N6_a_host_access_released_early_counts_until_its_turn)
 	uint32_t taken = 0;
 	int result = 0;
 	open_account(1u << 20);
-	hold_words(ACCESS_MODE_READ_WRITE, &holder);
+	account_hold_words(ACCESS_MODE_READ_WRITE, &holder);
 	for (; taken < MOST; taken++) {
 		struct task *task;
 		result = host_access_submit(h.scheduler, &part, h.account, &accesses[taken], &task);

@@ -78,8 +78,8 @@ static void submit_for(struct sched_account *session, uint32_t us, struct probe 
 	(void)submit_after(session, us, NULL, probe);
 }
 
-static void submit_many(struct sched_account *session, uint32_t us, uint32_t count,
-			struct probe *probes)
+static void admission_submit_many(struct sched_account *session, uint32_t us, uint32_t count,
+				  struct probe *probes)
 {
 	for (uint32_t i = 0; i < count; i++)
 		submit_for(session, us, &probes[i]);
@@ -95,7 +95,7 @@ static void submit_chain(struct sched_account *session, uint32_t us, uint32_t co
 }
 
 /* Both sessions have used the device, and their commands have estimates. */
-static void meet(uint32_t first_us, uint32_t second_us)
+static void admission_use_device_from_both(uint32_t first_us, uint32_t second_us)
 {
 	for (uint32_t i = 0; i < 8; i++) {
 		submit_for(first, first_us, &asked);
@@ -105,7 +105,7 @@ static void meet(uint32_t first_us, uint32_t second_us)
 	}
 }
 
-static uint32_t count_sent(void)
+static uint32_t admission_count_sent(void)
 {
 	char *text = scheduler_dump(h.scheduler);
 	uint32_t count = 0;
@@ -148,7 +148,7 @@ static uint32_t part_of_second(uint32_t first_us, uint32_t first_count, uint32_t
 
 Test(admission, who_is_alone_is_not_asked)
 {
-	submit_many(first, 10, 500, firsts);
+	admission_submit_many(first, 10, 500, firsts);
 	cr_assert(harness_settle(&h));
 	expect_all(firsts, 500, STATUS_SUCCESS);
 	cr_expect(eq(u64, harness_counters(&h).fair_queue_bypassed, 500));
@@ -159,10 +159,10 @@ Test(admission, who_is_alone_is_not_asked)
 Test(admission, TG11_weights_3_to_1_are_shares_of_the_devices_time)
 {
 	cr_assert(zero(int, sched_account_rank(first, FAIR_QUEUE_NORMAL, 300)));
-	meet(100, 50);
+	admission_use_device_from_both(100, 50);
 	fake_device_gate_close(0);
-	submit_many(first, 100, 1500, firsts);
-	submit_many(second, 50, 2500, seconds);
+	admission_submit_many(first, 100, 1500, firsts);
+	admission_submit_many(second, 50, 2500, seconds);
 	fake_device_gate_open(0);
 	uint32_t part = part_of_second(100, 1500, 50, 2500);
 	cr_expect(ge(u32, part, 300), "%u", part);
@@ -174,10 +174,10 @@ Test(admission, TG11_weights_3_to_1_are_shares_of_the_devices_time)
 
 Test(admission, TG11_equal_weights_are_equal_times_whatever_the_commands_take)
 {
-	meet(200, 20);
+	admission_use_device_from_both(200, 20);
 	fake_device_gate_close(0);
-	submit_many(first, 200, 250, firsts);
-	submit_many(second, 20, MANY, seconds);
+	admission_submit_many(first, 200, 250, firsts);
+	admission_submit_many(second, 20, MANY, seconds);
 	fake_device_gate_open(0);
 	uint32_t part = part_of_second(200, 250, 20, MANY);
 	cr_expect(ge(u32, part, 900), "%u", part);
@@ -190,7 +190,7 @@ Test(admission, TG11_equal_weights_are_equal_times_whatever_the_commands_take)
 Test(admission, TG11_shares_hold_for_queues_in_order_of_which_one_command_waits_at_a_time)
 {
 	cr_assert(zero(int, sched_account_rank(first, FAIR_QUEUE_NORMAL, 300)));
-	meet(50, 50);
+	admission_use_device_from_both(50, 50);
 	fake_device_gate_close(0);
 	submit_chain(first, 50, 1500, firsts);
 	submit_chain(second, 50, 1500, seconds);
@@ -207,15 +207,15 @@ Test(admission, TG11_shares_hold_for_queues_in_order_of_which_one_command_waits_
  * them when it returns. */
 Test(admission, TG11_who_is_alone_for_now_has_no_more_ahead_than_a_window)
 {
-	meet(200, 500);
-	submit_many(second, 500, 400, seconds);
+	admission_use_device_from_both(200, 500);
+	admission_submit_many(second, 500, 400, seconds);
 	cr_assert(harness_settle(&h));
 	uint64_t bypassed = harness_counters(&h).fair_queue_bypassed;
 	fake_device_gate_close(0);
 	submit_chain(second, 500, 60, firsts);
 	cr_expect(ge(u64, harness_counters(&h).fair_queue_bypassed - bypassed, 1), "it is alone");
-	cr_expect(le(u32, count_sent(), 6), "%u", count_sent());
-	cr_expect(ge(u32, count_sent(), 3), "%u", count_sent());
+	cr_expect(le(u32, admission_count_sent(), 6), "%u", admission_count_sent());
+	cr_expect(ge(u32, admission_count_sent(), 3), "%u", admission_count_sent());
 	submit_for(first, 200, &asked);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
@@ -227,13 +227,13 @@ Test(admission, TG11_who_is_alone_for_now_has_no_more_ahead_than_a_window)
 
 Test(admission, TG11_of_short_commands_who_is_alone_for_now_has_what_lanes_hold)
 {
-	meet(5, 5);
-	submit_many(second, 5, MANY, seconds);
-	submit_many(second, 500, 250, seconds);
-	submit_many(second, 5, MANY, seconds);
+	admission_use_device_from_both(5, 5);
+	admission_submit_many(second, 5, MANY, seconds);
+	admission_submit_many(second, 500, 250, seconds);
+	admission_submit_many(second, 5, MANY, seconds);
 	cr_assert(harness_settle(&h));
 	uint64_t admitted = harness_counters(&h).fair_queue_admitted;
-	submit_many(second, 5, MANY, seconds);
+	admission_submit_many(second, 5, MANY, seconds);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u64, harness_counters(&h).fair_queue_admitted, admitted));
 	finish_admission();
@@ -243,13 +243,13 @@ Test(admission, TG9_a_latency_command_finds_a_narrow_window_of_others_before_it)
 {
 	cr_assert(zero(int, sched_account_rank(first, FAIR_QUEUE_BEST_EFFORT, 100)));
 	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 100)));
-	meet(50, 50);
+	admission_use_device_from_both(50, 50);
 	fake_device_gate_close(0);
-	submit_many(first, 50, 500, firsts);
+	admission_submit_many(first, 50, 500, firsts);
 	/* Commands of 100 us together, and none that begins beyond that. */
-	cr_expect(eq(u32, count_sent(), 2));
+	cr_expect(eq(u32, admission_count_sent(), 2));
 	submit_for(second, 50, &asked);
-	cr_expect(eq(u32, count_sent(), 3));
+	cr_expect(eq(u32, admission_count_sent(), 3));
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	cr_expect(le(u32, count_before(firsts, 500, asked.order), 2));
@@ -260,22 +260,22 @@ Test(admission, TG9_a_latency_command_finds_a_narrow_window_of_others_before_it)
 Test(admission, TG9_others_leave_room_for_a_latency_session_that_is_silent)
 {
 	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 100)));
-	meet(50, 50);
+	admission_use_device_from_both(50, 50);
 	submit_for(first, 900 * US, &asked);
 	cr_assert(harness_settle(&h));
 	fake_device_gate_close(0);
-	submit_many(first, 50, 500, firsts);
-	cr_expect(eq(u32, count_sent(), 2));
+	admission_submit_many(first, 50, 500, firsts);
+	cr_expect(eq(u32, admission_count_sent(), 2));
 	finish_admission();
 }
 
 Test(admission, classes_below_have_their_least_part)
 {
 	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_BEST_EFFORT, 100)));
-	meet(100, 50);
+	admission_use_device_from_both(100, 50);
 	fake_device_gate_close(0);
-	submit_many(first, 100, 2000, firsts);
-	submit_many(second, 50, 400, seconds);
+	admission_submit_many(first, 100, 2000, firsts);
+	admission_submit_many(second, 50, 400, seconds);
 	fake_device_gate_open(0);
 	uint32_t part = part_of_second(100, 2000, 50, 400);
 	cr_expect(ge(u32, part, 10), "%u", part);
@@ -287,14 +287,15 @@ Test(admission, classes_below_have_their_least_part)
  * that fit a window. */
 Test(admission, TC8_a_quiet_sessions_command_does_not_wait_until_a_flood_is_over)
 {
-	meet(1, 1);
+	admission_use_device_from_both(1, 1);
 	fake_device_gate_close(0);
-	submit_many(first, 1, 1000, firsts);
-	uint32_t before = count_sent();
+	admission_submit_many(first, 1, 1000, firsts);
+	uint32_t before = admission_count_sent();
 	cr_expect(le(u32, before, WINDOW_US / 25));
 	submit_for(second, 1, &asked);
 	submit_for(second, 1, &seconds[0]);
-	cr_expect(eq(u32, count_sent(), before + 2), "at once, though the window is full");
+	cr_expect(eq(u32, admission_count_sent(), before + 2),
+		  "at once, though the window is full");
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	cr_expect(le(u32, count_before(firsts, 1000, seconds[0].order), before));
@@ -303,10 +304,10 @@ Test(admission, TC8_a_quiet_sessions_command_does_not_wait_until_a_flood_is_over
 
 Test(admission, a_class_and_a_weight_change_for_what_waits)
 {
-	meet(50, 50);
+	admission_use_device_from_both(50, 50);
 	fake_device_gate_close(0);
-	submit_many(first, 50, 500, firsts);
-	submit_many(second, 50, 500, seconds);
+	admission_submit_many(first, 50, 500, firsts);
+	admission_submit_many(second, 50, 500, seconds);
 	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 700)));
 	cr_expect(eq(int, sched_account_rank(second, FAIR_QUEUE_CLASSES, 100), -EINVAL));
 	cr_expect(eq(int, sched_account_rank(second, FAIR_QUEUE_NORMAL, 0), -EINVAL));
@@ -323,7 +324,7 @@ Test(admission, a_class_and_a_weight_change_for_what_waits)
 /* Failing does not give a session more than its share. */
 Test(admission, TG11_what_ran_and_failed_is_charged)
 {
-	meet(50, 50);
+	admission_use_device_from_both(50, 50);
 	fake_device_gate_close(0);
 	h.account = first;
 	struct launch fails = {.device = 0,
@@ -335,7 +336,7 @@ Test(admission, TG11_what_ran_and_failed_is_charged)
 	for (uint32_t i = 0; i < 1000; i++)
 		(void)harness_launch(&h, &fails, &firsts[i]);
 	h.account = NULL;
-	submit_many(second, 50, 3000, seconds);
+	admission_submit_many(second, 50, 3000, seconds);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	uint32_t beside = count_before(seconds, 3000, firsts[999].order);
@@ -350,7 +351,7 @@ Test(admission, TG11_what_ran_and_failed_is_charged)
 Test(admission, what_fails_at_the_gate_is_told_once)
 {
 	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 100)));
-	meet(50, 50);
+	admission_use_device_from_both(50, 50);
 	fake_device_gate_close(0);
 	h.account = first;
 	struct launch fails = {.device = 0, .kernel = "fail", .items = 1, .home_lane = 1};
@@ -359,7 +360,7 @@ Test(admission, what_fails_at_the_gate_is_told_once)
 	struct task *last = submit_after(first, 50, failed, &firsts[0]);
 	for (uint32_t i = 1; i < 300; i++)
 		last = submit_after(first, 50, last, &firsts[i]);
-	submit_many(first, 50, 100, seconds);
+	admission_submit_many(first, 50, 100, seconds);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	expect_all(firsts, 300, STATUS_DEPENDENCY_FAILED);
@@ -370,13 +371,13 @@ Test(admission, what_fails_at_the_gate_is_told_once)
 
 Test(admission, a_lost_device_is_told_to_each_that_waits_at_its_gate_once)
 {
-	meet(50, 50);
+	admission_use_device_from_both(50, 50);
 	fake_device_gate_close(0);
 	h.account = first;
 	struct launch loses = {.device = 0, .kernel = "lose_device", .items = 1, .home_lane = 1};
 	(void)harness_launch(&h, &loses, &asked);
 	h.account = NULL;
-	submit_many(first, 50, 1000, firsts);
+	admission_submit_many(first, 50, 1000, firsts);
 	submit_chain(second, 50, 1000, seconds);
 	cr_expect(gt(u32, harness_counters(&h).fair_queue_waiting, 100));
 	fake_device_gate_open(0);
@@ -390,10 +391,10 @@ Test(admission, a_lost_device_is_told_to_each_that_waits_at_its_gate_once)
 /* The session's submitted commands run. After that the account has nothing left. */
 Test(admission, a_session_may_end_while_its_groups_wait)
 {
-	meet(50, 50);
+	admission_use_device_from_both(50, 50);
 	fake_device_gate_close(0);
-	submit_many(second, 50, 500, seconds);
-	submit_many(first, 50, 500, firsts);
+	admission_submit_many(second, 50, 500, seconds);
+	admission_submit_many(first, 50, 500, firsts);
 	second = sched_account_drop(second);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
@@ -406,17 +407,17 @@ Test(admission, a_session_may_end_while_its_groups_wait)
  * while. */
 Test(admission, what_is_overdue_holds_up_others_for_a_moment_only)
 {
-	meet(50, 50);
+	admission_use_device_from_both(50, 50);
 	fake_device_gate_close(0);
-	submit_many(first, 50, 500, firsts);
-	uint32_t before = count_sent();
+	admission_submit_many(first, 50, 500, firsts);
+	uint32_t before = admission_count_sent();
 	cr_expect(lt(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
 	for (uint32_t i = 0; i < 4; i++) {
 		uint64_t again = scheduler_again_ns(h.scheduler);
 		fake_clock(again + 1, 1);
 		harness_turn(&h);
 	}
-	cr_expect(gt(u32, count_sent(), before));
+	cr_expect(gt(u32, admission_count_sent(), before));
 	expect_all(firsts, 0, 0);
 	finish_admission();
 }
@@ -429,8 +430,8 @@ Test(admission, it_can_be_switched_off)
 						       .never_window = true},
 			     0);
 	cr_assert(zero(int, sched_account_rank(second, FAIR_QUEUE_LATENCY, 100)));
-	meet(50, 50);
-	submit_many(first, 50, 200, firsts);
+	admission_use_device_from_both(50, 50);
+	admission_submit_many(first, 50, 200, firsts);
 	cr_assert(harness_settle(&h));
 	cr_expect(zero(u64, harness_counters(&h).fair_queue_admitted));
 	finish_admission();

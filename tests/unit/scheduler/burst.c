@@ -52,7 +52,7 @@ static struct task *fill_burst(uint32_t device, struct words *words, uint32_t mo
 			      probe);
 }
 
-static void expect_launches(const struct probe *probe, const int32_t *statuses)
+static void burst_expect_launches(const struct probe *probe, const int32_t *statuses)
 {
 	cr_assert(harness_wait(&h, probe));
 	for (uint32_t i = 0; i < probe->launches; i++)
@@ -60,7 +60,7 @@ static void expect_launches(const struct probe *probe, const int32_t *statuses)
 			  probe->launch_faults[i].text);
 }
 
-static uint32_t first_word(struct words *words)
+static uint32_t burst_first_word(struct words *words)
 {
 	struct probe probe;
 	struct task *access = harness_host(&h, words, ACCESS_MODE_READ, &probe);
@@ -98,10 +98,10 @@ Test(burst, TG2_each_launch_has_its_own_values_and_comes_behind_the_one_before)
 						      .burst = SCHED_BURST_MAX,
 						      .values = values + 1},
 				     &mixed);
-		cr_assert(eq(u32, first_word(&x), expected));
+		cr_assert(eq(u32, burst_first_word(&x), expected));
 		(void)fill_burst(device, &x, ACCESS_MODE_WRITE_NO_INIT, (const uint32_t[]){2, 4, 6},
 				 3, &probe);
-		cr_assert(eq(u32, first_word(&x), 6));
+		cr_assert(eq(u32, burst_first_word(&x), 6));
 		fake_counters(device, &counters);
 		cr_assert(eq(u64, counters.launches - before, SCHED_BURST_MAX + 3));
 		cr_assert(eq(u32, mixed.calls, 1));
@@ -128,10 +128,10 @@ Test(burst, M9_the_launch_that_fails_is_named_and_those_that_need_it_fail_of_it)
 				 (const uint32_t[]){2, 4, 5, 6, 7, 8}, 6, &burst);
 		(void)fill_burst(device, &x, ACCESS_MODE_READ_WRITE, (const uint32_t[]){2}, 1,
 				 &reader);
-		expect_launches(&burst,
-				(const int32_t[]){0, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED,
-						  STATUS_DEPENDENCY_FAILED,
-						  STATUS_DEPENDENCY_FAILED});
+		burst_expect_launches(&burst, (const int32_t[]){0, 0, STATUS_KERNEL,
+								STATUS_DEPENDENCY_FAILED,
+								STATUS_DEPENDENCY_FAILED,
+								STATUS_DEPENDENCY_FAILED});
 		cr_expect(ne(ptr, strstr(burst.launch_faults[2].text, "5 is odd"), NULL));
 		cr_expect(ne(ptr, strstr(burst.launch_faults[4].text, "5 is odd"), NULL), "%s",
 			  burst.launch_faults[4].text);
@@ -150,8 +150,9 @@ Test(burst, M9_launches_that_need_nothing_of_each_other_fail_by_themselves)
 		harness_words(&h, &x, 8, true, 1);
 		(void)fill_burst(device, &x, ACCESS_MODE_WRITE_NO_INIT,
 				 (const uint32_t[]){2, 3, 4, 5, 6}, 5, &burst);
-		cr_assert(eq(u32, first_word(&x), 6), "the last one has written");
-		expect_launches(&burst, (const int32_t[]){0, STATUS_KERNEL, 0, STATUS_KERNEL, 0});
+		cr_assert(eq(u32, burst_first_word(&x), 6), "the last one has written");
+		burst_expect_launches(&burst,
+				      (const int32_t[]){0, STATUS_KERNEL, 0, STATUS_KERNEL, 0});
 		cr_expect(ne(ptr, strstr(burst.launch_faults[3].text, "is odd"), NULL));
 		cr_expect(eq(i32, burst.fault.status, STATUS_KERNEL));
 		harness_words_free(&h, &x);
@@ -196,10 +197,10 @@ Test(burst, M9_a_launch_that_is_not_sent_fails_alone)
 	harness_turn(&h);
 	cr_expect(not(behind.done), "what it waits for has not run");
 	fake_device_gate_open(0);
-	expect_launches(&burst, (const int32_t[]){0, 0, STATUS_MEMORY_ALLOCATION, 0});
+	burst_expect_launches(&burst, (const int32_t[]){0, 0, STATUS_MEMORY_ALLOCATION, 0});
 	cr_assert(harness_wait(&h, &behind));
 	cr_expect(eq(i32, behind.fault.status, 0), "%s", behind.fault.text);
-	cr_expect(eq(u32, first_word(&x), 8));
+	cr_expect(eq(u32, burst_first_word(&x), 8));
 	harness_words_free(&h, &x);
 	finish_burst();
 }
@@ -225,9 +226,9 @@ Test(burst, M9_others_wait_for_what_was_sent_of_a_burst_whose_end_was_not)
 	harness_turn(&h);
 	cr_expect(not(after.done), "the first launch writes there still");
 	fake_device_gate_open(0);
-	expect_launches(&burst,
-			(const int32_t[]){0, STATUS_MEMORY_ALLOCATION, STATUS_DEPENDENCY_FAILED,
-					  STATUS_DEPENDENCY_FAILED});
+	burst_expect_launches(&burst, (const int32_t[]){0, STATUS_MEMORY_ALLOCATION,
+							STATUS_DEPENDENCY_FAILED,
+							STATUS_DEPENDENCY_FAILED});
 	cr_assert(harness_wait(&h, &after));
 	cr_expect(eq(i32, after.fault.status, 0), "%s", after.fault.text);
 	harness_words_free(&h, &x);

@@ -49,12 +49,12 @@ static void setup_class(void)
 	setup_class_with(LANES, 0, 2);
 }
 
-static void setup_one_lane(void)
+static void class_setup_one_lane(void)
 {
 	setup_class_with(1, 0, 2);
 }
 
-static void setup_inline(void)
+static void class_setup_inline(void)
 {
 	setup_class_with(LANES, BACKEND_FEATURE_INLINE, 2);
 }
@@ -70,8 +70,8 @@ static void setup_many_processors(void)
 }
 
 TestSuite(class_lanes, .timeout = 60, .init = setup_class);
-TestSuite(class_one_lane, .timeout = 60, .init = setup_one_lane);
-TestSuite(class_inline, .timeout = 60, .init = setup_inline);
+TestSuite(class_one_lane, .timeout = 60, .init = class_setup_one_lane);
+TestSuite(class_inline, .timeout = 60, .init = class_setup_inline);
 TestSuite(class_beside, .timeout = 60, .init = setup_beside);
 TestSuite(class_many_processors, .timeout = 60, .init = setup_many_processors);
 
@@ -85,8 +85,8 @@ static void finish_class(void)
 	harness_expect_stopped(&h);
 }
 
-static struct task *submit_as(struct sched_account *session, const struct launch *launch,
-			      struct probe *probe)
+static struct task *class_submit_as(struct sched_account *session, const struct launch *launch,
+				    struct probe *probe)
 {
 	struct launch own = *launch;
 	own.shares_home = true;
@@ -97,21 +97,21 @@ static struct task *submit_as(struct sched_account *session, const struct launch
 }
 
 /* A command that ends when the gate is opened. */
-static struct task *hold_gate(struct sched_account *session, uint32_t gate, uint32_t home_lane,
-			      struct probe *probe)
+static struct task *class_hold_gate(struct sched_account *session, uint32_t gate,
+				    uint32_t home_lane, struct probe *probe)
 {
-	return submit_as(session,
-			 &(struct launch){.kernel = "hold",
-					  .has_value = true,
-					  .value = gate,
-					  .items = 1,
-					  .home_lane = home_lane},
-			 probe);
+	return class_submit_as(session,
+			       &(struct launch){.kernel = "hold",
+						.has_value = true,
+						.value = gate,
+						.items = 1,
+						.home_lane = home_lane},
+			       probe);
 }
 
 static void run_as(struct sched_account *session, const struct launch *launch)
 {
-	(void)submit_as(session, launch, &asked);
+	(void)class_submit_as(session, launch, &asked);
 	cr_assert(harness_wait(&h, &asked));
 	cr_assert(zero(i32, asked.fault.status), "%s", asked.fault.text);
 }
@@ -204,7 +204,7 @@ Test(class_one_lane, TC8_a_latency_session_is_not_behind_the_others_in_a_full_la
 {
 	rank(quick, FAIR_QUEUE_LATENCY);
 	for (uint32_t i = 0; i < MANY; i++)
-		(void)hold_gate(flood, GATE_FLOOD, i % 2, &probes[i]);
+		(void)class_hold_gate(flood, GATE_FLOOD, i % 2, &probes[i]);
 	cr_assert(eq(u32, sent_now(), LANE_DEPTH));
 	for (uint32_t i = 0; i < 200; i++)
 		run_as(quick, &(struct launch){.kernel = "noop", .home_lane = i % 3});
@@ -218,7 +218,7 @@ Test(class_beside, TR6_best_effort_has_lanes_of_its_own_beside_other_classes)
 {
 	rank(flood, FAIR_QUEUE_BEST_EFFORT);
 	for (uint32_t i = 0; i < MANY; i++)
-		(void)hold_gate(flood, GATE_FLOOD, i % (LANES + 1), &probes[i]);
+		(void)class_hold_gate(flood, GATE_FLOOD, i % (LANES + 1), &probes[i]);
 	cr_assert(eq(u32, sent_now(), LANES * LANE_DEPTH));
 	for (uint32_t i = 0; i < 200; i++)
 		run_as(quick, &(struct launch){.kernel = "noop", .home_lane = i % (LANES + 1)});
@@ -239,11 +239,11 @@ Test(class_beside, TR6_best_effort_has_lanes_of_its_own_beside_other_classes)
 Test(class_one_lane, what_is_not_sent_yet_goes_by_the_new_class)
 {
 	for (uint32_t i = 0; i < LANE_DEPTH; i++)
-		(void)hold_gate(flood, GATE_FLOOD, 1, &probes[i]);
+		(void)class_hold_gate(flood, GATE_FLOOD, 1, &probes[i]);
 	const struct launch any = {.kernel = "noop"}, at_home = {.kernel = "noop", .home_lane = 1};
 	struct probe first, second;
-	(void)submit_as(quick, &any, &first);
-	(void)submit_as(quick, &at_home, &second);
+	(void)class_submit_as(quick, &any, &first);
+	(void)class_submit_as(quick, &at_home, &second);
 	harness_turn(&h);
 	cr_assert(not(first.done));
 	cr_assert(not(second.done));
@@ -254,8 +254,8 @@ Test(class_one_lane, what_is_not_sent_yet_goes_by_the_new_class)
 
 	/* And back: into the full lane, behind the others. */
 	for (uint32_t i = LANE_DEPTH; i < 2 * LANE_DEPTH; i++)
-		(void)hold_gate(quick, GATE_QUICK, 1, &probes[i]);
-	(void)submit_as(quick, &any, &first);
+		(void)class_hold_gate(quick, GATE_QUICK, 1, &probes[i]);
+	(void)class_submit_as(quick, &any, &first);
 	rank(quick, FAIR_QUEUE_NORMAL);
 	fake_gate_open(GATE_QUICK);
 	for (uint32_t i = LANE_DEPTH; i < 2 * LANE_DEPTH; i++)
@@ -279,7 +279,7 @@ Test(class_lanes, F1_a_queue_keeps_its_order_while_the_class_changes)
 					.home_lane = 2,
 					.after = &last,
 					.after_count = last ? 1 : 0};
-		last = submit_as(quick, &launch, &probes[i]);
+		last = class_submit_as(quick, &launch, &probes[i]);
 		if (i % 31 == 0)
 			harness_turn(&h);
 		if (probes[i].done)
@@ -439,7 +439,7 @@ Test(class_told, TR6_a_device_is_told_that_best_effort_has_company)
 Test(class_told, F8_it_is_done_when_nothing_runs)
 {
 	struct probe held;
-	(void)hold_gate(flood, GATE_FLOOD, 1, &held);
+	(void)class_hold_gate(flood, GATE_FLOOD, 1, &held);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	rank(quick, FAIR_QUEUE_LATENCY);

@@ -234,7 +234,7 @@ Test(drop, N4_what_has_run_is_not_said_to_have_failed)
 
 static _Atomic uint64_t its_time = 1000000000000;
 
-static uint64_t its_clock(void)
+static uint64_t drop_clock_ns(void)
 {
 	return atomic_load(&its_time);
 }
@@ -248,7 +248,7 @@ Test(drop_set_up, N4_TG15_what_is_set_aside_for_want_of_room_is_skipped)
 	drop_setup_with(&(struct scheduler_config){.processors = 2,
 						   .spills = true,
 						   .spill_least_bytes = 1,
-						   .clock_ns = its_clock},
+						   .clock_ns = drop_clock_ns},
 			&(struct fake_device_options){.memory_bytes = (uint64_t)ROOM * DROP_BYTES,
 						      .preferred_lanes = 4});
 	for (uint32_t i = 0; i < ROOM + 1; i++)
@@ -312,7 +312,7 @@ Test(drop_set_up, N4_who_comes_behind_what_is_skipped_comes_behind_what_that_wai
 	drop_setup_with(&(struct scheduler_config){.processors = 2,
 						   .spills = true,
 						   .spill_least_bytes = 1,
-						   .clock_ns = its_clock},
+						   .clock_ns = drop_clock_ns},
 			&(struct fake_device_options){.memory_bytes = (uint64_t)2 * DROP_BYTES,
 						      .preferred_lanes = 4,
 						      .features = BACKEND_FEATURE_EXPORT_VMM});
@@ -358,7 +358,7 @@ Test(drop_set_up, N4_who_comes_behind_what_is_skipped_comes_behind_what_that_wai
 
 enum { LEAST = 2048, ITEMS = 16 * LEAST, PARTS = 10 };
 
-static void begin_parts(struct words *words, struct launch *launch)
+static void drop_begin_parts(struct words *words, struct launch *launch)
 {
 	fake_clock((uint64_t)1000000 * US, 1);
 	drop_setup_with(&(struct scheduler_config){.processors = 2,
@@ -396,7 +396,7 @@ static void end_between_parts(enum scheduler_drop what, uint32_t parts, int32_t 
 {
 	struct words words;
 	struct launch launch;
-	begin_parts(&words, &launch);
+	drop_begin_parts(&words, &launch);
 	uint32_t before = drop_logged("take_increment_u32");
 	uint64_t ended_before = drop_ended_on(0);
 	fake_device_gate_close(0);

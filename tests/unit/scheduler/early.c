@@ -36,7 +36,8 @@ static void finish_early(void)
 	harness_expect_stopped(&h);
 }
 
-static struct task *native(struct words *words, struct task *after, struct probe *probe)
+static struct task *early_submit_native(struct words *words, struct task *after,
+					struct probe *probe)
 {
 	struct task_requirement requirement = {.buffer = words ? words->buffer : NULL,
 					       .mode = ACCESS_MODE_READ_WRITE};
@@ -56,14 +57,14 @@ static struct task *native(struct words *words, struct task *after, struct probe
 	return harness_submit(&h, &request, probe);
 }
 
-static struct task *hold_words(uint32_t gate, struct words *words, struct probe *probe)
+static struct task *early_hold_words(uint32_t gate, struct words *words, struct probe *probe)
 {
 	return harness_hold(&h, 0, gate,
 			    &(struct use){.words = words, .mode = ACCESS_MODE_READ_WRITE}, 1,
 			    probe);
 }
 
-static struct task *fill_words(struct words *words, uint32_t value, struct probe *probe)
+static struct task *early_fill_words(struct words *words, uint32_t value, struct probe *probe)
 {
 	struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
 	struct launch launch = {.device = 0,
@@ -77,7 +78,7 @@ static struct task *fill_words(struct words *words, uint32_t value, struct probe
 
 /* Waits for a command of its own on that device: commands that could be sent there before have been
  * sent. */
-static void await_device_turn(uint32_t device)
+static void early_await_device_turn(uint32_t device)
 {
 	struct probe probe;
 	struct launch launch = {.device = device, .kernel = "noop"};
@@ -88,7 +89,7 @@ static void await_device_turn(uint32_t device)
 static void await_early(const struct probe *probe)
 {
 	for (int i = 0; i < 1000 && !probe->early; i++)
-		await_device_turn(0);
+		early_await_device_turn(0);
 	cr_assert(eq(u32, probe->early, 1));
 }
 
@@ -100,17 +101,17 @@ static uint64_t happened(void)
 Test(sched_early, K7_K8_it_is_told_while_what_it_needs_still_runs_and_its_event_happens_after_that)
 {
 	struct probe running, task, behind;
-	(void)hold_words(1, &x, &running);
-	struct task *early = native(&x, NULL, &task);
-	(void)fill_words(&x, 7, &behind);
+	(void)early_hold_words(1, &x, &running);
+	struct task *early = early_submit_native(&x, NULL, &task);
+	(void)early_fill_words(&x, 7, &behind);
 	await_early(&task);
 	cr_expect(eq(u64, happened(), 0), "its event comes behind the kernel");
 	cr_expect(not(task.done));
 	cr_expect(not(running.done));
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &running));
-	await_device_turn(0);
-	await_device_turn(1);
+	early_await_device_turn(0);
+	early_await_device_turn(1);
 	cr_expect(eq(u64, happened(), 1));
 	cr_expect(eq(u32, task.calls, 0),
 		  "a task that was reported early is not reported early again");
@@ -128,12 +129,12 @@ Test(sched_early, K7_K8_it_is_told_while_what_it_needs_still_runs_and_its_event_
 Test(sched_early, K9_its_end_may_come_before_that_of_what_it_depends_on)
 {
 	struct probe running, task, behind;
-	(void)hold_words(1, &x, &running);
-	struct task *early = native(&x, NULL, &task);
-	(void)fill_words(&x, 7, &behind);
+	(void)early_hold_words(1, &x, &running);
+	struct task *early = early_submit_native(&x, NULL, &task);
+	(void)early_fill_words(&x, 7, &behind);
 	await_early(&task);
 	host_task_end(early, NULL);
-	await_device_turn(0);
+	early_await_device_turn(0);
 	cr_expect(not(task.done));
 	cr_expect(not(behind.done));
 	fake_gate_open(1);
@@ -147,8 +148,8 @@ Test(sched_early, K9_its_end_may_come_before_that_of_what_it_depends_on)
 Test(sched_early, K1_with_nothing_to_wait_for_it_is_a_host_task_like_any_other)
 {
 	struct probe task;
-	await_device_turn(0);
-	struct task *held = native(NULL, NULL, &task);
+	early_await_device_turn(0);
+	struct task *held = early_submit_native(NULL, NULL, &task);
 	cr_assert(harness_wait(&h, &task));
 	cr_expect(task_held(held));
 	cr_expect(eq(u32, task.early, 0));
@@ -164,9 +165,9 @@ Test(sched_early, K8_behind_what_runs_elsewhere_it_waits_until_that_is_over)
 {
 	struct probe other, task, first;
 	struct task *elsewhere = harness_hold(&h, 1, 2, NULL, 0, &other);
-	struct task *held = native(NULL, elsewhere, &task);
-	await_device_turn(0);
-	await_device_turn(0);
+	struct task *held = early_submit_native(NULL, elsewhere, &task);
+	early_await_device_turn(0);
+	early_await_device_turn(0);
 	cr_expect(eq(u32, task.early, 0));
 	cr_expect(not(task.done));
 	fake_gate_open(2);
@@ -178,9 +179,9 @@ Test(sched_early, K8_behind_what_runs_elsewhere_it_waits_until_that_is_over)
 	struct probe running, second;
 	struct task *launched = harness_hold(
 		&h, 0, 3, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1, &running);
-	struct task *early = native(&x, launched, &second);
-	(void)native(NULL, held, &first);
-	await_device_turn(0);
+	struct task *early = early_submit_native(&x, launched, &second);
+	(void)early_submit_native(NULL, held, &first);
+	early_await_device_turn(0);
 	host_task_end(held, NULL);
 	await_early(&second);
 	host_task_end(early, NULL);
@@ -198,13 +199,13 @@ Test(sched_early, K6_an_event_is_for_one_of_them_at_a_time)
 	struct probe running, task, second, also;
 	struct words y;
 	harness_words_shared(&h, &y, 8, true, 1, 0, BACKEND_EXPORT_VMM);
-	(void)hold_words(1, &x, &running);
-	struct task *early = native(&x, NULL, &task);
+	(void)early_hold_words(1, &x, &running);
+	struct task *early = early_submit_native(&x, NULL, &task);
 	await_early(&task);
-	(void)hold_words(2, &y, &also);
-	struct task *late = native(&y, NULL, &second);
-	await_device_turn(0);
-	await_device_turn(0);
+	(void)early_hold_words(2, &y, &also);
+	struct task *late = early_submit_native(&y, NULL, &second);
+	early_await_device_turn(0);
+	early_await_device_turn(0);
 	cr_expect(eq(u32, second.early, 0), "a wait for the event would be for its record");
 	fake_gate_open(2);
 	cr_assert(harness_wait(&h, &second));
@@ -217,8 +218,8 @@ Test(sched_early, K6_an_event_is_for_one_of_them_at_a_time)
 	/* Now it is free. */
 	struct probe third, again;
 	fake_gate_close(1);
-	(void)hold_words(1, &x, &third);
-	early = native(&x, NULL, &again);
+	(void)early_hold_words(1, &x, &third);
+	early = early_submit_native(&x, NULL, &again);
 	await_early(&again);
 	fake_gate_open(1);
 	host_task_end(early, NULL);
@@ -233,17 +234,17 @@ Test(sched_early, K6_an_event_is_for_one_of_them_at_a_time)
 Test(sched_early, M9_what_it_depends_on_fails_after_it_was_told)
 {
 	struct probe running, task, behind;
-	(void)hold_words(1, &x, &running);
-	struct task *early = native(&x, NULL, &task);
-	(void)fill_words(&x, 7, &behind);
+	(void)early_hold_words(1, &x, &running);
+	struct task *early = early_submit_native(&x, NULL, &task);
+	(void)early_fill_words(&x, 7, &behind);
 	await_early(&task);
 	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "a bad day"),
 		     0));
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &running));
 	cr_assert(eq(i32, running.outcome.fault.status, STATUS_RUNTIME));
-	await_device_turn(1);
-	await_device_turn(1);
+	early_await_device_turn(1);
+	early_await_device_turn(1);
 	cr_expect(not(task.done), "its memory is in use");
 	cr_expect(not(behind.done));
 	struct backend_fault of_garbage = {.status = STATUS_INVALID, .text = "garbage"};
@@ -259,8 +260,8 @@ Test(sched_early, M9_what_it_depends_on_fails_after_it_was_told)
 Test(sched_early, M9_what_it_depends_on_fails_after_it_has_ended)
 {
 	struct probe running, task;
-	(void)hold_words(1, &x, &running);
-	struct task *early = native(&x, NULL, &task);
+	(void)early_hold_words(1, &x, &running);
+	struct task *early = early_submit_native(&x, NULL, &task);
 	await_early(&task);
 	host_task_end(early, NULL);
 	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "a bad day"),
@@ -276,13 +277,13 @@ Test(sched_early, M9_what_it_depends_on_fails_after_it_has_ended)
 Test(sched_early, K3_its_own_failure_is_told_when_it_is_over)
 {
 	struct probe running, task, behind;
-	(void)hold_words(1, &x, &running);
-	struct task *early = native(&x, NULL, &task);
-	(void)fill_words(&x, 7, &behind);
+	(void)early_hold_words(1, &x, &running);
+	struct task *early = early_submit_native(&x, NULL, &task);
+	(void)early_fill_words(&x, 7, &behind);
 	await_early(&task);
 	struct backend_fault fault = {.status = STATUS_ND_RANGE, .text = "of its own"};
 	host_task_end(early, &fault);
-	await_device_turn(0);
+	early_await_device_turn(0);
 	cr_expect(not(task.done));
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &behind));
@@ -295,16 +296,16 @@ Test(sched_early, K3_its_own_failure_is_told_when_it_is_over)
 Test(sched_early, M9_a_record_that_is_refused_tells_nobody_early)
 {
 	struct probe running, task;
-	struct task *kernel = hold_words(1, &x, &running);
+	struct task *kernel = early_hold_words(1, &x, &running);
 	for (int i = 0; i < 1000 && !task_running(kernel); i++)
-		await_device_turn(0);
+		early_await_device_turn(0);
 	cr_assert(task_running(kernel));
-	await_device_turn(0); /* by now it has been submitted */
+	early_await_device_turn(0); /* by now it has been submitted */
 	cr_assert(eq(
 		int,
 		fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no room for it"),
 		0));
-	(void)native(&x, NULL, &task);
+	(void)early_submit_native(&x, NULL, &task);
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &task));
 	cr_expect(eq(u32, task.early, 0));

@@ -22,7 +22,7 @@ TestSuite(failure, .timeout = 20, .init = setup_failure);
 /* The failures are set before anything is opened. */
 TestSuite(failure_at_start, .timeout = 20);
 
-static void expect_status(const struct probe *probe, int32_t status, const char *text)
+static void failure_expect_status(const struct probe *probe, int32_t status, const char *text)
 {
 	cr_assert(harness_wait(&h, probe));
 	cr_expect(eq(i32, probe->fault.status, status), "%s", probe->fault.text);
@@ -54,7 +54,7 @@ static uint64_t launches(void)
 
 /* The first task of a chain fails. The others are on the given devices, and are submitted before or
  * after that. */
-static void chain(uint32_t second, uint32_t third, bool late)
+static void failure_run_chain(uint32_t second, uint32_t third, bool late)
 {
 	struct words x;
 	struct probe gate, a, b, c;
@@ -65,30 +65,30 @@ static void chain(uint32_t second, uint32_t third, bool late)
 	kernel_on(0, "fail", &x, ACCESS_MODE_READ_WRITE, &a);
 	if (late) {
 		fake_gate_open(1);
-		expect_status(&a, STATUS_KERNEL, "the kernel failed");
+		failure_expect_status(&a, STATUS_KERNEL, "the kernel failed");
 	}
 	kernel_on(second, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &b);
 	kernel_on(third, "increment_u32", &x, ACCESS_MODE_READ, &c);
 	fake_gate_open(1);
-	expect_status(&c, STATUS_DEPENDENCY_FAILED, "the kernel failed");
-	expect_status(&b, STATUS_DEPENDENCY_FAILED, "the kernel failed");
-	expect_status(&a, STATUS_KERNEL, "the kernel failed");
-	expect_status(&gate, 0, NULL);
+	failure_expect_status(&c, STATUS_DEPENDENCY_FAILED, "the kernel failed");
+	failure_expect_status(&b, STATUS_DEPENDENCY_FAILED, "the kernel failed");
+	failure_expect_status(&a, STATUS_KERNEL, "the kernel failed");
+	failure_expect_status(&gate, 0, NULL);
 	struct probe host;
 	(void)harness_host(&h, &x, ACCESS_MODE_READ, &host);
-	expect_status(&host, STATUS_DEPENDENCY_FAILED, "the kernel failed");
+	failure_expect_status(&host, STATUS_DEPENDENCY_FAILED, "the kernel failed");
 	harness_words_free(&h, &x);
 }
 
 Test(failure, M9_a_chain_sent_ahead_on_one_device_fails_with_the_cause)
 {
-	chain(0, 0, false);
+	failure_run_chain(0, 0, false);
 	harness_expect_stopped(&h);
 }
 
 Test(failure, M9_a_chain_over_devices_fails_and_runs_nothing)
 {
-	chain(1, 2, false);
+	failure_run_chain(1, 2, false);
 	struct fake_counters counters;
 	fake_counters(1, &counters);
 	cr_expect(eq(u64, counters.launches + counters.writes, 0));
@@ -97,7 +97,7 @@ Test(failure, M9_a_chain_over_devices_fails_and_runs_nothing)
 
 Test(failure, M9_what_is_submitted_after_the_failure_fares_the_same)
 {
-	chain(0, 1, true);
+	failure_run_chain(0, 1, true);
 	cr_expect(eq(u64, launches(), 1));
 	harness_expect_stopped(&h);
 }
@@ -113,11 +113,11 @@ Test(failure, M9_a_command_that_could_not_be_sent_stops_those_behind_it_in_the_m
 		     0));
 	for (uint32_t i = 0; i < 50; i++)
 		kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &probes[i]);
-	expect_status(&probes[49], STATUS_DEPENDENCY_FAILED, "no such range");
-	expect_status(&probes[0], 0, NULL);
-	expect_status(&probes[1], STATUS_ND_RANGE, "no such range");
+	failure_expect_status(&probes[49], STATUS_DEPENDENCY_FAILED, "no such range");
+	failure_expect_status(&probes[0], 0, NULL);
+	failure_expect_status(&probes[1], STATUS_ND_RANGE, "no such range");
 	for (uint32_t i = 2; i < 50; i++)
-		expect_status(&probes[i], STATUS_DEPENDENCY_FAILED, "no such range");
+		failure_expect_status(&probes[i], STATUS_DEPENDENCY_FAILED, "no such range");
 	cr_expect(eq(u64, launches(), 1));
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
@@ -139,8 +139,8 @@ Test(failure, M9_what_fails_of_the_garbage_that_it_ran_on_tells_the_first_cause)
 	fake_gate_open(1);
 	/* Both have returned to the front thread before it handles them. */
 	cr_assert(fake_wait_ended(0, 3, HARNESS_TIMEOUT_NS));
-	expect_status(&b, STATUS_DEPENDENCY_FAILED, "first");
-	expect_status(&a, STATUS_RUNTIME, "first");
+	failure_expect_status(&b, STATUS_DEPENDENCY_FAILED, "first");
+	failure_expect_status(&a, STATUS_RUNTIME, "first");
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -165,7 +165,7 @@ Test(failure, M9_those_that_wait_for_room_in_a_lane_fail_too_when_nothing_is_lef
 	cr_assert(fake_wait_ended(0, 768, HARNESS_TIMEOUT_NS));
 	cr_assert(harness_settle(&h));
 	for (uint32_t i = 0; i < 1000; i++)
-		expect_status(&waiting[i], STATUS_DEPENDENCY_FAILED, "the kernel failed");
+		failure_expect_status(&waiting[i], STATUS_DEPENDENCY_FAILED, "the kernel failed");
 	cr_expect(eq(u64, launches(), 767));
 	harness_expect_stopped(&h);
 }
@@ -178,7 +178,7 @@ Test(failure, M9_the_native_code_travels_with_the_cause)
 	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_KERNEL, false, "broken"), 0));
 	kernel_on(0, "noop", &x, ACCESS_MODE_READ_WRITE, &a);
 	kernel_on(0, "noop", &x, ACCESS_MODE_READ, &b);
-	expect_status(&b, STATUS_DEPENDENCY_FAILED, "broken");
+	failure_expect_status(&b, STATUS_DEPENDENCY_FAILED, "broken");
 	cr_expect(eq(i32, a.fault.native_code, -77));
 	cr_expect(eq(i32, b.fault.native_code, -77));
 	harness_words_free(&h, &x);
@@ -193,7 +193,7 @@ Test(failure, M9_events_pass_a_failure_on_and_past_failures_are_given)
 	after[1] = harness_hold(&h, 0, 1, NULL, 0, &held);
 	struct launch launch = {.device = 1, .kernel = "noop", .after = after, .after_count = 2};
 	(void)harness_launch(&h, &launch, &dependant);
-	expect_status(&failing, STATUS_KERNEL, NULL);
+	failure_expect_status(&failing, STATUS_KERNEL, NULL);
 	cr_expect(not(dependant.done), "it is ordered behind the other one");
 	struct task_request request = {
 		.device = h.devices[0],
@@ -204,10 +204,10 @@ Test(failure, M9_events_pass_a_failure_on_and_past_failures_are_given)
 			   .global = {1, 1, 1}},
 	};
 	(void)harness_submit(&h, &request, &past);
-	expect_status(&past, STATUS_DEPENDENCY_FAILED, "the kernel failed");
+	failure_expect_status(&past, STATUS_DEPENDENCY_FAILED, "the kernel failed");
 	fake_gate_open(1);
-	expect_status(&dependant, STATUS_DEPENDENCY_FAILED, "the kernel failed");
-	expect_status(&held, 0, NULL);
+	failure_expect_status(&dependant, STATUS_DEPENDENCY_FAILED, "the kernel failed");
+	failure_expect_status(&held, 0, NULL);
 	cr_expect(eq(u64, launches(), 1));
 	harness_expect_stopped(&h);
 }
@@ -219,14 +219,14 @@ Test(failure, M9_what_is_only_ordered_behind_a_failure_runs)
 	harness_words(&h, &x, 8, true, 10);
 	kernel_on(0, "fail", &x, ACCESS_MODE_READ, &reader);
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &writer);
-	expect_status(&writer, 0, NULL);
-	expect_status(&reader, STATUS_KERNEL, NULL);
+	failure_expect_status(&writer, 0, NULL);
+	failure_expect_status(&reader, STATUS_KERNEL, NULL);
 	kernel_on(0, "fail", &x, ACCESS_MODE_READ_WRITE, &failing);
 	kernel_on(1, "fill_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &healing);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &host);
-	expect_status(&host, 0, NULL);
-	expect_status(&failing, STATUS_KERNEL, NULL);
-	expect_status(&healing, 0, NULL);
+	failure_expect_status(&host, 0, NULL);
+	failure_expect_status(&failing, STATUS_KERNEL, NULL);
+	failure_expect_status(&healing, 0, NULL);
 	cr_expect(eq(u32, x.host[7], 5));
 	host_access_release(access);
 	harness_words_free(&h, &x);
@@ -239,12 +239,12 @@ Test(failure, M9_a_host_access_without_init_heals)
 	struct probe failing, host, reader;
 	harness_words(&h, &x, 8, true, 10);
 	kernel_on(0, "fail", &x, ACCESS_MODE_READ_WRITE, &failing);
-	expect_status(&failing, STATUS_KERNEL, NULL);
+	failure_expect_status(&failing, STATUS_KERNEL, NULL);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_WRITE_NO_INIT, &host);
-	expect_status(&host, 0, NULL);
+	failure_expect_status(&host, 0, NULL);
 	host_access_release(access);
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &reader);
-	expect_status(&reader, 0, NULL);
+	failure_expect_status(&reader, 0, NULL);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -262,9 +262,9 @@ Test(failure, M6_a_memory_that_cannot_be_made_fails_that_task_only)
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ, &a);
 	kernel_on(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &b);
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &c);
-	expect_status(&a, STATUS_MEMORY_ALLOCATION, "full");
-	expect_status(&b, 0, NULL);
-	expect_status(&c, 0, NULL);
+	failure_expect_status(&a, STATUS_MEMORY_ALLOCATION, "full");
+	failure_expect_status(&b, 0, NULL);
+	failure_expect_status(&c, 0, NULL);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
 	harness_expect_stopped(&h);
@@ -278,16 +278,16 @@ Test(failure, M6_a_move_that_fails_fails_its_reader_and_the_next_one_moves_again
 	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "bus error"),
 		     0));
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ, &a);
-	expect_status(&a, STATUS_RUNTIME, "bus error");
+	failure_expect_status(&a, STATUS_RUNTIME, "bus error");
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &b);
-	expect_status(&b, 0, NULL);
+	failure_expect_status(&b, 0, NULL);
 	/* The move back fails: the access is refused, and the contents are still on the device. */
 	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "bus error"),
 		     0));
 	(void)harness_host(&h, &x, ACCESS_MODE_READ, &host);
-	expect_status(&host, STATUS_RUNTIME, "bus error");
+	failure_expect_status(&host, STATUS_RUNTIME, "bus error");
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &host);
-	expect_status(&host, 0, NULL);
+	failure_expect_status(&host, 0, NULL);
 	cr_expect(eq(u32, x.host[0], 4));
 	host_access_release(access);
 	harness_words_free(&h, &x);
@@ -299,9 +299,9 @@ Test(failure, M6_a_lane_that_cannot_be_made_fails_that_task_only)
 	struct probe a, b;
 	cr_assert(eq(int, fake_fail(FAKE_LANE_CREATE, 0, 0, 1, 0, false, ""), 0));
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &a);
-	expect_status(&a, STATUS_RUNTIME, "the driver refused");
+	failure_expect_status(&a, STATUS_RUNTIME, "the driver refused");
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &b);
-	expect_status(&b, 0, NULL);
+	failure_expect_status(&b, 0, NULL);
 	harness_expect_stopped(&h);
 }
 
@@ -326,9 +326,9 @@ Test(failure, M6_a_program_or_kernel_that_cannot_be_made_fails_what_uses_it)
 		.launch = {.kernel = sched_kernel, .dimensions = 1, .global = {1, 1, 1}},
 	};
 	(void)harness_submit(&h, &request, &task);
-	expect_status(&program, STATUS_INVALID, "not a binary");
-	expect_status(&kernel, STATUS_INVALID, "not a binary");
-	expect_status(&task, STATUS_INVALID, "not a binary");
+	failure_expect_status(&program, STATUS_INVALID, "not a binary");
+	failure_expect_status(&kernel, STATUS_INVALID, "not a binary");
+	failure_expect_status(&task, STATUS_INVALID, "not a binary");
 	sched_kernel_release(sched_kernel);
 	sched_program_release(sched_program);
 
@@ -338,7 +338,7 @@ Test(failure, M6_a_program_or_kernel_that_cannot_be_made_fails_what_uses_it)
 		int,
 		sched_kernel_create(h.scheduler, h.programs[0], "no such", &kernel, &sched_kernel),
 		0));
-	expect_status(&kernel, STATUS_KERNEL, "no such");
+	failure_expect_status(&kernel, STATUS_KERNEL, "no such");
 	cr_expect(eq(u32, kernel.argument_count, UINT32_MAX));
 	sched_kernel_release(sched_kernel);
 	harness_expect_stopped(&h);
@@ -363,7 +363,7 @@ Test(failure, M9_a_lost_device_fails_each_of_its_tasks_once_and_no_other)
 	struct probe losing, other, late, reader;
 	harness_words(&h, &x, 8, true, 0);
 	kernel_on(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &late);
-	expect_status(&late, 0, NULL);
+	failure_expect_status(&late, 0, NULL);
 	for (uint32_t i = 0; i < 5; i++)
 		(void)harness_hold(&h, 0, 1, NULL, 0, &held[i]);
 	for (uint32_t i = 0; i < 5; i++)
@@ -375,17 +375,17 @@ Test(failure, M9_a_lost_device_fails_each_of_its_tasks_once_and_no_other)
 	(void)harness_launch(
 		&h, &(struct launch){.kernel = "lose_device", .session = 9, .group = 1}, &losing);
 	(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "noop"}, &other);
-	expect_status(&losing, STATUS_DEVICE_LOST, "lost");
-	expect_status(&other, 0, NULL);
+	failure_expect_status(&losing, STATUS_DEVICE_LOST, "lost");
+	failure_expect_status(&other, 0, NULL);
 	for (uint32_t i = 0; i < 5; i++) {
-		expect_status(&held[i], STATUS_DEVICE_LOST, "lost");
-		expect_status(&waiting[i], STATUS_DEVICE_LOST, "lost");
+		failure_expect_status(&held[i], STATUS_DEVICE_LOST, "lost");
+		failure_expect_status(&waiting[i], STATUS_DEVICE_LOST, "lost");
 	}
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &late);
-	expect_status(&late, STATUS_DEVICE_LOST, "lost");
+	failure_expect_status(&late, STATUS_DEVICE_LOST, "lost");
 	/* Only the lost device had the contents. */
 	kernel_on(1, "increment_u32", &x, ACCESS_MODE_READ, &reader);
-	expect_status(&reader, STATUS_DEVICE_LOST, "lost");
+	failure_expect_status(&reader, STATUS_DEVICE_LOST, "lost");
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -400,9 +400,9 @@ Test(failure, a_device_lost_at_submission)
 		     0));
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &losing);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &late);
-	expect_status(&losing, STATUS_DEVICE_LOST, "fell off the bus");
-	expect_status(&held, STATUS_DEVICE_LOST, "fell off the bus");
-	expect_status(&late, STATUS_DEVICE_LOST, "fell off the bus");
+	failure_expect_status(&losing, STATUS_DEVICE_LOST, "fell off the bus");
+	failure_expect_status(&held, STATUS_DEVICE_LOST, "fell off the bus");
+	failure_expect_status(&late, STATUS_DEVICE_LOST, "fell off the bus");
 	harness_expect_stopped(&h);
 }
 
@@ -413,8 +413,8 @@ Test(failure_at_start, M6_a_device_that_cannot_be_opened_fails_its_tasks_with_it
 	harness_start(&h, 2);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &task);
 	(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "noop"}, &other);
-	expect_status(&task, STATUS_DEVICE_LOST, "in use by another");
-	expect_status(&other, 0, NULL);
+	failure_expect_status(&task, STATUS_DEVICE_LOST, "in use by another");
+	failure_expect_status(&other, 0, NULL);
 	harness_expect_stopped(&h);
 }
 
@@ -429,7 +429,7 @@ Test(failure_at_start, M6_a_device_is_opened_when_memory_is_short_for_a_moment)
 		0));
 	harness_start(&h, 1);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &task);
-	expect_status(&task, 0, NULL);
+	failure_expect_status(&task, 0, NULL);
 	fake_counters(0, &counters);
 	cr_expect(eq(u64, counters.calls[FAKE_DEVICE_OPEN], 5));
 	harness_expect_stopped(&h);
@@ -461,8 +461,8 @@ Test(failure_at_start, M6_a_device_that_could_not_be_opened_for_memory_is_opened
 	harness_start(&h, 2);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &task);
 	(void)harness_launch(&h, &(struct launch){.device = 1, .kernel = "noop"}, &other);
-	expect_status(&task, STATUS_MEMORY_ALLOCATION, "no memory");
-	expect_status(&other, 0, NULL);
+	failure_expect_status(&task, STATUS_MEMORY_ALLOCATION, "no memory");
+	failure_expect_status(&other, 0, NULL);
 	do {
 		scheduler_flush(h.scheduler);
 		fake_counters(0, &counters);
@@ -475,7 +475,7 @@ Test(failure_at_start, M6_a_device_that_could_not_be_opened_for_memory_is_opened
 		cr_assert(harness_wait(&h, &later));
 	} while (later.fault.status ==
 		 STATUS_MEMORY_ALLOCATION); /* it is opened, and the report follows */
-	expect_status(&later, 0, NULL);
+	failure_expect_status(&later, 0, NULL);
 	harness_expect_stopped(&h);
 }
 
@@ -526,8 +526,8 @@ Test(failure_at_start, M9_what_failed_before_a_device_was_opened_stops_what_come
 	};
 	(void)harness_submit(&h, &request, &copied);
 	scheduler_flush(h.scheduler);
-	expect_status(&filled, STATUS_MEMORY_ALLOCATION, "no memory");
-	expect_status(&copied, STATUS_DEPENDENCY_FAILED, NULL);
+	failure_expect_status(&filled, STATUS_MEMORY_ALLOCATION, "no memory");
+	failure_expect_status(&copied, STATUS_DEPENDENCY_FAILED, NULL);
 	fake_counters(0, &counters);
 	cr_expect(eq(u64, counters.reads, 0), "it ran on what nobody had written");
 	harness_words_free(&h, &x);
@@ -580,7 +580,7 @@ Test(failure_at_start, M6_a_device_that_cannot_be_opened_for_another_reason_is_n
 		     0));
 	harness_start(&h, 1);
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &task);
-	expect_status(&task, STATUS_DEVICE_LOST, "in use by another");
+	failure_expect_status(&task, STATUS_DEVICE_LOST, "in use by another");
 	fake_counters(0, &counters);
 	cr_expect(eq(u64, counters.calls[FAKE_DEVICE_OPEN], 1));
 	harness_expect_stopped(&h);
@@ -684,9 +684,9 @@ Test(failure, M9_who_comes_behind_what_never_began_comes_behind_what_that_waited
 	cr_expect(gt(u64, now.lane_waits, before.lane_waits),
 		  "it writes what another one still reads");
 	fake_gate_open(1);
-	expect_status(&reader, STATUS_SUCCESS, NULL);
-	expect_status(&failed, STATUS_MEMORY_ALLOCATION, "no room");
-	expect_status(&writer, STATUS_SUCCESS, NULL);
+	failure_expect_status(&reader, STATUS_SUCCESS, NULL);
+	failure_expect_status(&failed, STATUS_MEMORY_ALLOCATION, "no room");
+	failure_expect_status(&writer, STATUS_SUCCESS, NULL);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }

@@ -41,14 +41,14 @@ static void setup_flow(void)
 			&(struct scheduler_config){.processors = 2, .never_fair_queue = true});
 }
 
-static void setup_one_lane(void)
+static void flow_setup_one_lane(void)
 {
 	setup_flow_with(1, &(struct scheduler_config){.processors = 2, .never_fair_queue = true});
 }
 
 TestSuite(flow_off, .timeout = 30);
 TestSuite(flow, .timeout = 30, .init = setup_flow);
-TestSuite(flow_one_lane, .timeout = 30, .init = setup_one_lane);
+TestSuite(flow_one_lane, .timeout = 30, .init = flow_setup_one_lane);
 
 static void open_gates(void)
 {
@@ -68,8 +68,8 @@ static void finish_flow(void)
 }
 
 /* Submits a command of that session that ends when the gate is opened. `home_lane` 0: any. */
-static void submit_gated(struct sched_account *session, uint32_t gate, uint32_t home_lane,
-			 struct probe *probe)
+static void flow_submit_gated(struct sched_account *session, uint32_t gate, uint32_t home_lane,
+			      struct probe *probe)
 {
 	struct launch launch = {.device = 0,
 				.kernel = "hold",
@@ -85,11 +85,11 @@ static void submit_gated(struct sched_account *session, uint32_t gate, uint32_t 
 static void submit_flood(uint32_t count, uint32_t home_lane)
 {
 	for (uint32_t i = 0; i < count; i++)
-		submit_gated(flood, GATE_FLOOD, home_lane, &probes[i]);
+		flow_submit_gated(flood, GATE_FLOOD, home_lane, &probes[i]);
 }
 
 /* Returns how many commands are on the device, by the front thread's count. */
-static uint32_t count_sent(void)
+static uint32_t flow_count_sent(void)
 {
 	char *text = scheduler_dump(h.scheduler);
 	uint32_t count = 0;
@@ -121,7 +121,7 @@ static void expect_all_good(uint32_t count)
 Test(flow, a_session_that_is_alone_fills_its_lanes)
 {
 	submit_flood(MANY, 0);
-	cr_expect(eq(u32, count_sent(), LANES * LANE_DEPTH));
+	cr_expect(eq(u32, flow_count_sent(), LANES * LANE_DEPTH));
 	expect_all_good(MANY);
 	finish_flow();
 }
@@ -137,25 +137,25 @@ Test(flow_one_lane, a_device_whose_lanes_go_side_by_side_has_no_windows)
 	harness_start_with(&h, 1, &(struct scheduler_config){.never_fair_queue = true});
 	(void)harness_kernel(&h, 0, "hold");
 	cr_assert(harness_settle(&h));
-	submit_gated(quiet, GATE_QUIET, 2, &held);
+	flow_submit_gated(quiet, GATE_QUIET, 2, &held);
 	submit_flood(MANY, 1);
-	cr_expect(eq(u32, count_sent(), 1 + LANE_DEPTH));
+	cr_expect(eq(u32, flow_count_sent(), 1 + LANE_DEPTH));
 	expect_all_good(MANY);
 	finish_flow();
 }
 
 Test(flow, TC8_beside_another_session_a_flood_has_a_window_on_the_device)
 {
-	submit_gated(quiet, GATE_QUIET, 4, &held);
+	flow_submit_gated(quiet, GATE_QUIET, 4, &held);
 	for (uint32_t i = 0; i < MANY; i++)
-		submit_gated(flood, GATE_FLOOD, 1 + i % 2, &probes[i]);
-	cr_expect(ge(u32, count_sent(), 1 + WINDOW));
-	cr_expect(le(u32, count_sent(), 1 + WINDOW + 2 * LANE_LEAST));
+		flow_submit_gated(flood, GATE_FLOOD, 1 + i % 2, &probes[i]);
+	cr_expect(ge(u32, flow_count_sent(), 1 + WINDOW));
+	cr_expect(le(u32, flow_count_sent(), 1 + WINDOW + 2 * LANE_LEAST));
 
 	/* The next one is sent at once, and is reported before those of the flood. */
-	uint32_t before = count_sent();
-	submit_gated(quiet, GATE_QUIET, 4, &asked);
-	cr_expect(eq(u32, count_sent(), before + 1));
+	uint32_t before = flow_count_sent();
+	flow_submit_gated(quiet, GATE_QUIET, 4, &asked);
+	cr_expect(eq(u32, flow_count_sent(), before + 1));
 	fake_gate_open(GATE_QUIET);
 	cr_assert(harness_wait(&h, &asked));
 	cr_expect(zero(u32, count_done(MANY)));
@@ -165,10 +165,10 @@ Test(flow, TC8_beside_another_session_a_flood_has_a_window_on_the_device)
 
 Test(flow, TC8_a_flood_that_goes_to_any_lane_has_the_window_too)
 {
-	submit_gated(quiet, GATE_QUIET, 0, &held);
+	flow_submit_gated(quiet, GATE_QUIET, 0, &held);
 	submit_flood(MANY, 0);
-	cr_expect(ge(u32, count_sent(), 1 + WINDOW));
-	cr_expect(le(u32, count_sent(), 1 + WINDOW + LANES * LANE_LEAST));
+	cr_expect(ge(u32, flow_count_sent(), 1 + WINDOW));
+	cr_expect(le(u32, flow_count_sent(), 1 + WINDOW + LANES * LANE_LEAST));
 	expect_all_good(MANY);
 	finish_flow();
 }
@@ -179,7 +179,7 @@ Test(flow, TC8_what_the_front_has_sent_itself_is_part_of_the_window)
 	struct scheduler_counters counters;
 	fake_gate_open(GATE_FIRST);
 	do {
-		submit_gated(flood, GATE_FIRST, 1, &held);
+		flow_submit_gated(flood, GATE_FIRST, 1, &held);
 		cr_assert(harness_wait(&h, &held));
 		scheduler_counters(h.scheduler, &counters);
 	} while (counters.inline_launches == 0);
@@ -189,14 +189,14 @@ Test(flow, TC8_what_the_front_has_sent_itself_is_part_of_the_window)
 		fake_gate_open(GATE_FIRST);
 		cr_assert(harness_settle(&h));
 		fake_gate_close(GATE_FIRST);
-		submit_gated(flood, GATE_FIRST, 1, &held);
+		flow_submit_gated(flood, GATE_FIRST, 1, &held);
 		scheduler_flush(h.scheduler);
 		scheduler_counters(h.scheduler, &counters);
 	} while (counters.inline_launches == before);
-	submit_gated(quiet, GATE_QUIET, 4, &asked);
+	flow_submit_gated(quiet, GATE_QUIET, 4, &asked);
 	for (uint32_t i = 0; i < MANY; i++)
-		submit_gated(flood, GATE_FLOOD, 2, &probes[i]);
-	cr_expect(eq(u32, count_sent(), 1 + WINDOW));
+		flow_submit_gated(flood, GATE_FLOOD, 2, &probes[i]);
+	cr_expect(eq(u32, flow_count_sent(), 1 + WINDOW));
 	expect_all_good(MANY);
 	finish_flow();
 }
@@ -206,20 +206,20 @@ Test(flow_off, a_window_can_be_switched_off)
 	setup_flow_with(LANES, &(struct scheduler_config){.processors = 2,
 							  .never_window = true,
 							  .never_fair_queue = true});
-	submit_gated(quiet, GATE_QUIET, 4, &held);
+	flow_submit_gated(quiet, GATE_QUIET, 4, &held);
 	submit_flood(MANY, 1);
-	cr_expect(eq(u32, count_sent(), 1 + LANE_DEPTH));
+	cr_expect(eq(u32, flow_count_sent(), 1 + LANE_DEPTH));
 	expect_all_good(MANY);
 	finish_flow();
 }
 
 Test(flow_one_lane, TC8_a_quiet_sessions_command_has_no_more_than_a_window_before_it_in_its_lane)
 {
-	submit_gated(quiet, GATE_QUIET, 1, &held);
+	flow_submit_gated(quiet, GATE_QUIET, 1, &held);
 	submit_flood(MANY, 1);
-	cr_expect(eq(u32, count_sent(), 1 + WINDOW));
+	cr_expect(eq(u32, flow_count_sent(), 1 + WINDOW));
 	fake_gate_open(GATE_FLOOD);
-	submit_gated(quiet, GATE_QUIET, 1, &asked);
+	flow_submit_gated(quiet, GATE_QUIET, 1, &asked);
 	fake_gate_open(GATE_QUIET);
 	cr_assert(harness_wait(&h, &asked));
 	/* The commands before it, and those that returned in the same turn or followed
@@ -234,15 +234,15 @@ Test(flow_one_lane, TC8_a_quiet_sessions_command_has_no_more_than_a_window_befor
 
 Test(flow_one_lane, TC8_room_in_a_full_lane_is_the_quiet_sessions_first)
 {
-	submit_gated(flood, GATE_FIRST, 1, &held);
+	flow_submit_gated(flood, GATE_FIRST, 1, &held);
 	submit_flood(MANY, 1);
-	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
+	cr_expect(eq(u32, flow_count_sent(), LANE_DEPTH));
 	/* Far more commands of the flood waited before it. */
-	submit_gated(quiet, GATE_QUIET, 1, &asked);
-	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
+	flow_submit_gated(quiet, GATE_QUIET, 1, &asked);
+	cr_expect(eq(u32, flow_count_sent(), LANE_DEPTH));
 	fake_gate_open(GATE_FIRST);
 	cr_assert(harness_wait(&h, &held));
-	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
+	cr_expect(eq(u32, flow_count_sent(), LANE_DEPTH));
 	cr_expect(not(asked.done));
 	open_gates();
 	cr_assert(harness_wait(&h, &asked));
@@ -259,9 +259,9 @@ Test(flow_one_lane, TC8_sessions_that_wait_for_room_get_it_in_turn)
 	static struct probe others[2][4];
 	submit_flood(MANY, 1);
 	for (uint32_t i = 0; i < 4; i++)
-		submit_gated(quiet, GATE_FLOOD, 1, &others[0][i]);
+		flow_submit_gated(quiet, GATE_FLOOD, 1, &others[0][i]);
 	for (uint32_t i = 0; i < 4; i++)
-		submit_gated(third, GATE_FLOOD, 1, &others[1][i]);
+		flow_submit_gated(third, GATE_FLOOD, 1, &others[1][i]);
 	fake_gate_open(GATE_FLOOD);
 	cr_assert(harness_settle(&h));
 	/* The sessions take turns, though all commands of the one came before those of the
@@ -283,15 +283,15 @@ Test(flow_one_lane, TC8_hundreds_of_sessions_that_wait_get_room_in_turn)
 	enum { SESSIONS = 300, EACH = 6 };
 	static struct sched_account *sessions[SESSIONS];
 	static struct probe crowd[SESSIONS][EACH], quiets[EACH];
-	submit_gated(third, GATE_FIRST, 1, &held);
+	flow_submit_gated(third, GATE_FIRST, 1, &held);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
 		cr_assert(zero(int, sched_account_create(UINT64_MAX, &sessions[i])));
 		for (uint32_t k = 0; k < EACH; k++)
-			submit_gated(sessions[i], GATE_FLOOD, 1, &crowd[i][k]);
+			flow_submit_gated(sessions[i], GATE_FLOOD, 1, &crowd[i][k]);
 	}
 	for (uint32_t k = 0; k < EACH; k++)
-		submit_gated(quiet, GATE_QUIET, 1, &quiets[k]);
-	cr_expect(eq(u32, count_sent(), LANE_DEPTH));
+		flow_submit_gated(quiet, GATE_QUIET, 1, &quiets[k]);
+	cr_expect(eq(u32, flow_count_sent(), LANE_DEPTH));
 	open_gates();
 	cr_assert(harness_settle(&h));
 	/* First the commands that were sent before any had to wait, and then one of each session in
@@ -314,12 +314,12 @@ Test(flow_one_lane, TC8_hundreds_of_sessions_that_wait_get_room_in_turn)
 
 Test(flow, F8_a_lane_that_stands_still_does_not_keep_a_session_from_its_others)
 {
-	submit_gated(quiet, GATE_QUIET, 4, &held);
+	flow_submit_gated(quiet, GATE_QUIET, 4, &held);
 	submit_flood(2 * WINDOW, 1);
-	cr_expect(eq(u32, count_sent(), 1 + WINDOW));
+	cr_expect(eq(u32, flow_count_sent(), 1 + WINDOW));
 	/* None of its commands ends. Beyond the window it still continues in another lane. */
-	submit_gated(flood, GATE_FIRST, 2, &asked);
-	cr_expect(eq(u32, count_sent(), 2 + WINDOW));
+	flow_submit_gated(flood, GATE_FIRST, 2, &asked);
+	cr_expect(eq(u32, flow_count_sent(), 2 + WINDOW));
 	fake_gate_open(GATE_FIRST);
 	cr_assert(harness_wait(&h, &asked));
 	cr_expect(zero(u32, count_done(2 * WINDOW)));
@@ -333,7 +333,7 @@ Test(flow, F1_an_in_order_chain_runs_in_order_through_a_window)
 	(void)harness_kernel(&h, 0, "increment_u32");
 	cr_assert(harness_settle(&h));
 	harness_words(&h, &x, 1, true, 1);
-	submit_gated(quiet, GATE_QUIET, 4, &held);
+	flow_submit_gated(quiet, GATE_QUIET, 4, &held);
 	h.account = flood;
 	for (uint32_t i = 0; i < MANY; i++) {
 		struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
@@ -345,7 +345,7 @@ Test(flow, F1_an_in_order_chain_runs_in_order_through_a_window)
 		(void)harness_launch(&h, &launch, &probes[i]);
 	}
 	h.account = NULL;
-	cr_expect(le(u32, count_sent(), 1 + WINDOW + 1));
+	cr_expect(le(u32, flow_count_sent(), 1 + WINDOW + 1));
 	cr_assert(harness_wait(&h, &probes[MANY - 1]));
 	for (uint32_t i = 1; i < MANY; i++)
 		cr_assert(gt(u64, probes[i].order, probes[i - 1].order));
@@ -357,11 +357,11 @@ Test(flow, F1_an_in_order_chain_runs_in_order_through_a_window)
 
 Test(flow, what_waits_for_its_turn_is_told_when_the_device_is_lost)
 {
-	submit_gated(quiet, GATE_QUIET, 0, &held);
+	flow_submit_gated(quiet, GATE_QUIET, 0, &held);
 	submit_flood(MANY, 0);
-	submit_gated(third, GATE_FLOOD, 1, &asked);
+	flow_submit_gated(third, GATE_FLOOD, 1, &asked);
 	cr_assert(zero(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone")));
-	submit_gated(quiet, GATE_QUIET, 0, &asked);
+	flow_submit_gated(quiet, GATE_QUIET, 0, &asked);
 	cr_assert(harness_settle(&h));
 	for (uint32_t i = 0; i < MANY; i++) {
 		cr_assert(eq(u32, probes[i].calls, 1), "command %u", i);

@@ -108,7 +108,8 @@ static void launch_with(struct sched_graph *graph, uint32_t device, struct words
 	launch_in(graph, device, words, ACCESS_MODE_READ_WRITE, changes, failed, probe);
 }
 
-static void launch_graph(struct sched_graph *graph, uint32_t device, struct words *words)
+static void sched_graphs_launch_graph(struct sched_graph *graph, uint32_t device,
+				      struct words *words)
 {
 	struct probe probe;
 	launch_with(graph, device, words, NULL, NULL, &probe);
@@ -116,7 +117,7 @@ static void launch_graph(struct sched_graph *graph, uint32_t device, struct word
 	cr_assert(eq(i32, probe.outcome.fault.status, 0), "%s", probe.outcome.fault.text);
 }
 
-static void expect_words(struct words *words, uint32_t value)
+static void sched_graphs_expect_words(struct words *words, uint32_t value)
 {
 	struct probe probe;
 	struct task *task = harness_host(&h, words, ACCESS_MODE_READ, &probe);
@@ -132,7 +133,7 @@ static void expect_built(const struct probe *built)
 	cr_assert(eq(i32, built->fault.status, 0), "%s", built->fault.text);
 }
 
-static void release(struct sched_graph *graph, struct words *words)
+static void graphs_release_with_words(struct sched_graph *graph, struct words *words)
 {
 	sched_graph_release(graph);
 	harness_words_free(&h, words);
@@ -148,11 +149,11 @@ Test(sched_graphs, TG13_L9_a_launch_is_one_task)
 	struct sched_graph *graph = graph_of(0, &words, NODES, &built);
 	expect_built(&built);
 	unsigned before = harness_number(&h);
-	launch_graph(graph, 0, &words);
-	launch_graph(graph, 0, &words);
+	sched_graphs_launch_graph(graph, 0, &words);
+	sched_graphs_launch_graph(graph, 0, &words);
 	cr_assert(eq(u32, harness_number(&h) - before, 3)); /* and the move */
-	expect_words(&words, 2 * NODES);
-	release(graph, &words);
+	sched_graphs_expect_words(&words, 2 * NODES);
+	graphs_release_with_words(graph, &words);
 	harness_expect_stopped(&h);
 }
 
@@ -185,7 +186,7 @@ Test(sched_graphs, L13_changes_of_a_launch_that_never_ran_are_left_undone)
 	cr_assert(eq(i32, probe.outcome.fault.status, STATUS_DEPENDENCY_FAILED));
 	cr_assert(eq(u64, sched_graph_ran(graph), 0));
 	harness_words_free(&h, &other);
-	release(graph, &words);
+	graphs_release_with_words(graph, &words);
 	harness_expect_stopped(&h);
 }
 
@@ -201,7 +202,7 @@ Test(sched_graphs, L13_a_change_that_the_backend_does_not_make_has_the_graph_mad
 		harness_words(&h, &words, WORDS, true, 0);
 		struct sched_graph *graph = graph_of(device, &words, 2, &built);
 		expect_built(&built);
-		launch_graph(graph, device, &words);
+		sched_graphs_launch_graph(graph, device, &words);
 		uint64_t before = fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE];
 		/* Another kernel. On the second device nothing can be changed at all. */
 		(void)make_step(&made, device, device ? "increment_u32" : "fill_u32", &words,
@@ -214,13 +215,13 @@ Test(sched_graphs, L13_a_change_that_the_backend_does_not_make_has_the_graph_mad
 		cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE],
 			     before + 1));
 		cr_assert(eq(u64, sched_graph_ran(graph), 2));
-		launch_graph(graph, device, &words);
+		sched_graphs_launch_graph(graph, device, &words);
 		if (device == 0)
-			expect_words(&words, 70);
+			sched_graphs_expect_words(&words, 70);
 		cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE],
 			     before + 1));
 		cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).graphs, 1));
-		release(graph, &words);
+		graphs_release_with_words(graph, &words);
 		cr_assert(harness_settle(&h));
 	}
 	harness_expect_stopped(&h);
@@ -249,8 +250,8 @@ Test(sched_graphs, L9_a_memory_that_has_moved_has_the_graph_made_anew)
 		words.host[i] = 0;
 	struct sched_graph *graph = graph_of(0, &words, 3, &built);
 	expect_built(&built);
-	launch_graph(graph, 0, &words);
-	expect_words(&words, 3);
+	sched_graphs_launch_graph(graph, 0, &words);
+	sched_graphs_expect_words(&words, 3);
 	/* The host writes all of it, so nothing is lost with the memory. */
 	struct probe probe;
 	struct task *task = harness_host(&h, &words, ACCESS_MODE_READ_WRITE, &probe);
@@ -258,13 +259,13 @@ Test(sched_graphs, L9_a_memory_that_has_moved_has_the_graph_made_anew)
 	host_access_release(task);
 	cr_assert(harness_settle(&h));
 	move_memory(&words);
-	launch_graph(graph, 0, &words);
-	expect_words(&words, 6);
+	sched_graphs_launch_graph(graph, 0, &words);
+	sched_graphs_expect_words(&words, 6);
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 2));
-	launch_graph(graph, 0, &words);
+	sched_graphs_launch_graph(graph, 0, &words);
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 2));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0));
-	release(graph, &words);
+	graphs_release_with_words(graph, &words);
 	harness_expect_stopped(&h);
 }
 
@@ -273,7 +274,7 @@ Test(sched_graphs, L16_a_graph_that_is_released_while_it_is_made_is_told_to_nobo
 	struct words words;
 	struct probe built;
 	harness_words(&h, &words, WORDS, true, 0);
-	release(graph_of(0, &words, 4 * NODES, &built), &words);
+	graphs_release_with_words(graph_of(0, &words, 4 * NODES, &built), &words);
 	cr_assert(harness_settle(&h));
 	cr_assert(not(built.done));
 	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).graphs, 0));
@@ -291,7 +292,7 @@ Test(sched_graphs, M9_what_the_backend_refuses_is_said_once)
 	cr_assert(harness_wait(&h, &built));
 	cr_assert(eq(i32, built.fault.status, STATUS_FEATURE_NOT_SUPPORTED));
 	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).graphs, 0));
-	release(graph, &words);
+	graphs_release_with_words(graph, &words);
 	harness_expect_stopped(&h);
 }
 
@@ -306,11 +307,11 @@ Test(sched_graphs, L12_what_is_no_command_of_a_device_is_no_node)
 	(void)make_step(&made, 0, "increment_u32", &words, NULL);
 	made.request.action = TASK_HOST;
 	cr_assert(eq(int, sched_graph_add(graph, &made.request, NULL, 0), -EOPNOTSUPP));
-	release(graph, &words);
+	graphs_release_with_words(graph, &words);
 	harness_expect_stopped(&h);
 }
 
-static int count_call(void *context, const struct backend_native_scope *scope)
+static int sched_graphs_count_call(void *context, const struct backend_native_scope *scope)
 {
 	uint32_t *calls = context;
 	*calls += scope != NULL;
@@ -328,7 +329,7 @@ Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_
 	struct step made;
 	struct sched_graph *graph;
 	struct task_request native = {.device = h.devices[2], .action = TASK_NATIVE};
-	native.native.function = count_call;
+	native.native.function = sched_graphs_count_call;
 	native.native.context = &calls;
 	harness_words(&h, &words, WORDS, true, 0);
 	cr_assert(zero(int, sched_graph_create(h.devices[2], 2, true, &built, &graph)));
@@ -353,10 +354,10 @@ Test(sched_graphs, L13_K15_a_graph_with_a_native_command_outlives_a_change_that_
 			  "%s", probe.outcome.fault.text);
 		cr_assert(not(sched_graph_is_broken(graph)));
 	}
-	expect_words(&words, 71);
+	sched_graphs_expect_words(&words, 71);
 	cr_assert(eq(u32, calls, 1));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 1));
-	release(graph, &words);
+	graphs_release_with_words(graph, &words);
 	harness_expect_stopped(&h);
 }
 
@@ -372,10 +373,10 @@ static uint64_t launches_by_front(uint32_t nodes, uint32_t launches)
 	struct sched_graph *graph = graph_of(0, &words, nodes, &built);
 	expect_built(&built);
 	for (uint32_t i = 0; i < launches; i++)
-		launch_graph(graph, 0, &words);
+		sched_graphs_launch_graph(graph, 0, &words);
 	const uint64_t by_front = harness_counters(&h).inline_launches;
-	expect_words(&words, launches * nodes);
-	release(graph, &words);
+	sched_graphs_expect_words(&words, launches * nodes);
+	graphs_release_with_words(graph, &words);
 	harness_expect_stopped(&h);
 	return by_front;
 }
@@ -441,9 +442,9 @@ Test(quiet_graphs, TR3_TR5_one_is_made_once_what_runs_has_ended)
 	fake_gate_open(1);
 	expect_built(&built);
 	harness_expect_success(&h, &held);
-	launch_graph(graph, 0, &words);
-	expect_words(&words, 3);
-	release(graph, &words);
+	sched_graphs_launch_graph(graph, 0, &words);
+	sched_graphs_expect_words(&words, 3);
+	graphs_release_with_words(graph, &words);
 	harness_expect_stopped(&h);
 }
 
@@ -455,7 +456,7 @@ static void end_refused(struct sched_graph *graph, struct words *words, const st
 	cr_expect(not(held->done));
 	fake_gate_open(1);
 	harness_expect_success(&h, held);
-	release(graph, words);
+	graphs_release_with_words(graph, words);
 	harness_expect_stopped(&h);
 }
 
@@ -504,6 +505,6 @@ Test(quiet_graphs, one_that_waits_is_refused_when_the_device_is_lost)
 	cr_expect(ne(i32, built.fault.status, 0));
 	fake_gate_open(1);
 	cr_assert(harness_wait(&h, &lost));
-	release(graph, &words);
+	graphs_release_with_words(graph, &words);
 	harness_expect_stopped(&h);
 }

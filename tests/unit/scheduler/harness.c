@@ -26,7 +26,7 @@ static _Noreturn void give_up(const char *what)
 	abort();
 }
 
-static void note(struct harness *harness, struct probe *probe)
+static void harness_note(struct harness *harness, struct probe *probe)
 {
 	probe->done = true;
 	probe->calls++;
@@ -49,7 +49,7 @@ static void on_task_done(void *context, void *owner, struct task *task,
 			 const struct task_outcome *outcome)
 {
 	struct probe *probe = owner;
-	note(context, probe);
+	harness_note(context, probe);
 	if (probe->launches)
 		note_launches(context, probe, task);
 	probe->outcome = *outcome;
@@ -58,7 +58,7 @@ static void on_task_done(void *context, void *owner, struct task *task,
 
 static void on_buffer_freed(void *context, void *owner)
 {
-	note(context, owner);
+	harness_note(context, owner);
 }
 
 static void on_program_loaded(void *context, void *owner, struct sched_program *program,
@@ -66,7 +66,7 @@ static void on_program_loaded(void *context, void *owner, struct sched_program *
 {
 	struct probe *probe = owner;
 	(void)program;
-	note(context, probe);
+	harness_note(context, probe);
 	probe->fault = *fault;
 	probe->names[0] = '\0';
 	for (const char *at = kernel_names; at && *at; at += strlen(at) + 1) {
@@ -83,7 +83,7 @@ static void on_kernel_created(void *context, void *owner, struct sched_kernel *k
 {
 	struct probe *probe = owner;
 	(void)kernel;
-	note(context, probe);
+	harness_note(context, probe);
 	probe->fault = *fault;
 	probe->argument_count = facts ? facts->argument_count : UINT32_MAX;
 }
@@ -92,7 +92,7 @@ static void on_process_lost(void *context, enum backend_kind kind,
 			    const struct backend_fault *fault)
 {
 	struct harness *harness = context;
-	note(harness, &harness->process_lost);
+	harness_note(harness, &harness->process_lost);
 	harness->process_lost.fault = *fault;
 	if (kind != BACKEND_KIND_FAKE)
 		give_up("another backend lost the process");
@@ -103,7 +103,7 @@ static void on_buffer_exported(void *context, void *owner,
 			       const struct backend_fault *fault)
 {
 	struct probe *probe = owner;
-	note(context, probe);
+	harness_note(context, probe);
 	probe->fault = *fault;
 	probe->shared = shared ? *shared : (struct backend_shared_memory){.descriptor = -1};
 }
@@ -125,7 +125,7 @@ static void on_event_ready(void *context, void *owner, struct sched_event *event
 {
 	struct probe *probe = owner;
 	(void)event;
-	note(context, probe);
+	harness_note(context, probe);
 	probe->fault = *fault;
 	if (handle)
 		memcpy(probe->handle, handle, sizeof(probe->handle));
@@ -142,7 +142,7 @@ static void on_occupancy(void *context, void *owner, const struct backend_occupa
 			 const struct backend_fault *fault)
 {
 	struct probe *probe = owner;
-	note(context, probe);
+	harness_note(context, probe);
 	probe->fault = *fault;
 	if (occupancy)
 		probe->occupancy = *occupancy;
@@ -168,7 +168,7 @@ static void on_usm_ready(void *context, void *owner, void *address,
 			 const struct backend_fault *fault)
 {
 	struct probe *probe = owner;
-	note(context, probe);
+	harness_note(context, probe);
 	probe->fault = *fault;
 	probe->address = address;
 }
@@ -176,7 +176,7 @@ static void on_usm_ready(void *context, void *owner, void *address,
 static void on_host_ready(void *context, void *owner, const struct backend_fault *fault)
 {
 	struct probe *probe = owner;
-	note(context, probe);
+	harness_note(context, probe);
 	probe->fault = *fault;
 }
 
@@ -185,7 +185,7 @@ static void on_graph_built(void *context, void *owner, struct sched_graph *graph
 {
 	struct probe *probe = owner;
 	(void)graph;
-	note(context, probe);
+	harness_note(context, probe);
 	probe->fault = *fault;
 }
 
@@ -194,7 +194,7 @@ static void on_native(void *context, void *owner, uint64_t native,
 {
 	struct probe *probe = owner;
 	(void)native;
-	note(context, probe);
+	harness_note(context, probe);
 	probe->fault = *fault;
 }
 

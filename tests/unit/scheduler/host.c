@@ -19,7 +19,7 @@ TestSuite(host_access, .timeout = 20, .init = setup_host);
 
 /* Everything that does not wait for a gate has run: a barrier behind `after`, or behind nothing,
  * has returned. */
-static void await_device_turn(void)
+static void host_await_device_turn(void)
 {
 	struct probe probe;
 	struct launch launch = {.device = 2, .kernel = "noop"};
@@ -27,8 +27,8 @@ static void await_device_turn(void)
 	harness_expect_success(&h, &probe);
 }
 
-static struct task *hold_words(uint32_t gate, struct words *words, uint32_t mode,
-			       struct probe *probe)
+static struct task *host_hold_words(uint32_t gate, struct words *words, uint32_t mode,
+				    struct probe *probe)
 {
 	return harness_hold(&h, 0, gate, &(struct use){.words = words, .mode = mode}, 1, probe);
 }
@@ -39,21 +39,21 @@ Test(host_access, D1_it_waits_for_writers_and_a_writing_one_for_readers_too)
 	struct probe writer, reader, read, write, second;
 	harness_words(&h, &x, 8, true, 0);
 	harness_words(&h, &y, 8, true, 0);
-	(void)hold_words(1, &x, ACCESS_MODE_READ_WRITE, &writer);
+	(void)host_hold_words(1, &x, ACCESS_MODE_READ_WRITE, &writer);
 	struct task *reading = harness_host(&h, &x, ACCESS_MODE_READ, &read);
-	await_device_turn();
+	host_await_device_turn();
 	cr_expect(not(read.done));
 	fake_gate_open(1);
 	harness_expect_success(&h, &read);
 	cr_expect(writer.done);
 
-	(void)hold_words(2, &y, ACCESS_MODE_READ, &reader);
+	(void)host_hold_words(2, &y, ACCESS_MODE_READ, &reader);
 	struct task *also_reading = harness_host(&h, &y, ACCESS_MODE_READ, &second);
 	harness_expect_success(&h, &second);
 	cr_expect(not(reader.done));
 	host_access_release(also_reading);
 	struct task *writing = harness_host(&h, &y, ACCESS_MODE_WRITE, &write);
-	await_device_turn();
+	host_await_device_turn();
 	cr_expect(not(write.done));
 	fake_gate_open(2);
 	harness_expect_success(&h, &write);
@@ -71,7 +71,7 @@ Test(host_access, D2_it_does_not_wait_for_other_buffers)
 	struct probe other, read;
 	harness_words(&h, &x, 8, true, 0);
 	harness_words(&h, &y, 8, true, 0);
-	(void)hold_words(1, &x, ACCESS_MODE_READ_WRITE, &other);
+	(void)host_hold_words(1, &x, ACCESS_MODE_READ_WRITE, &other);
 	struct task *access = harness_host(&h, &y, ACCESS_MODE_READ_WRITE, &read);
 	harness_expect_success(&h, &read);
 	cr_expect(not(other.done));
@@ -93,7 +93,7 @@ static void groups_wait_while_held(uint32_t host_mode, uint32_t group_mode)
 	struct use use = {.words = &x, .mode = group_mode, .unused = true};
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1},
 			     &group);
-	await_device_turn();
+	host_await_device_turn();
 	cr_expect(not(group.done), "modes %u, %u", host_mode, group_mode);
 	cr_expect(not(task_running(group.task)));
 	host_access_release(access);
@@ -119,14 +119,14 @@ Test(host_access, D4_a_group_on_two_buffers_waits_for_the_access_and_for_the_ker
 	harness_words(&h, &y, 8, true, 0);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_WRITE, &held);
 	harness_expect_success(&h, &held);
-	(void)hold_words(1, &y, ACCESS_MODE_READ_WRITE, &kernel);
+	(void)host_hold_words(1, &y, ACCESS_MODE_READ_WRITE, &kernel);
 	struct use uses[] = {{.words = &x, .mode = ACCESS_MODE_READ, .unused = true},
 			     {.words = &y, .mode = ACCESS_MODE_READ, .unused = true}};
 	(void)harness_launch(
 		&h, &(struct launch){.device = 1, .kernel = "noop", .uses = uses, .use_count = 2},
 		&both);
 	host_access_release(access);
-	await_device_turn();
+	host_await_device_turn();
 	cr_expect(not(both.done));
 	fake_gate_open(1);
 	harness_expect_success(&h, &both);
@@ -148,11 +148,11 @@ Test(host_access, D6_accesses_for_reading_coexist_and_a_writing_one_excludes)
 	struct task *c = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &writing);
 	struct task *d = harness_host(&h, &x, ACCESS_MODE_READ, &third);
 	host_access_release(a);
-	await_device_turn();
+	host_await_device_turn();
 	cr_expect(not(writing.done));
 	host_access_release(b);
 	harness_expect_success(&h, &writing);
-	await_device_turn();
+	host_await_device_turn();
 	cr_expect(not(third.done));
 	host_access_release(c);
 	harness_expect_success(&h, &third);
@@ -187,9 +187,9 @@ Test(host_access, C6_without_init_it_waits_but_moves_nothing)
 	struct probe writer, held;
 	struct fake_counters counters;
 	harness_words(&h, &x, 8, true, 0);
-	(void)hold_words(1, &x, ACCESS_MODE_READ_WRITE, &writer);
+	(void)host_hold_words(1, &x, ACCESS_MODE_READ_WRITE, &writer);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_WRITE_NO_INIT, &held);
-	await_device_turn();
+	host_await_device_turn();
 	cr_expect(not(held.done));
 	fake_gate_open(1);
 	harness_expect_success(&h, &held);
@@ -205,7 +205,7 @@ Test(host_access, released_before_it_is_granted_it_is_never_granted_and_keeps_th
 	struct words x;
 	struct probe writer, access, later;
 	harness_words(&h, &x, 8, true, 40);
-	(void)hold_words(1, &x, ACCESS_MODE_READ_WRITE, &writer);
+	(void)host_hold_words(1, &x, ACCESS_MODE_READ_WRITE, &writer);
 	struct task *task = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &access);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	(void)harness_launch(
@@ -217,7 +217,7 @@ Test(host_access, released_before_it_is_granted_it_is_never_granted_and_keeps_th
 	cr_assert(harness_wait(&h, &access));
 	cr_expect(eq(i32, access.fault.status, STATUS_RUNTIME));
 	cr_expect(not(writer.done));
-	await_device_turn();
+	host_await_device_turn();
 	cr_expect(not(later.done), "it still waits for the writer before the access");
 	fake_gate_open(1);
 	harness_expect_success(&h, &later);

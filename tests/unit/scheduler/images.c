@@ -35,7 +35,7 @@ static void setup_images(void)
 TestSuite(sched_images, .timeout = 20, .init = setup_images);
 
 /* Sets all bytes to `value`, if there is one. */
-static void make_image(struct words *image, bool initialised, uint8_t value)
+static void images_make_image(struct words *image, bool initialised, uint8_t value)
 {
 	const struct backend_image description = {
 		.format = BACKEND_IMAGE_R8G8B8A8_UNORM, .dimensions = 2, .size = {HEIGHT, WIDTH}};
@@ -86,7 +86,7 @@ static struct task *submit_image_kernel(uint32_t device, const char *kernel, str
 	return harness_submit(&h, &request, probe);
 }
 
-static void fill_image(uint32_t device, struct words *image, uint32_t mode, int value)
+static void images_fill_image(uint32_t device, struct words *image, uint32_t mode, int value)
 {
 	struct probe probe;
 	(void)submit_image_kernel(device, "fill_image", (struct image_use){image, mode},
@@ -95,7 +95,7 @@ static void fill_image(uint32_t device, struct words *image, uint32_t mode, int 
 }
 
 /* Each byte becomes itself * 31 + the byte of `other` + `value`. */
-static void mix(uint32_t device, struct words *image, struct words *other, int value)
+static void images_launch_mix(uint32_t device, struct words *image, struct words *other, int value)
 {
 	struct probe probe;
 	(void)submit_image_kernel(device, "mix_image",
@@ -104,7 +104,7 @@ static void mix(uint32_t device, struct words *image, struct words *other, int v
 	harness_expect_success(&h, &probe);
 }
 
-static void expect_bytes(struct words *image, uint8_t value)
+static void images_expect_bytes(struct words *image, uint8_t value)
 {
 	struct probe probe;
 	struct task *access = harness_host(&h, image, ACCESS_MODE_READ, &probe);
@@ -125,17 +125,17 @@ static void expect_moved(uint32_t device, uint64_t written, uint64_t read)
 Test(sched_images, G4_a_device_with_the_hosts_memory_has_images_of_its_own)
 {
 	struct words x, y;
-	make_image(&x, true, 3);
-	make_image(&y, true, 5);
-	mix(UNIFIED, &x, &y, 1);
+	images_make_image(&x, true, 3);
+	images_make_image(&y, true, 5);
+	images_launch_mix(UNIFIED, &x, &y, 1);
 	expect_moved(UNIFIED, (uint64_t)2 * BYTES, 0);
-	expect_bytes(&x, 3 * 31 + 5 + 1);
+	images_expect_bytes(&x, 3 * 31 + 5 + 1);
 	expect_moved(UNIFIED, (uint64_t)2 * BYTES, BYTES);
 	/* An image that was only read is still valid on both sides. */
-	mix(UNIFIED, &x, &y, 2);
-	expect_bytes(&y, 5);
+	images_launch_mix(UNIFIED, &x, &y, 2);
+	images_expect_bytes(&y, 5);
 	expect_moved(UNIFIED, (uint64_t)2 * BYTES, BYTES);
-	expect_bytes(&x, (uint8_t)(99 * 31 + 5 + 2));
+	images_expect_bytes(&x, (uint8_t)(99 * 31 + 5 + 2));
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
 	harness_expect_stopped(&h);
@@ -144,17 +144,17 @@ Test(sched_images, G4_a_device_with_the_hosts_memory_has_images_of_its_own)
 Test(sched_images, between_devices_an_image_goes_by_the_host_and_never_past_it)
 {
 	struct words x, y;
-	make_image(&x, true, 7);
-	make_image(&y, true, 2);
-	fill_image(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 9);
-	mix(PEER, &x, &y, 0);
+	images_make_image(&x, true, 7);
+	images_make_image(&y, true, 2);
+	images_fill_image(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 9);
+	images_launch_mix(PEER, &x, &y, 0);
 	cr_expect(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).peer_copies, 0));
 	expect_moved(PLAIN, 0, BYTES);
 	expect_moved(PEER, (uint64_t)2 * BYTES, 0);
-	mix(UNIFIED, &x, &y, 0);
+	images_launch_mix(UNIFIED, &x, &y, 0);
 	expect_moved(PEER, (uint64_t)2 * BYTES, BYTES);
 	expect_moved(UNIFIED, (uint64_t)2 * BYTES, 0);
-	expect_bytes(&x, (uint8_t)((9 * 31 + 2) * 31 + 2));
+	images_expect_bytes(&x, (uint8_t)((9 * 31 + 2) * 31 + 2));
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
 	harness_expect_stopped(&h);
@@ -163,13 +163,13 @@ Test(sched_images, between_devices_an_image_goes_by_the_host_and_never_past_it)
 Test(sched_images, C6_C7_what_is_written_anew_is_not_brought)
 {
 	struct words fresh, known;
-	make_image(&fresh, false, 0);
-	make_image(&known, true, 7);
-	fill_image(PLAIN, &known, ACCESS_MODE_WRITE_NO_INIT, 4);
-	fill_image(PLAIN, &fresh, ACCESS_MODE_WRITE, 6);
+	images_make_image(&fresh, false, 0);
+	images_make_image(&known, true, 7);
+	images_fill_image(PLAIN, &known, ACCESS_MODE_WRITE_NO_INIT, 4);
+	images_fill_image(PLAIN, &fresh, ACCESS_MODE_WRITE, 6);
 	expect_moved(PLAIN, 0, 0);
-	expect_bytes(&known, 4);
-	expect_bytes(&fresh, 6);
+	images_expect_bytes(&known, 4);
+	images_expect_bytes(&fresh, 6);
 	harness_words_free(&h, &fresh);
 	harness_words_free(&h, &known);
 	harness_expect_stopped(&h);
@@ -179,8 +179,8 @@ Test(sched_images, B8_users_of_an_image_wait_for_its_writer)
 {
 	struct words x, y;
 	struct probe a, b, c, d;
-	make_image(&x, true, 1);
-	make_image(&y, true, 2);
+	images_make_image(&x, true, 1);
+	images_make_image(&y, true, 2);
 	for (uint32_t i = 0; i < 2; i++)
 		(void)harness_kernel(&h, i, "fill_image"),
 			(void)harness_kernel(&h, i, "copy_image");
@@ -212,8 +212,8 @@ Test(sched_images, B8_users_of_an_image_wait_for_its_writer)
 	fake_device_gate_open(PEER);
 	harness_expect_success(&h, &d);
 	harness_expect_success(&h, &c);
-	expect_bytes(&x, 3);
-	expect_bytes(&y, 4);
+	images_expect_bytes(&x, 3);
+	images_expect_bytes(&y, 4);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
 	harness_expect_stopped(&h);
@@ -223,9 +223,9 @@ Test(sched_images, C20_images_that_are_alike_are_copied_on_the_device)
 {
 	struct words x, y;
 	struct probe probe;
-	make_image(&x, true, 1);
-	make_image(&y, false, 0);
-	fill_image(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 8);
+	images_make_image(&x, true, 1);
+	images_make_image(&y, false, 0);
+	images_fill_image(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 8);
 	const struct task_requirement requirements[] = {
 		{.buffer = x.buffer, .mode = ACCESS_MODE_READ, .size_bytes = BYTES},
 		{.buffer = y.buffer, .mode = ACCESS_MODE_WRITE_NO_INIT, .size_bytes = BYTES},
@@ -242,7 +242,7 @@ Test(sched_images, C20_images_that_are_alike_are_copied_on_the_device)
 	harness_expect_success(&h, &probe);
 	expect_moved(PLAIN, 0, 0);
 	cr_expect(eq(u64, fake_counters_of(PLAIN).copies, 1));
-	expect_bytes(&y, 8);
+	images_expect_bytes(&y, 8);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &y);
 	harness_expect_stopped(&h);
@@ -252,7 +252,7 @@ Test(sched_images, G4_a_device_without_images_says_so_and_the_image_lives_on)
 {
 	struct words x;
 	struct probe probe;
-	make_image(&x, true, 7);
+	images_make_image(&x, true, 7);
 	(void)submit_image_kernel(WITHOUT, "fill_image",
 				  (struct image_use){&x, ACCESS_MODE_READ_WRITE},
 				  (struct image_use){NULL, 0}, 1, &probe);
@@ -260,8 +260,8 @@ Test(sched_images, G4_a_device_without_images_says_so_and_the_image_lives_on)
 	cr_expect(eq(i32, probe.fault.status, STATUS_FEATURE_NOT_SUPPORTED), "%s",
 		  probe.fault.text);
 	/* The image that the failed task was to write is lost, until it is written anew. */
-	fill_image(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 2);
-	expect_bytes(&x, 2);
+	images_fill_image(PLAIN, &x, ACCESS_MODE_WRITE_NO_INIT, 2);
+	images_expect_bytes(&x, 2);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -275,7 +275,7 @@ Test(sched_images, G5_S1_a_sampler_comes_with_its_image_and_by_itself)
 	for (uint32_t i = 0; i < 2; i++) {
 		struct words x, out;
 		struct probe probe;
-		make_image(&x, true, 7);
+		images_make_image(&x, true, 7);
 		harness_words(&h, &out, 1, false, 0);
 		const struct task_requirement requirements[] = {
 			{.buffer = out.buffer, .mode = ACCESS_MODE_WRITE_NO_INIT, .size_bytes = 4},

@@ -13,7 +13,7 @@
 
 static struct harness h;
 
-static void open_devices(uint32_t features, const struct scheduler_config *config)
+static void inline_open_devices(uint32_t features, const struct scheduler_config *config)
 {
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_options(i, (struct fake_device_options){.features = features,
@@ -21,16 +21,16 @@ static void open_devices(uint32_t features, const struct scheduler_config *confi
 	harness_start_with(&h, 3, config);
 }
 
-static void setup_inline(void)
+static void inline_setup_inline(void)
 {
-	open_devices(BACKEND_FEATURE_INLINE | BACKEND_FEATURE_LOADER,
-		     &(struct scheduler_config){.processors = 2});
+	inline_open_devices(BACKEND_FEATURE_INLINE | BACKEND_FEATURE_LOADER,
+			    &(struct scheduler_config){.processors = 2});
 }
 
-TestSuite(inline_launch, .timeout = 20, .init = setup_inline);
+TestSuite(inline_launch, .timeout = 20, .init = inline_setup_inline);
 TestSuite(inline_device, .timeout = 20);
 
-static void run_launch(const struct launch *launch)
+static void inline_run_launch(const struct launch *launch)
 {
 	struct probe probe;
 	(void)harness_launch(&h, launch, &probe);
@@ -46,7 +46,7 @@ static bool run_until_inline(const struct launch *launch)
 	uint64_t before = harness_counters(&h).inline_launches,
 		 deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
 	while (harness_counters(&h).inline_launches == before && clock_now_ns() < deadline)
-		run_launch(launch);
+		inline_run_launch(launch);
 	return harness_counters(&h).inline_launches > before;
 }
 
@@ -76,7 +76,7 @@ Test(inline_launch, what_came_back_before_is_sent_and_completed_by_the_front)
 	harness_words(&h, &x, 64, true, 0);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	struct launch launch = {.kernel = "increment_u32", .uses = &use, .use_count = 1};
-	run_launch(&launch);
+	inline_run_launch(&launch);
 	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
 	cr_expect(run_until_inline(&launch));
 	struct fake_counters fake;
@@ -100,16 +100,17 @@ Test(inline_launch, what_came_back_before_is_sent_and_completed_by_the_front)
 Test(inline_launch, F11_nothing_is_sent_so_for_the_first_time)
 {
 	for (uint32_t i = 1; i <= TRIES; i++)
-		run_launch(&(struct launch){.kernel = "noop", .items = i});
+		inline_run_launch(&(struct launch){.kernel = "noop", .items = i});
 	for (uint64_t i = 1; i <= TRIES; i++)
-		run_launch(&(struct launch){.kernel = "noop", .global = (uint64_t[3]){1, i, 2}});
+		inline_run_launch(
+			&(struct launch){.kernel = "noop", .global = (uint64_t[3]){1, i, 2}});
 	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
 	/* The range is the same, and the memory is new each time. */
 	for (uint32_t i = 0; i < TRIES; i++) {
 		struct words x;
 		harness_words(&h, &x, 4, true, 0);
 		struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
-		run_launch(
+		inline_run_launch(
 			&(struct launch){.kernel = "linear_id_u32", .uses = &use, .use_count = 1});
 		harness_words_free(&h, &x);
 	}
@@ -126,10 +127,10 @@ Test(inline_launch, TR3_what_is_launched_with_a_few_ranges_in_turn_is_sent_by_th
 	uint64_t before = 0, deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
 	unsigned in_turn = 0;
 	while (in_turn < 3 && clock_now_ns() < deadline) {
-		run_launch(&one);
-		run_launch(&two);
+		inline_run_launch(&one);
+		inline_run_launch(&two);
 		before = harness_counters(&h).inline_launches;
-		run_launch(&three);
+		inline_run_launch(&three);
 		in_turn += harness_counters(&h).inline_launches > before;
 	}
 	cr_expect(eq(u32, in_turn, 3));
@@ -146,24 +147,24 @@ Test(inline_launch, F11_nothing_is_sent_so_that_the_driver_may_have_put_away)
 	const struct launch old = {.kernel = "increment_u32", .uses = &use, .use_count = 1};
 	uint64_t items = 0;
 	for (uint32_t i = 0; i < 20; i++) {
-		run_launch(&old);
+		inline_run_launch(&old);
 		for (uint32_t k = 0; k < 33; k++)
-			run_launch(&(struct launch){.kernel = "noop", .items = ++items});
+			inline_run_launch(&(struct launch){.kernel = "noop", .items = ++items});
 	}
 	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
 	/* Fewer other launches, and launches that are old themselves, do not matter. */
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
 	while (harness_counters(&h).inline_launches == 0 && clock_now_ns() < deadline) {
 		for (uint32_t k = 0; k < 8; k++)
-			run_launch(&(struct launch){.kernel = "noop", .items = ++items});
-		run_launch(&old);
+			inline_run_launch(&(struct launch){.kernel = "noop", .items = ++items});
+		inline_run_launch(&old);
 	}
 	cr_expect(gt(u64, harness_counters(&h).inline_launches, 0));
 	for (uint32_t i = 0; i < 40; i++)
-		run_launch(&noop);
+		inline_run_launch(&noop);
 	uint64_t before = harness_counters(&h).inline_launches;
 	while (harness_counters(&h).inline_launches == before && clock_now_ns() < deadline)
-		run_launch(&old);
+		inline_run_launch(&old);
 	cr_expect(gt(u64, harness_counters(&h).inline_launches, before));
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
@@ -190,7 +191,7 @@ static void wait_for_all(uint32_t count, struct probe *probes)
 Test(inline_launch, many_at_a_time_are_the_threads)
 {
 	struct probe probes[MANY];
-	run_launch(&(struct launch){.kernel = "noop"});
+	inline_run_launch(&(struct launch){.kernel = "noop"});
 	for (uint32_t i = 0; i < TRIES; i++) {
 		launch_at_once(MANY, probes);
 		wait_for_all(MANY, probes);
@@ -203,8 +204,8 @@ Test(inline_launch, many_at_a_time_are_the_threads)
 static void begin_with_a_held_one(struct probe *held)
 {
 	fake_gate_open(HARNESS_GATE);
-	run_launch(&hold);
-	run_launch(&(struct launch){.kernel = "noop"});
+	inline_run_launch(&hold);
+	inline_run_launch(&(struct launch){.kernel = "noop"});
 	fake_gate_close(HARNESS_GATE);
 	cr_assert(send_inline(&hold, held));
 }
@@ -282,7 +283,7 @@ static void expect_no_more_than_drivers_queue(void)
 Test(inline_launch, B18_a_device_that_wakes_gets_two_by_its_thread)
 {
 	struct probe probes[2], held, next;
-	run_launch(&(struct launch){.kernel = "noop"});
+	inline_run_launch(&(struct launch){.kernel = "noop"});
 	for (uint32_t i = 0; i < TRIES; i++) {
 		launch_at_once(2, probes);
 		wait_for_all(2, probes);
@@ -302,7 +303,7 @@ Test(inline_launch, a_device_that_works_gets_many_by_its_thread)
 }
 
 /* Small copies of a kind that succeeded here before; not large ones. */
-static void read_words(struct words *words, uint32_t flags)
+static void inline_read_words(struct words *words, uint32_t flags)
 {
 	struct probe probe;
 	struct task *access = harness_host(&h, words, flags, &probe);
@@ -314,14 +315,14 @@ static uint64_t sent_inline_in_rounds(struct words *words)
 {
 	struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
 	const struct launch launch = {.kernel = "increment_u32", .uses = &use, .use_count = 1};
-	run_launch(&launch);
-	read_words(words, ACCESS_MODE_READ);
+	inline_run_launch(&launch);
+	inline_read_words(words, ACCESS_MODE_READ);
 	uint64_t launches = 0, before = harness_counters(&h).inline_launches;
 	for (uint32_t i = 0; i < TRIES; i++) {
 		uint64_t at = harness_counters(&h).inline_launches;
-		run_launch(&launch);
+		inline_run_launch(&launch);
 		launches += harness_counters(&h).inline_launches - at;
-		read_words(words, ACCESS_MODE_READ);
+		inline_read_words(words, ACCESS_MODE_READ);
 	}
 	return harness_counters(&h).inline_launches - before - launches;
 }
@@ -384,7 +385,7 @@ Test(inline_launch, F8_fills_with_long_patterns_are_the_threads)
 Test(inline_launch, F11_nothing_is_sent_so_while_something_loads)
 {
 	const struct launch noop = {.kernel = "noop"};
-	run_launch(&noop);
+	inline_run_launch(&noop);
 	cr_assert(run_until_inline(&noop));
 	fake_load_gate_close(1);
 	(void)harness_kernel(&h, 1, "noop");
@@ -392,7 +393,7 @@ Test(inline_launch, F11_nothing_is_sent_so_while_something_loads)
 	cr_assert(fake_wait_loading(1, 1, HARNESS_TIMEOUT_NS));
 	uint64_t before = harness_counters(&h).inline_launches;
 	for (uint32_t i = 0; i < TRIES; i++)
-		run_launch(&noop);
+		inline_run_launch(&noop);
 	cr_expect(eq(u64, harness_counters(&h).inline_launches, before));
 	fake_load_gate_open(1);
 	cr_assert(harness_settle(&h));
@@ -404,10 +405,10 @@ Test(inline_launch, what_needs_more_than_a_launch_is_the_threads)
 {
 	const struct backend_launch_properties plain = {.cooperative = false};
 	const struct launch noop = {.kernel = "noop"};
-	run_launch(&noop);
+	inline_run_launch(&noop);
 	for (uint32_t i = 0; i < TRIES; i++) {
-		run_launch(&(struct launch){.kernel = "noop", .timed = true});
-		run_launch(&(struct launch){.kernel = "noop", .properties = &plain});
+		inline_run_launch(&(struct launch){.kernel = "noop", .timed = true});
+		inline_run_launch(&(struct launch){.kernel = "noop", .properties = &plain});
 	}
 	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
 	harness_expect_stopped(&h);
@@ -417,7 +418,7 @@ Test(inline_launch, one_that_is_refused_is_told)
 {
 	const struct launch noop = {.kernel = "noop"};
 	struct probe probe;
-	run_launch(&noop);
+	inline_run_launch(&noop);
 	uint64_t before = harness_counters(&h).inline_launches;
 	/* Repeats until the device's thread was idle when a launch came. */
 	for (uint32_t i = 0; harness_counters(&h).inline_launches == before && i < 50; i++) {
@@ -434,7 +435,7 @@ Test(inline_launch, one_that_is_refused_is_told)
 		}
 	}
 	cr_expect(gt(u64, harness_counters(&h).inline_launches, before));
-	run_launch(&noop);
+	inline_run_launch(&noop);
 	harness_expect_stopped(&h);
 }
 
@@ -442,7 +443,7 @@ Test(inline_launch, a_device_that_is_lost_then_is_lost)
 {
 	const struct launch noop = {.kernel = "noop"};
 	struct probe probe;
-	run_launch(&noop);
+	inline_run_launch(&noop);
 	cr_assert(run_until_inline(&noop));
 	cr_assert(eq(int, fake_fail(FAKE_SUBMIT, 0, 0, 1, STATUS_DEVICE_LOST, true, "gone"), 0));
 	for (uint32_t i = 0; i < 20; i++) {
@@ -451,7 +452,7 @@ Test(inline_launch, a_device_that_is_lost_then_is_lost)
 		cr_expect(eq(i32, probe.fault.status, STATUS_DEVICE_LOST));
 		cr_expect(eq(u32, probe.calls, 1));
 	}
-	run_launch(&(struct launch){.device = 1, .kernel = "noop"});
+	inline_run_launch(&(struct launch){.device = 1, .kernel = "noop"});
 	harness_expect_stopped(&h);
 }
 
@@ -459,7 +460,7 @@ Test(inline_launch, a_device_that_is_lost_later_is_lost)
 {
 	struct probe probe;
 	fake_gate_open(HARNESS_GATE);
-	run_launch(&hold);
+	inline_run_launch(&hold);
 	fake_gate_close(HARNESS_GATE);
 	cr_assert(send_inline(&hold, &probe));
 	cr_assert(
@@ -486,14 +487,14 @@ Test(inline_device, TC8_one_that_runs_long_holds_up_no_other_session)
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &long_one)));
 	cr_assert(zero(int, sched_account_create(UINT64_MAX, &other)));
 	fake_gate_open(HARNESS_GATE);
-	run_launch(&first);
-	run_launch(&noop);
+	inline_run_launch(&first);
+	inline_run_launch(&noop);
 	fake_gate_close(HARNESS_GATE);
 	h.account = long_one;
 	cr_assert(send_inline(&first, &held));
 	h.account = other;
 	for (uint32_t i = 0; i < TRIES; i++)
-		run_launch(&noop);
+		inline_run_launch(&noop);
 	h.account = NULL;
 	cr_expect(not(held.done));
 	/* Its session ends meanwhile. */
@@ -507,8 +508,8 @@ Test(inline_device, TC8_one_that_runs_long_holds_up_no_other_session)
 Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread)
 {
 	const struct launch noop = {.kernel = "noop"};
-	open_devices(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 2});
-	run_launch(&noop);
+	inline_open_devices(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 2});
+	inline_run_launch(&noop);
 	for (uint32_t i = 0; i < 50; i++)
 		cr_assert(run_until_inline(&noop));
 	cr_expect(eq(u64, harness_counters(&h).inline_completions, 0));
@@ -519,12 +520,12 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread)
 Test(inline_device, one_that_must_be_asked_is_asked_by_a_front_that_looks_anyway)
 {
 	const struct launch noop = {.kernel = "noop"};
-	open_devices(FAKE_FEATURES_ALL,
-		     &(struct scheduler_config){.processors = 4, .front_polls = true});
-	run_launch(&noop);
+	inline_open_devices(FAKE_FEATURES_ALL,
+			    &(struct scheduler_config){.processors = 4, .front_polls = true});
+	inline_run_launch(&noop);
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
 	while (harness_counters(&h).inline_completions < 50 && clock_now_ns() < deadline)
-		run_launch(&noop);
+		inline_run_launch(&noop);
 	cr_expect(ge(u64, harness_counters(&h).inline_completions, 50));
 	harness_expect_stopped(&h);
 }
@@ -533,10 +534,10 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_a_front_that_looks_anyway
 Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread_once_the_front_sleeps)
 {
 	struct probe probe;
-	open_devices(FAKE_FEATURES_ALL,
-		     &(struct scheduler_config){.processors = 4, .front_polls = true});
+	inline_open_devices(FAKE_FEATURES_ALL,
+			    &(struct scheduler_config){.processors = 4, .front_polls = true});
 	fake_gate_open(HARNESS_GATE);
-	run_launch(&hold);
+	inline_run_launch(&hold);
 	fake_gate_close(HARNESS_GATE);
 	for (int i = 0; i < 20; i++) {
 		cr_assert(send_inline(&hold, &probe));
@@ -558,15 +559,15 @@ Test(inline_device, one_that_must_be_asked_is_asked_by_its_thread_once_the_front
 
 static void open_polled(void)
 {
-	open_devices(FAKE_FEATURES_ALL,
-		     &(struct scheduler_config){.processors = 4, .front_polls = true});
+	inline_open_devices(FAKE_FEATURES_ALL,
+			    &(struct scheduler_config){.processors = 4, .front_polls = true});
 }
 
 Test(inline_device, TR3_a_few_at_a_time_are_sent_by_the_front)
 {
 	struct probe probes[FEW];
 	open_polled();
-	run_launch(&(struct launch){.kernel = "noop"});
+	inline_run_launch(&(struct launch){.kernel = "noop"});
 	uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS);
 	while (harness_counters(&h).inline_launches == 0 && clock_now_ns() < deadline) {
 		launch_at_once(FEW, probes);
@@ -610,9 +611,9 @@ Test(inline_device, TR5_beside_other_clients_the_thread_gets_the_next_one)
 
 Test(inline_device, TR5_beside_other_clients_the_front_sends_the_next_one_if_it_is_to)
 {
-	open_devices(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4,
-								   .front_polls = true,
-								   .always_inline = true});
+	inline_open_devices(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4,
+									  .front_polls = true,
+									  .always_inline = true});
 	scheduler_set_clients(h.scheduler, 2);
 	expect_the_next_by_the_front();
 }
@@ -620,9 +621,9 @@ Test(inline_device, TR5_beside_other_clients_the_front_sends_the_next_one_if_it_
 Test(inline_device, F11_one_that_is_asked_by_the_front_loads_beside)
 {
 	const struct launch noop = {.kernel = "noop"};
-	open_devices(FAKE_FEATURES_ALL | BACKEND_FEATURE_QUIET_LOAD,
-		     &(struct scheduler_config){.processors = 4, .front_polls = true});
-	run_launch(&noop);
+	inline_open_devices(FAKE_FEATURES_ALL | BACKEND_FEATURE_QUIET_LOAD,
+			    &(struct scheduler_config){.processors = 4, .front_polls = true});
+	inline_run_launch(&noop);
 	for (int i = 0; i < 8; i++) {
 		static const char *const names[] = {"increment_u32", "linear_id_u32"};
 		cr_assert(run_until_inline(&noop));
@@ -632,11 +633,11 @@ Test(inline_device, F11_one_that_is_asked_by_the_front_loads_beside)
 	harness_expect_stopped(&h);
 }
 
-static void never(void)
+static void inline_expect_none(void)
 {
 	const struct launch noop = {.kernel = "noop"};
 	for (uint32_t i = 0; i < TRIES; i++)
-		run_launch(&noop);
+		inline_run_launch(&noop);
 	cr_expect(eq(u64, harness_counters(&h).inline_launches, 0));
 	cr_expect(eq(u64, harness_counters(&h).inline_completions, 0));
 	harness_expect_stopped(&h);
@@ -644,14 +645,14 @@ static void never(void)
 
 Test(inline_device, one_that_does_not_allow_it_is_left_alone)
 {
-	open_devices(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_INLINE,
-		     &(struct scheduler_config){.processors = 2});
-	never();
+	inline_open_devices(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_INLINE,
+			    &(struct scheduler_config){.processors = 2});
+	inline_expect_none();
 }
 
 Test(inline_device, it_can_be_switched_off)
 {
-	open_devices(BACKEND_FEATURE_INLINE,
-		     &(struct scheduler_config){.processors = 2, .never_inline = true});
-	never();
+	inline_open_devices(BACKEND_FEATURE_INLINE,
+			    &(struct scheduler_config){.processors = 2, .never_inline = true});
+	inline_expect_none();
 }

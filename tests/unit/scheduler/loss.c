@@ -12,7 +12,7 @@
 
 static struct harness h;
 
-static void open_devices(uint32_t features)
+static void loss_open_devices(uint32_t features)
 {
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_options(i, (struct fake_device_options){.features = features});
@@ -21,19 +21,20 @@ static void open_devices(uint32_t features)
 
 static void setup_loss(void)
 {
-	open_devices(0);
+	loss_open_devices(0);
 }
 
-static void setup_polled(void)
+static void loss_setup_polled(void)
 {
-	open_devices(BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER | BACKEND_FEATURE_COPY_LANES);
+	loss_open_devices(BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER |
+			  BACKEND_FEATURE_COPY_LANES);
 }
 
 TestSuite(loss, .timeout = 20, .init = setup_loss);
-TestSuite(loss_polled, .timeout = 20, .init = setup_polled);
+TestSuite(loss_polled, .timeout = 20, .init = loss_setup_polled);
 
 /* The kernel is made before, so that everything is sent in the order in which it is submitted. */
-static void make_kernels(uint32_t device)
+static void loss_make_kernels(uint32_t device)
 {
 	(void)harness_kernel(&h, device, "hold");
 	(void)harness_kernel(&h, device, "noop");
@@ -81,8 +82,8 @@ static bool on_page(uint64_t session)
 static void lose_at_a_kernel(void)
 {
 	struct probe good, offender, behind, other, other_behind, waits;
-	make_kernels(0);
-	make_kernels(1);
+	loss_make_kernels(0);
+	loss_make_kernels(1);
 	send_launch(0, "noop", 9, 1, NULL, &good);
 	cr_assert(harness_wait(&h, &good));
 	struct task *held = send_launch(1, "hold", 4, 1, NULL, &other);
@@ -135,9 +136,9 @@ Test(loss_polled, F12_the_page_names_who_may_have_been_running_before_anybody_is
 Test(loss_polled, every_task_is_told_once)
 {
 	static struct probe probes[600];
-	make_kernels(0);
-	make_kernels(1);
-	make_kernels(2);
+	loss_make_kernels(0);
+	loss_make_kernels(1);
+	loss_make_kernels(2);
 	cr_assert(eq(int, fake_lose_process(FAKE_COMPLETION, 1, 50, "an illegal address"), 0));
 	for (uint32_t i = 0; i < 600; i++) {
 		send_launch(i % 3, "noop", i + 1, 0, NULL, &probes[i]);
@@ -164,7 +165,7 @@ Test(loss_polled, lost_by_what_the_loader_does)
 {
 	struct probe held, made = {.done = false};
 	struct sched_kernel *kernel;
-	make_kernels(0);
+	loss_make_kernels(0);
 	send_launch(0, "hold", 1, 0, NULL, &held);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
@@ -184,7 +185,7 @@ Test(loss, lost_with_nothing_in_flight)
 {
 	struct probe made = {.done = false};
 	struct sched_kernel *kernel;
-	make_kernels(0);
+	loss_make_kernels(0);
 	cr_assert(eq(int, fake_lose_process(FAKE_KERNEL_CREATE, 0, 0, "lost while loading"), 0));
 	cr_assert(eq(int, sched_kernel_create(h.scheduler, h.programs[0], "fail", &made, &kernel),
 		     0));

@@ -77,7 +77,7 @@ static uint64_t sent_after_turns(void)
 	return fake_counters_of(0).calls[FAKE_SUBMIT];
 }
 
-static struct task *increment(struct words *words, uint32_t home_lane, struct probe *probe)
+static struct task *moves_increment(struct words *words, uint32_t home_lane, struct probe *probe)
 {
 	struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
 	return harness_launch(&h,
@@ -111,7 +111,7 @@ Test(small_moves, D1_TR4_a_read_is_on_its_way_while_its_kernel_runs)
 	struct words x;
 	struct probe probe, held, granted;
 	harness_words(&h, &x, LIMIT_WORDS, true, 5);
-	(void)increment(&x, 0, &probe);
+	(void)moves_increment(&x, 0, &probe);
 	harness_expect_success(&h, &probe);
 	const uint64_t before = fake_counters_of(0).calls[FAKE_SUBMIT];
 	hold_writer(&x, &held);
@@ -136,8 +136,8 @@ Test(small_moves, TR4_a_write_goes_to_the_lane_of_its_launch)
 	struct probe probes[2];
 	harness_words(&h, &x, LIMIT_WORDS, true, 1);
 	harness_words(&h, &y, LIMIT_WORDS, true, 2);
-	(void)increment(&x, 3, &probes[0]);
-	(void)increment(&y, 0, &probes[1]); /* of a queue without a lane */
+	(void)moves_increment(&x, 3, &probes[0]);
+	(void)moves_increment(&y, 0, &probes[1]); /* of a queue without a lane */
 	harness_expect_success(&h, &probes[0]);
 	harness_expect_success(&h, &probes[1]);
 	const struct fake_log_entry write = entry_of(BACKEND_COMMAND_WRITE);
@@ -170,13 +170,13 @@ static struct task *read_beside(struct words *x, struct words *y, uint64_t took_
 				struct probe probes[3])
 {
 	fake_clock(1000000, took_ns);
-	(void)increment(y, HOME, &probes[1]);
+	(void)moves_increment(y, HOME, &probes[1]);
 	harness_expect_success(&h, &probes[1]);
-	(void)increment(x, HOME, &probes[0]);
+	(void)moves_increment(x, HOME, &probes[0]);
 	harness_expect_success(&h, &probes[0]);
 	const uint64_t before = fake_counters_of(0).calls[FAKE_SUBMIT];
 	(void)launch_at_home("hold", HARNESS_GATE, x, &probes[0]);
-	(void)increment(y, HOME, &probes[1]);
+	(void)moves_increment(y, HOME, &probes[1]);
 	cr_assert(has_sent(before + 2));
 	struct task *access = harness_host(&h, x, ACCESS_MODE_READ, &probes[2]);
 	cr_assert(has_sent(before + 3));
@@ -219,7 +219,7 @@ Test(small_moves, F8_a_read_passes_a_kernel_that_follows_its_own)
 	struct words x;
 	struct probe probe, held[2], granted;
 	harness_words(&h, &x, 16, true, 5);
-	(void)increment(&x, HOME, &probe);
+	(void)moves_increment(&x, HOME, &probe);
 	harness_expect_success(&h, &probe);
 	const uint64_t before = fake_counters_of(0).calls[FAKE_SUBMIT];
 	(void)launch_at_home("hold", HARNESS_GATE, &x, &held[0]);
@@ -253,9 +253,9 @@ Test(small_moves, F8_a_read_passes_a_short_kernel_that_waits_for_another_lane)
 	fake_clock(1000000, STEP_NS);
 	harness_words(&h, &x, 16, true, 5);
 	harness_words(&h, &y, 16, true, 5);
-	(void)increment(&x, HOME, &probe);
+	(void)moves_increment(&x, HOME, &probe);
 	harness_expect_success(&h, &probe);
-	(void)increment(&y, HOME, &probe);
+	(void)moves_increment(&y, HOME, &probe);
 	harness_expect_success(&h, &probe);
 	const uint64_t before = fake_counters_of(0).calls[FAKE_SUBMIT];
 	const struct use y_unused = {.words = &y, .mode = ACCESS_MODE_READ_WRITE, .unused = true};
@@ -297,7 +297,7 @@ Test(small_moves, F8_a_read_that_waits_for_nothing_passes_kernels_on_every_lane)
 	struct words x;
 	struct probe probe, granted, held[LANES];
 	harness_words(&h, &x, 16, true, 5);
-	(void)increment(&x, 0, &probe);
+	(void)moves_increment(&x, 0, &probe);
 	harness_expect_success(&h, &probe);
 	const uint64_t before = fake_counters_of(0).calls[FAKE_SUBMIT];
 	for (uint32_t i = 0; i < LANES; i++)
@@ -322,7 +322,7 @@ static void read_waits_here(uint32_t count)
 	struct words x;
 	struct probe probe, held, granted;
 	harness_words(&h, &x, count, true, 5);
-	(void)increment(&x, 0, &probe);
+	(void)moves_increment(&x, 0, &probe);
 	harness_expect_success(&h, &probe);
 	const uint64_t before = fake_counters_of(0).calls[FAKE_SUBMIT];
 	hold_writer(&x, &held);
@@ -356,7 +356,7 @@ Test(small_moves, M9_a_read_behind_a_kernel_that_fails_grants_nothing)
 	struct words x;
 	struct probe probe, held, granted;
 	harness_words(&h, &x, 16, true, 5);
-	(void)increment(&x, 0, &probe);
+	(void)moves_increment(&x, 0, &probe);
 	harness_expect_success(&h, &probe);
 	const uint64_t before = fake_counters_of(0).calls[FAKE_SUBMIT];
 	hold_writer(&x, &held);

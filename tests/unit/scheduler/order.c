@@ -22,8 +22,8 @@ TestSuite(order, .timeout = 20, .init = setup_order);
 static const uint32_t modes[5] = {ACCESS_MODE_READ, ACCESS_MODE_WRITE, ACCESS_MODE_READ_WRITE,
 				  ACCESS_MODE_WRITE_NO_INIT, ACCESS_MODE_READ_WRITE_NO_INIT};
 
-static struct task *hold_words(uint32_t device, uint32_t gate, struct words *words, uint32_t mode,
-			       struct probe *probe)
+static struct task *sched_order_hold_words(uint32_t device, uint32_t gate, struct words *words,
+					   uint32_t mode, struct probe *probe)
 {
 	return harness_hold(&h, device, gate, &(struct use){.words = words, .mode = mode}, 1,
 			    probe);
@@ -36,9 +36,9 @@ static void check_pair(uint32_t first, uint32_t second)
 	struct words x;
 	fake_gate_close(HARNESS_GATE);
 	harness_words(&h, &x, 16, false, 0);
-	(void)hold_words(0, HARNESS_GATE, &x, first, &a);
+	(void)sched_order_hold_words(0, HARNESS_GATE, &x, first, &a);
 	unsigned number = harness_number(&h);
-	(void)hold_words(0, HARNESS_GATE, &x, second, &b);
+	(void)sched_order_hold_words(0, HARNESS_GATE, &x, second, &b);
 	bool readers = first == ACCESS_MODE_READ && second == ACCESS_MODE_READ;
 	cr_expect(eq(int, harness_edge(&h, number, number + 1), !readers), "modes %u, %u", first,
 		  second);
@@ -66,8 +66,8 @@ static void three_groups(const uint32_t *devices)
 	cr_assert(eq(int, fake_log_start(16), 0));
 	harness_words(&h, &x, 16, false, 0);
 	harness_words(&h, &y, 16, false, 0);
-	(void)hold_words(devices[0], 1, &x, ACCESS_MODE_READ_WRITE, &a);
-	(void)hold_words(devices[1], 2, &y, ACCESS_MODE_READ_WRITE, &b);
+	(void)sched_order_hold_words(devices[0], 1, &x, ACCESS_MODE_READ_WRITE, &a);
+	(void)sched_order_hold_words(devices[1], 2, &y, ACCESS_MODE_READ_WRITE, &b);
 	struct use both[] = {{.words = &x, .mode = ACCESS_MODE_READ_WRITE, .unused = true},
 			     {.words = &y, .mode = ACCESS_MODE_READ_WRITE, .unused = true}};
 	struct launch launch = {
@@ -109,8 +109,8 @@ Test(order, B8_independent_groups_run_together)
 	struct words x, y;
 	harness_words(&h, &x, 16, false, 0);
 	harness_words(&h, &y, 16, false, 0);
-	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
-	(void)hold_words(0, 1, &y, ACCESS_MODE_READ_WRITE, &b);
+	(void)sched_order_hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
+	(void)sched_order_hold_words(0, 1, &y, ACCESS_MODE_READ_WRITE, &b);
 	scheduler_flush(h.scheduler);
 	/* Both have started while neither can end. */
 	cr_assert(fake_wait_started(0, 2, HARNESS_TIMEOUT_NS));
@@ -129,7 +129,7 @@ Test(order, B13_a_requirement_that_is_no_argument_orders_too)
 	struct probe a, b;
 	struct words x;
 	harness_words(&h, &x, 4, true, 10);
-	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
+	(void)sched_order_hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ, .unused = true};
 	(void)harness_launch(
 		&h, &(struct launch){.device = 0, .kernel = "noop", .uses = &use, .use_count = 1},
@@ -150,8 +150,9 @@ Test(order, B14_the_order_of_requirements_is_irrelevant)
 	struct words words[3];
 	for (uint32_t i = 0; i < 3; i++) {
 		harness_words(&h, &words[i], 8, false, 0);
-		(void)hold_words(0, 1, &words[i],
-				 i == 1 ? ACCESS_MODE_READ : ACCESS_MODE_READ_WRITE, &before[i]);
+		(void)sched_order_hold_words(0, 1, &words[i],
+					     i == 1 ? ACCESS_MODE_READ : ACCESS_MODE_READ_WRITE,
+					     &before[i]);
 	}
 	unsigned number = harness_number(&h);
 	for (uint32_t p = 0; p < 6; p++) {
@@ -178,8 +179,8 @@ Test(order, B3_looking_at_what_waits_changes_nothing)
 	struct probe a, b;
 	struct words x;
 	harness_words(&h, &x, 8, false, 0);
-	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
-	(void)hold_words(1, 1, &x, ACCESS_MODE_READ_WRITE, &b);
+	(void)sched_order_hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
+	(void)sched_order_hold_words(1, 1, &x, ACCESS_MODE_READ_WRITE, &b);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	/* The kernels are made by now, so only the two tasks can change. */
@@ -205,7 +206,7 @@ Test(order, B16_a_thousand_submissions_return_while_the_first_is_held)
 	struct words x;
 	struct fake_counters counters;
 	harness_words(&h, &x, 4, true, 0);
-	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &probes[0]);
+	(void)sched_order_hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &probes[0]);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	for (uint32_t i = 1; i < 1000; i++)
 		(void)harness_launch(&h,
@@ -237,7 +238,7 @@ static void empty_range(const uint64_t global[3])
 	struct probe before, empty, after;
 	struct words x;
 	harness_words(&h, &x, 8, true, 5);
-	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &before);
+	(void)sched_order_hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &before);
 	struct use use = {.words = &x, .mode = ACCESS_MODE_READ_WRITE};
 	struct launch launch = {.device = 0,
 				.kernel = "increment_u32",
@@ -291,7 +292,7 @@ Test(order, B23_copies_and_fills_of_nothing_are_ordered_and_run_nothing)
 	struct words x;
 	uint32_t pattern = 7;
 	harness_words(&h, &x, 8, false, 0);
-	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &before);
+	(void)sched_order_hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &before);
 	struct task_requirement requirement = {.buffer = x.buffer, .mode = ACCESS_MODE_WRITE};
 	struct task_request request = {
 		.device = h.devices[0],
@@ -363,7 +364,7 @@ Test(order, a_chain_stays_on_one_lane_and_is_sent_ahead)
 	harness_words(&h, &x, 4, false, 0);
 	cr_assert(eq(int, fake_log_start(16), 0));
 	for (uint32_t i = 0; i < 6; i++)
-		(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &probes[i]);
+		(void)sched_order_hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &probes[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	/* They need no turn of the front thread between them: all are on the device. */
@@ -385,12 +386,12 @@ Test(order, lanes_of_one_device_wait_for_each_other_on_the_device)
 	struct words x, y;
 	harness_words(&h, &x, 4, false, 0);
 	harness_words(&h, &y, 4, false, 0);
-	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
-	(void)hold_words(0, 2, &y, ACCESS_MODE_READ_WRITE, &b);
+	(void)sched_order_hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &a);
+	(void)sched_order_hold_words(0, 2, &y, ACCESS_MODE_READ_WRITE, &b);
 	struct use both[] = {{.words = &x, .mode = ACCESS_MODE_READ},
 			     {.words = &y, .mode = ACCESS_MODE_READ}};
 	(void)harness_hold(&h, 0, 3, both, 2, &c);
-	(void)hold_words(0, 3, &x, ACCESS_MODE_READ_WRITE, &d);
+	(void)sched_order_hold_words(0, 3, &x, ACCESS_MODE_READ_WRITE, &d);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 2, HARNESS_TIMEOUT_NS));
 	fake_gate_open(3);
@@ -469,8 +470,8 @@ Test(order, B12_a_writer_waits_for_more_readers_than_can_be_sent_ahead)
 	struct words x;
 	harness_words(&h, &x, 4, false, 0);
 	for (uint32_t i = 0; i < 500; i++)
-		(void)hold_words(i % 3, 1, &x, ACCESS_MODE_READ, &readers[i]);
-	(void)hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &writer);
+		(void)sched_order_hold_words(i % 3, 1, &x, ACCESS_MODE_READ, &readers[i]);
+	(void)sched_order_hold_words(0, 1, &x, ACCESS_MODE_READ_WRITE, &writer);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 8, HARNESS_TIMEOUT_NS)); /* one on each lane */
 	cr_expect(not(writer.done));

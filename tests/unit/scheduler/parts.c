@@ -32,7 +32,7 @@ static void finish_parts(void)
 }
 
 /* Waits until everything that can run has run. */
-static void await_device_turn(void)
+static void parts_await_device_turn(void)
 {
 	struct probe probe;
 	(void)harness_launch(&h, &(struct launch){.device = 2, .kernel = "noop"}, &probe);
@@ -48,7 +48,7 @@ static struct use sub_buffer(uint32_t first, uint32_t end, uint32_t mode)
 			    .sub_buffer = true};
 }
 
-static struct use ranged(uint32_t first, uint32_t end, uint32_t mode)
+static struct use parts_ranged(uint32_t first, uint32_t end, uint32_t mode)
 {
 	return (struct use){.words = &x, .mode = mode, .first = first, .count = end - first};
 }
@@ -128,7 +128,8 @@ Test(parts, C11_a_part_and_the_whole_overlap)
 {
 	struct probe probes[4];
 	unsigned part = hold_part(0, 1, sub_buffer(4, 8, ACCESS_MODE_READ_WRITE), &probes[0]);
-	unsigned whole = hold_part(0, 1, ranged(0, WORDS, ACCESS_MODE_READ_WRITE), &probes[1]);
+	unsigned whole =
+		hold_part(0, 1, parts_ranged(0, WORDS, ACCESS_MODE_READ_WRITE), &probes[1]);
 	unsigned again = hold_part(0, 1, sub_buffer(20, 24, ACCESS_MODE_READ), &probes[2]);
 	unsigned last = hold_part(0, 1, sub_buffer(24, 28, ACCESS_MODE_READ_WRITE), &probes[3]);
 	cr_expect(harness_edge(&h, part, whole));
@@ -144,8 +145,8 @@ Test(parts, C11_a_part_and_the_whole_overlap)
 Test(parts, C21_ranged_accessors_of_one_buffer_overlap_and_such_sub_buffers_do_not)
 {
 	struct probe probes[4];
-	unsigned first = hold_part(0, 1, ranged(0, 5, ACCESS_MODE_READ_WRITE), &probes[0]);
-	unsigned second = hold_part(0, 1, ranged(5, 10, ACCESS_MODE_READ_WRITE), &probes[1]);
+	unsigned first = hold_part(0, 1, parts_ranged(0, 5, ACCESS_MODE_READ_WRITE), &probes[0]);
+	unsigned second = hold_part(0, 1, parts_ranged(5, 10, ACCESS_MODE_READ_WRITE), &probes[1]);
 	cr_expect(harness_edge(&h, first, second));
 	fake_gate_open(1);
 	harness_expect_success(&h, &probes[0]);
@@ -163,9 +164,9 @@ Test(parts, C21_ranged_accessors_of_one_buffer_overlap_and_such_sub_buffers_do_n
 Test(parts, C21_readers_of_another_range_wait_for_the_writer_each)
 {
 	struct probe probes[3];
-	unsigned writer = hold_part(0, 1, ranged(0, 5, ACCESS_MODE_READ_WRITE), &probes[0]);
-	unsigned first = hold_part(0, 1, ranged(5, 10, ACCESS_MODE_READ), &probes[1]);
-	unsigned second = hold_part(0, 1, ranged(5, 10, ACCESS_MODE_READ), &probes[2]);
+	unsigned writer = hold_part(0, 1, parts_ranged(0, 5, ACCESS_MODE_READ_WRITE), &probes[0]);
+	unsigned first = hold_part(0, 1, parts_ranged(5, 10, ACCESS_MODE_READ), &probes[1]);
+	unsigned second = hold_part(0, 1, parts_ranged(5, 10, ACCESS_MODE_READ), &probes[2]);
 	cr_expect(harness_edge(&h, writer, first));
 	cr_expect(harness_edge(&h, writer, second));
 	cr_expect(not(harness_edge(&h, first, second)));
@@ -219,9 +220,11 @@ Test(parts, B12_a_writer_of_a_part_leaves_the_readers_of_the_rest)
 Test(parts, B12_what_a_reader_in_between_waits_for_is_no_edge_of_its_own)
 {
 	struct probe probes[3];
-	unsigned writer = hold_part(0, 1, ranged(0, WORDS, ACCESS_MODE_WRITE_NO_INIT), &probes[0]);
-	unsigned reader = hold_part(0, 1, ranged(0, WORDS, ACCESS_MODE_READ), &probes[1]);
-	unsigned second = hold_part(0, 1, ranged(0, WORDS, ACCESS_MODE_WRITE_NO_INIT), &probes[2]);
+	unsigned writer =
+		hold_part(0, 1, parts_ranged(0, WORDS, ACCESS_MODE_WRITE_NO_INIT), &probes[0]);
+	unsigned reader = hold_part(0, 1, parts_ranged(0, WORDS, ACCESS_MODE_READ), &probes[1]);
+	unsigned second =
+		hold_part(0, 1, parts_ranged(0, WORDS, ACCESS_MODE_WRITE_NO_INIT), &probes[2]);
 	cr_expect(harness_edge(&h, writer, reader));
 	cr_expect(harness_edge(&h, reader, second));
 	cr_expect(not(harness_edge(&h, writer, second)));
@@ -267,12 +270,12 @@ Test(parts, D3_D6_a_host_access_holds_up_groups_on_its_part_only)
 	(void)hold_part(0, 1, sub_buffer(24, 32, ACCESS_MODE_READ_WRITE), &beside);
 	harness_expect_success(&h, &beside);
 	(void)hold_part(0, 1, sub_buffer(14, 18, ACCESS_MODE_READ), &on_it);
-	(void)hold_part(0, 1, ranged(30, 31, ACCESS_MODE_READ), &whole);
-	await_device_turn();
+	(void)hold_part(0, 1, parts_ranged(30, 31, ACCESS_MODE_READ), &whole);
+	parts_await_device_turn();
 	cr_expect(not(on_it.done), "even a group that reads, while a read access is held");
 	cr_expect(not(whole.done));
 	host_access_release(access);
-	await_device_turn();
+	parts_await_device_turn();
 	cr_expect(not(on_it.done));
 	host_access_release(other);
 	harness_expect_success(&h, &on_it);
@@ -290,7 +293,7 @@ Test(parts, D1_a_host_access_waits_for_writers_of_its_part_only)
 	host_access_release(first);
 	struct task *second = harness_host_part(&h, &x, ACCESS_MODE_READ, 7, 2, &overlapping);
 	struct task *third = harness_host_part(&h, &x, ACCESS_MODE_WRITE_NO_INIT, 15, 1, &writing);
-	await_device_turn();
+	parts_await_device_turn();
 	cr_expect(not(overlapping.done));
 	cr_expect(not(writing.done), "a writing one waits for readers too");
 	fake_gate_open(1);

@@ -20,7 +20,7 @@ static void setup_places(void)
 	harness_start(&h, 3);
 }
 
-static void setup_peers(void)
+static void parts_places_setup_peers(void)
 {
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_options(
@@ -30,16 +30,17 @@ static void setup_peers(void)
 }
 
 TestSuite(places, .timeout = 20, .init = setup_places);
-TestSuite(places_peers, .timeout = 20, .init = setup_peers);
+TestSuite(places_peers, .timeout = 20, .init = parts_places_setup_peers);
 
-static void expect_status(const struct probe *probe, int32_t status)
+static void parts_places_expect_status(const struct probe *probe, int32_t status)
 {
 	cr_assert(harness_wait(&h, probe));
 	cr_expect(eq(i32, probe->fault.status, status), "%s", probe->fault.text);
 	cr_expect(eq(u32, probe->calls, 1));
 }
 
-static struct use part(struct words *words, uint32_t first, uint32_t end, uint32_t mode)
+static struct use places_use_of_part(struct words *words, uint32_t first, uint32_t end,
+				     uint32_t mode)
 {
 	return (struct use){.words = words,
 			    .mode = mode,
@@ -49,7 +50,8 @@ static struct use part(struct words *words, uint32_t first, uint32_t end, uint32
 }
 
 /* As `part`, but ordered as the whole buffer. */
-static struct use ranged(struct words *words, uint32_t first, uint32_t end, uint32_t mode)
+static struct use parts_places_ranged(struct words *words, uint32_t first, uint32_t end,
+				      uint32_t mode)
 {
 	return (struct use){.words = words, .mode = mode, .first = first, .count = end - first};
 }
@@ -66,11 +68,11 @@ static struct task_outcome run_part(uint32_t device, const char *kernel, struct 
 {
 	struct probe probe;
 	submit_part(device, kernel, use, &probe);
-	expect_status(&probe, 0);
+	parts_places_expect_status(&probe, 0);
 	return probe.outcome;
 }
 
-static void expect_bytes(uint32_t device, uint64_t written, uint64_t read)
+static void parts_places_expect_bytes(uint32_t device, uint64_t written, uint64_t read)
 {
 	cr_expect(eq(u64, fake_counters_of(device).bytes_written, written), "device %u", device);
 	cr_expect(eq(u64, fake_counters_of(device).bytes_read, read), "device %u", device);
@@ -78,11 +80,11 @@ static void expect_bytes(uint32_t device, uint64_t written, uint64_t read)
 
 /* All words on the host: they count from 100, plus one for each increment; 77 where they were
  * filled. */
-static void expect_contents(struct words *words, uint32_t (*expected)(uint32_t index))
+static void parts_places_expect_contents(struct words *words, uint32_t (*expected)(uint32_t index))
 {
 	struct probe probe;
 	struct task *access = harness_host(&h, words, ACCESS_MODE_READ, &probe);
-	expect_status(&probe, 0);
+	parts_places_expect_status(&probe, 0);
 	for (uint32_t i = 0; i < words->count; i++)
 		cr_expect(eq(u32, words->host[i], expected(i)), "word %u", i);
 	host_access_release(access);
@@ -97,18 +99,19 @@ Test(places, C7_a_no_init_write_of_a_part_elsewhere_moves_nothing_and_keeps_the_
 {
 	struct words x;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
-	expect_bytes(0, 256, 0);
-	(void)run_part(1, "fill_u32", ranged(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT));
-	expect_bytes(1, 0, 0);
-	expect_bytes(0, 256, 0);
+	(void)run_part(0, "increment_u32",
+		       parts_places_ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
+	parts_places_expect_bytes(0, 256, 0);
+	(void)run_part(1, "fill_u32", parts_places_ranged(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT));
+	parts_places_expect_bytes(1, 0, 0);
+	parts_places_expect_bytes(0, 256, 0);
 	/* The other words are still valid on device 0. */
-	(void)run_part(0, "noop", ranged(&x, 0, 16, ACCESS_MODE_READ));
-	(void)run_part(0, "noop", ranged(&x, 32, WORDS, ACCESS_MODE_READ));
-	expect_bytes(0, 256, 0);
-	expect_contents(&x, filled_16_to_32);
-	expect_bytes(0, 256, 48 * 4);
-	expect_bytes(1, 0, 16 * 4);
+	(void)run_part(0, "noop", parts_places_ranged(&x, 0, 16, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", parts_places_ranged(&x, 32, WORDS, ACCESS_MODE_READ));
+	parts_places_expect_bytes(0, 256, 0);
+	parts_places_expect_contents(&x, filled_16_to_32);
+	parts_places_expect_bytes(0, 256, 48 * 4);
+	parts_places_expect_bytes(1, 0, 16 * 4);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -117,12 +120,14 @@ Test(places, C6_C7_so_does_a_read_write_one_and_one_of_a_sub_buffer)
 {
 	struct words x;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
-	(void)run_part(1, "fill_u32", part(&x, 16, 24, ACCESS_MODE_READ_WRITE_NO_INIT));
-	(void)run_part(2, "fill_u32", part(&x, 24, 32, ACCESS_MODE_WRITE_NO_INIT));
-	expect_bytes(1, 0, 0);
-	expect_bytes(2, 0, 0);
-	expect_contents(&x, filled_16_to_32);
+	(void)run_part(0, "increment_u32",
+		       parts_places_ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
+	(void)run_part(1, "fill_u32",
+		       places_use_of_part(&x, 16, 24, ACCESS_MODE_READ_WRITE_NO_INIT));
+	(void)run_part(2, "fill_u32", places_use_of_part(&x, 24, 32, ACCESS_MODE_WRITE_NO_INIT));
+	parts_places_expect_bytes(1, 0, 0);
+	parts_places_expect_bytes(2, 0, 0);
+	parts_places_expect_contents(&x, filled_16_to_32);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -132,15 +137,16 @@ Test(places, C7_a_host_access_without_init_of_a_part_keeps_the_rest)
 	struct words x;
 	struct probe probe;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
+	(void)run_part(0, "increment_u32",
+		       parts_places_ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
 	struct task *access = harness_host_part(&h, &x, ACCESS_MODE_WRITE_NO_INIT, 16, 16, &probe);
-	expect_status(&probe, 0);
+	parts_places_expect_status(&probe, 0);
 	for (uint32_t i = 16; i < 32; i++)
 		x.host[i] = 77;
 	host_access_release(access);
-	expect_bytes(0, 256, 0);
-	expect_contents(&x, filled_16_to_32);
-	expect_bytes(0, 256, 48 * 4);
+	parts_places_expect_bytes(0, 256, 0);
+	parts_places_expect_contents(&x, filled_16_to_32);
+	parts_places_expect_bytes(0, 256, 48 * 4);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -160,18 +166,19 @@ Test(places, C12_two_parts_on_two_devices_are_one_buffer)
 	struct words x;
 	struct probe a, b;
 	harness_words(&h, &x, WORDS, true, 100);
-	submit_part(0, "increment_u32", part(&x, 0, 32, ACCESS_MODE_READ_WRITE), &a);
-	submit_part(1, "increment_u32", part(&x, 32, 64, ACCESS_MODE_READ_WRITE), &b);
-	expect_contents(&x, once);
-	expect_status(&a, 0);
-	expect_status(&b, 0);
-	expect_bytes(0, 128, 128);
-	expect_bytes(1, 128, 128);
+	submit_part(0, "increment_u32", places_use_of_part(&x, 0, 32, ACCESS_MODE_READ_WRITE), &a);
+	submit_part(1, "increment_u32", places_use_of_part(&x, 32, 64, ACCESS_MODE_READ_WRITE), &b);
+	parts_places_expect_contents(&x, once);
+	parts_places_expect_status(&a, 0);
+	parts_places_expect_status(&b, 0);
+	parts_places_expect_bytes(0, 128, 128);
+	parts_places_expect_bytes(1, 128, 128);
 	/* A group on the whole on one of them needs only the other's half. */
-	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
-	expect_bytes(0, 256, 128);
-	expect_bytes(1, 128, 128);
-	expect_contents(&x, twice);
+	(void)run_part(0, "increment_u32",
+		       parts_places_ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
+	parts_places_expect_bytes(0, 256, 128);
+	parts_places_expect_bytes(1, 128, 128);
+	parts_places_expect_contents(&x, twice);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -180,22 +187,22 @@ Test(places, B24_readers_of_parts_move_what_they_read_and_once)
 {
 	struct words x;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run_part(0, "noop", part(&x, 8, 24, ACCESS_MODE_READ));
-	(void)run_part(0, "noop", part(&x, 8, 24, ACCESS_MODE_READ));
-	(void)run_part(0, "noop", part(&x, 12, 20, ACCESS_MODE_READ));
-	expect_bytes(0, 16 * 4, 0);
+	(void)run_part(0, "noop", places_use_of_part(&x, 8, 24, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", places_use_of_part(&x, 8, 24, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", places_use_of_part(&x, 12, 20, ACCESS_MODE_READ));
+	parts_places_expect_bytes(0, 16 * 4, 0);
 	cr_expect(eq(u64, fake_counters_of(0).writes, 1));
 	/* The missing parts of a wider range are on both sides of the present one. */
-	(void)run_part(0, "noop", ranged(&x, 4, 28, ACCESS_MODE_READ));
-	expect_bytes(0, 24 * 4, 0);
-	(void)run_part(1, "noop", part(&x, 20, 28, ACCESS_MODE_READ));
-	expect_bytes(1, 8 * 4, 0);
+	(void)run_part(0, "noop", parts_places_ranged(&x, 4, 28, ACCESS_MODE_READ));
+	parts_places_expect_bytes(0, 24 * 4, 0);
+	(void)run_part(1, "noop", places_use_of_part(&x, 20, 28, ACCESS_MODE_READ));
+	parts_places_expect_bytes(1, 8 * 4, 0);
 	/* Nothing was written, so nothing moves back. */
 	struct probe probe;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &probe);
-	expect_status(&probe, 0);
+	parts_places_expect_status(&probe, 0);
 	host_access_release(access);
-	expect_bytes(0, 24 * 4, 0);
+	parts_places_expect_bytes(0, 24 * 4, 0);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -205,17 +212,18 @@ Test(places, D7_only_what_the_host_wrote_is_moved_again)
 	struct words x;
 	struct probe probe;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
+	(void)run_part(0, "increment_u32",
+		       parts_places_ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
 	struct task *access = harness_host_part(&h, &x, ACCESS_MODE_READ_WRITE, 10, 4, &probe);
-	expect_status(&probe, 0);
-	expect_bytes(0, 256, 4 * 4);
+	parts_places_expect_status(&probe, 0);
+	parts_places_expect_bytes(0, 256, 4 * 4);
 	for (uint32_t i = 10; i < 14; i++)
 		x.host[i]--;
 	host_access_release(access);
-	(void)run_part(0, "increment_u32", part(&x, 10, 14, ACCESS_MODE_READ_WRITE));
-	expect_bytes(0, 256 + 4 * 4, 4 * 4);
-	expect_contents(&x, once);
-	expect_bytes(0, 256 + 4 * 4, 256 + 4 * 4);
+	(void)run_part(0, "increment_u32", places_use_of_part(&x, 10, 14, ACCESS_MODE_READ_WRITE));
+	parts_places_expect_bytes(0, 256 + 4 * 4, 4 * 4);
+	parts_places_expect_contents(&x, once);
+	parts_places_expect_bytes(0, 256 + 4 * 4, 256 + 4 * 4);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -225,7 +233,8 @@ Test(places, D11_D20_a_host_update_of_a_part_moves_that_part)
 	struct words x;
 	struct probe probe;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run_part(0, "increment_u32", ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
+	(void)run_part(0, "increment_u32",
+		       parts_places_ranged(&x, 0, WORDS, ACCESS_MODE_READ_WRITE));
 	struct task_requirement requirement = {
 		.buffer = x.buffer, .mode = ACCESS_MODE_READ, .offset_bytes = 64, .size_bytes = 32};
 	struct task_request request = {
@@ -236,7 +245,7 @@ Test(places, D11_D20_a_host_update_of_a_part_moves_that_part)
 		.action = TASK_HOST_UPDATE,
 	};
 	(void)harness_submit(&h, &request, &probe);
-	expect_status(&probe, 0);
+	parts_places_expect_status(&probe, 0);
 	cr_expect(eq(u64, probe.outcome.bytes_to_host, 32));
 	cr_expect(eq(u32, x.host[16], 117));
 	cr_expect(eq(u32, x.host[23], 124));
@@ -249,14 +258,14 @@ Test(places_peers, C12_F6_parts_go_from_device_to_device_in_one_copy_each)
 {
 	struct words x;
 	harness_words(&h, &x, WORDS, true, 100);
-	(void)run_part(0, "increment_u32", part(&x, 0, 32, ACCESS_MODE_READ_WRITE));
-	(void)run_part(1, "increment_u32", part(&x, 32, 64, ACCESS_MODE_READ_WRITE));
-	(void)run_part(1, "increment_u32", part(&x, 16, 48, ACCESS_MODE_READ_WRITE));
+	(void)run_part(0, "increment_u32", places_use_of_part(&x, 0, 32, ACCESS_MODE_READ_WRITE));
+	(void)run_part(1, "increment_u32", places_use_of_part(&x, 32, 64, ACCESS_MODE_READ_WRITE));
+	(void)run_part(1, "increment_u32", places_use_of_part(&x, 16, 48, ACCESS_MODE_READ_WRITE));
 	cr_expect(eq(u64, fake_counters_of(1).bytes_peer, 16 * 4));
 	cr_expect(eq(u64, fake_counters_of(0).bytes_peer, 0));
 	struct probe probe;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &probe);
-	expect_status(&probe, 0);
+	parts_places_expect_status(&probe, 0);
 	for (uint32_t i = 0; i < WORDS; i++)
 		cr_expect(eq(u32, x.host[i], 101 + i + (i >= 16 && i < 48)), "word %u", i);
 	host_access_release(access);
@@ -271,13 +280,13 @@ Test(places_peers, F10_of_shared_contents_only_what_was_written_goes_home)
 	harness_words_shared(&h, &x, WORDS, true, 100, 1, BACKEND_EXPORT_VMM);
 	cr_assert(harness_settle(&h));
 	uint64_t before = fake_counters_of(1).bytes_peer;
-	(void)run_part(0, "fill_u32", part(&x, 16, 24, ACCESS_MODE_WRITE_NO_INIT));
+	(void)run_part(0, "fill_u32", places_use_of_part(&x, 16, 24, ACCESS_MODE_WRITE_NO_INIT));
 	cr_expect(eq(u64, fake_counters_of(1).bytes_peer, before + 8 * 4));
-	(void)run_part(0, "increment_u32", part(&x, 24, 32, ACCESS_MODE_READ_WRITE));
+	(void)run_part(0, "increment_u32", places_use_of_part(&x, 24, 32, ACCESS_MODE_READ_WRITE));
 	cr_expect(eq(u64, fake_counters_of(0).bytes_peer, 8 * 4));
 	cr_expect(eq(u64, fake_counters_of(1).bytes_peer, before + 16 * 4));
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &probe);
-	expect_status(&probe, 0);
+	parts_places_expect_status(&probe, 0);
 	for (uint32_t i = 0; i < WORDS; i++)
 		cr_expect(
 			eq(u32, x.host[i], i >= 16 && i < 24 ? 77 : 100 + i + (i >= 24 && i < 32)),
@@ -292,16 +301,16 @@ Test(places_peers, F10_a_copy_of_shared_contents_lasts_while_somebody_uses_that_
 	struct words x;
 	struct probe held;
 	harness_words_shared(&h, &x, WORDS, true, 100, 1, BACKEND_EXPORT_VMM);
-	struct use use = part(&x, 16, 24, ACCESS_MODE_READ);
+	struct use use = places_use_of_part(&x, 16, 24, ACCESS_MODE_READ);
 	(void)harness_hold(&h, 0, 1, &use, 1, &held);
-	(void)run_part(0, "noop", part(&x, 18, 20, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", places_use_of_part(&x, 18, 20, ACCESS_MODE_READ));
 	(void)run_part(0, "noop", use);
 	cr_expect(eq(u64, fake_counters_of(0).bytes_peer, 8 * 4), "it is in use");
-	(void)run_part(0, "noop", part(&x, 24, 32, ACCESS_MODE_READ));
-	(void)run_part(0, "noop", part(&x, 24, 32, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", places_use_of_part(&x, 24, 32, ACCESS_MODE_READ));
+	(void)run_part(0, "noop", places_use_of_part(&x, 24, 32, ACCESS_MODE_READ));
 	cr_expect(eq(u64, fake_counters_of(0).bytes_peer, 24 * 4), "each fetched it anew");
 	fake_gate_open(1);
-	expect_status(&held, 0);
+	parts_places_expect_status(&held, 0);
 	(void)run_part(0, "noop", use);
 	cr_expect(eq(u64, fake_counters_of(0).bytes_peer, 32 * 4), "nobody had it any more");
 	harness_words_free(&h, &x);
@@ -317,8 +326,8 @@ Test(places, B5_what_was_brought_stays_until_the_group_has_run)
 	harness_words(&h, &x, WORDS, true, 100);
 	harness_words(&h, &y, WORDS, true, 0);
 	struct task *before = harness_hold(&h, 0, 1, NULL, 0, &gate);
-	struct use uses[2] = {ranged(&y, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT),
-			      ranged(&x, 0, WORDS, ACCESS_MODE_READ)};
+	struct use uses[2] = {parts_places_ranged(&y, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT),
+			      parts_places_ranged(&x, 0, WORDS, ACCESS_MODE_READ)};
 	struct launch launch = {.device = 0,
 				.kernel = "copy_u32",
 				.uses = uses,
@@ -332,20 +341,21 @@ Test(places, B5_what_was_brought_stays_until_the_group_has_run)
 	for (uint32_t i = 0; fake_counters_of(0).writes < 1 || i < 4; i++) {
 		struct probe other;
 		(void)harness_launch(&h, &(struct launch){.device = 2, .kernel = "noop"}, &other);
-		expect_status(&other, 0);
+		parts_places_expect_status(&other, 0);
 	}
-	submit_part(1, "fill_u32", ranged(&x, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT), &writer);
+	submit_part(1, "fill_u32", parts_places_ranged(&x, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT),
+		    &writer);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &host);
 	cr_expect(not(writer.done));
 	fake_gate_open(1);
-	expect_status(&ready, 0);
-	expect_status(&writer, 0);
-	expect_status(&host, 0);
+	parts_places_expect_status(&ready, 0);
+	parts_places_expect_status(&writer, 0);
+	parts_places_expect_status(&host, 0);
 	cr_expect(lt(u64, ready.order, writer.order));
 	cr_expect(eq(u64, fake_counters_of(0).writes, 1));
 	host_access_release(access);
 	struct task *look_at = harness_host(&h, &y, ACCESS_MODE_READ, &host);
-	expect_status(&host, 0);
+	parts_places_expect_status(&host, 0);
 	for (uint32_t i = 0; i < WORDS; i++)
 		cr_expect(eq(u32, y.host[i], 100 + i));
 	host_access_release(look_at);
@@ -360,24 +370,25 @@ Test(places, C1_C6_modes_of_one_group_are_united_where_its_parts_overlap)
 	struct words x;
 	struct probe probe;
 	harness_words(&h, &x, WORDS, true, 100);
-	struct use uses[2] = {part(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT),
-			      part(&x, 24, 40, ACCESS_MODE_READ)};
+	struct use uses[2] = {places_use_of_part(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT),
+			      places_use_of_part(&x, 24, 40, ACCESS_MODE_READ)};
 	struct launch launch = {
 		.device = 0, .kernel = "add_u32", .uses = uses, .use_count = 2, .items = 8};
-	uses[0] = part(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT);
+	uses[0] = places_use_of_part(&x, 16, 32, ACCESS_MODE_WRITE_NO_INIT);
 	/* x[24 + i] += x[24 + i] through the overlap. */
 	uses[0].first = 24;
 	uses[0].count = 8;
-	struct use three[3] = {uses[0], uses[1], part(&x, 16, 24, ACCESS_MODE_WRITE_NO_INIT)};
+	struct use three[3] = {uses[0], uses[1],
+			       places_use_of_part(&x, 16, 24, ACCESS_MODE_WRITE_NO_INIT)};
 	three[2].unused = true;
 	launch.uses = three;
 	launch.use_count = 3;
 	(void)harness_launch(&h, &launch, &probe);
-	expect_status(&probe, 0);
+	parts_places_expect_status(&probe, 0);
 	/* [24, 32) in one, [32, 40) in another; nothing of [16, 24). */
-	expect_bytes(0, 16 * 4, 0);
+	parts_places_expect_bytes(0, 16 * 4, 0);
 	struct task *access = harness_host_part(&h, &x, ACCESS_MODE_READ, 24, 16, &probe);
-	expect_status(&probe, 0);
+	parts_places_expect_status(&probe, 0);
 	for (uint32_t i = 24; i < 40; i++)
 		cr_expect(eq(u32, x.host[i], i < 32 ? 2 * (100 + i) : 100 + i), "word %u", i);
 	host_access_release(access);
@@ -416,10 +427,10 @@ Test(places, D20_a_copy_between_two_parts_of_one_buffer)
 			 .size_bytes = 64},
 	};
 	(void)harness_submit(&h, &request, &probe);
-	expect_status(&probe, 0);
-	expect_bytes(1, 64, 0);
+	parts_places_expect_status(&probe, 0);
+	parts_places_expect_bytes(1, 64, 0);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &probe);
-	expect_status(&probe, 0);
+	parts_places_expect_status(&probe, 0);
 	for (uint32_t i = 0; i < WORDS; i++)
 		cr_expect(eq(u32, x.host[i], i >= 32 && i < 48 ? 100 + i - 32 : 100 + i), "word %u",
 			  i);
@@ -433,7 +444,7 @@ static void expect_host(struct words *words, uint32_t first, uint32_t end, int32
 	struct probe probe;
 	struct task *access =
 		harness_host_part(&h, words, ACCESS_MODE_READ, first, end - first, &probe);
-	expect_status(&probe, status);
+	parts_places_expect_status(&probe, status);
 	if (status == 0)
 		host_access_release(access);
 }
@@ -444,7 +455,7 @@ static void fail_in_part(bool late)
 	struct words x;
 	struct probe failing, on_it, beside, healing;
 	harness_words(&h, &x, WORDS, true, 100);
-	struct use use = ranged(&x, 16, 32, ACCESS_MODE_READ_WRITE);
+	struct use use = parts_places_ranged(&x, 16, 32, ACCESS_MODE_READ_WRITE);
 	use.unused = true;
 	fake_gate_close(1);
 	struct probe gate;
@@ -458,16 +469,19 @@ static void fail_in_part(bool late)
 			     &failing);
 	if (late) {
 		fake_gate_open(1);
-		expect_status(&failing, STATUS_KERNEL);
+		parts_places_expect_status(&failing, STATUS_KERNEL);
 	}
-	submit_part(1, "increment_u32", ranged(&x, 31, 40, ACCESS_MODE_READ_WRITE), &on_it);
-	submit_part(0, "increment_u32", ranged(&x, 0, 16, ACCESS_MODE_READ_WRITE), &beside);
-	submit_part(1, "fill_u32", part(&x, 20, 24, ACCESS_MODE_WRITE_NO_INIT), &healing);
+	submit_part(1, "increment_u32", parts_places_ranged(&x, 31, 40, ACCESS_MODE_READ_WRITE),
+		    &on_it);
+	submit_part(0, "increment_u32", parts_places_ranged(&x, 0, 16, ACCESS_MODE_READ_WRITE),
+		    &beside);
+	submit_part(1, "fill_u32", places_use_of_part(&x, 20, 24, ACCESS_MODE_WRITE_NO_INIT),
+		    &healing);
 	fake_gate_open(1);
-	expect_status(&failing, STATUS_KERNEL);
-	expect_status(&on_it, STATUS_DEPENDENCY_FAILED);
-	expect_status(&beside, 0);
-	expect_status(&healing, 0);
+	parts_places_expect_status(&failing, STATUS_KERNEL);
+	parts_places_expect_status(&on_it, STATUS_DEPENDENCY_FAILED);
+	parts_places_expect_status(&beside, 0);
+	parts_places_expect_status(&healing, 0);
 	expect_host(&x, 0, 16, 0);
 	expect_host(&x, 16, 20, STATUS_DEPENDENCY_FAILED);
 	expect_host(&x, 20, 24, 0);
@@ -477,7 +491,7 @@ static void fail_in_part(bool late)
 	cr_expect(eq(u32, x.host[15], 116));
 	cr_expect(eq(u32, x.host[23], 77));
 	/* A write of the whole makes the whole valid again. */
-	(void)run_part(2, "fill_u32", ranged(&x, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT));
+	(void)run_part(2, "fill_u32", parts_places_ranged(&x, 0, WORDS, ACCESS_MODE_WRITE_NO_INIT));
 	expect_host(&x, 0, 64, 0);
 	harness_words_free(&h, &x);
 }
@@ -496,10 +510,10 @@ Test(places, M9_a_failed_move_of_a_part_fails_who_needs_it)
 	harness_words(&h, &x, WORDS, true, 100);
 	cr_assert(eq(int, fake_fail(FAKE_COMPLETION, 0, 0, 1, STATUS_RUNTIME, false, "no way in"),
 		     0));
-	submit_part(0, "increment_u32", part(&x, 0, 8, ACCESS_MODE_READ_WRITE), &a);
-	expect_status(&a, STATUS_RUNTIME);
-	submit_part(0, "increment_u32", part(&x, 8, 16, ACCESS_MODE_READ_WRITE), &b);
-	expect_status(&b, 0);
+	submit_part(0, "increment_u32", places_use_of_part(&x, 0, 8, ACCESS_MODE_READ_WRITE), &a);
+	parts_places_expect_status(&a, STATUS_RUNTIME);
+	submit_part(0, "increment_u32", places_use_of_part(&x, 8, 16, ACCESS_MODE_READ_WRITE), &b);
+	parts_places_expect_status(&b, 0);
 	expect_host(&x, 0, 8, STATUS_DEPENDENCY_FAILED);
 	expect_host(&x, 8, 64, 0);
 	cr_expect(eq(u32, x.host[15], 116));
@@ -515,15 +529,15 @@ Test(places, B25_a_part_goes_round_and_the_rest_stays)
 	for (uint32_t round = 0; round < 4; round++)
 		for (uint32_t device = 0; device < 3; device++)
 			(void)run_part(device, "increment_u32",
-				       part(&x, 20, 30, ACCESS_MODE_READ_WRITE));
+				       places_use_of_part(&x, 20, 30, ACCESS_MODE_READ_WRITE));
 	struct probe probe;
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &probe);
-	expect_status(&probe, 0);
+	parts_places_expect_status(&probe, 0);
 	for (uint32_t i = 0; i < WORDS; i++)
 		cr_expect(eq(u32, x.host[i], 100 + i + (i >= 20 && i < 30 ? 12 : 0)), "word %u", i);
 	host_access_release(access);
-	expect_bytes(0, 4 * 40, 4 * 40);
-	expect_bytes(2, 4 * 40, 4 * 40);
+	parts_places_expect_bytes(0, 4 * 40, 4 * 40);
+	parts_places_expect_bytes(2, 4 * 40, 4 * 40);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }

@@ -16,7 +16,7 @@ static struct harness h;
 static struct sched_account *one, *other;
 static _Atomic uint64_t its_time = START_NS;
 
-static uint64_t its_clock(void)
+static uint64_t present_clock_ns(void)
 {
 	return atomic_load(&its_time);
 }
@@ -24,7 +24,7 @@ static uint64_t its_clock(void)
 static void begin_present(void)
 {
 	const struct scheduler_config config = {
-		.processors = 2, .never_fair_queue = true, .clock_ns = its_clock};
+		.processors = 2, .never_fair_queue = true, .clock_ns = present_clock_ns};
 	fake_reset();
 	fake_device_options(0, (struct fake_device_options){.preferred_lanes = 1, .units = 4});
 	harness_start_with(&h, 1, &config);
@@ -97,7 +97,7 @@ Test(present, a_kernel_that_runs_counts_while_it_runs)
 	cr_assert(sched_account_running(h.scheduler, one, &running));
 	cr_expect(eq(str, (char *)(uintptr_t)running.what, "hold"));
 	cr_expect(eq(u64, running.group, 71));
-	cr_expect(eq(u64, its_clock() - running.since_ns, 2500 * MS_NS));
+	cr_expect(eq(u64, present_clock_ns() - running.since_ns, 2500 * MS_NS));
 	cr_expect(eq(u64, running.used_ns, 2500 * MS_NS));
 	cr_assert(scheduler_device_present(h.scheduler, 0, &device));
 	cr_expect(eq(u32, device.busy_permille, 1000));
@@ -150,7 +150,7 @@ static uint64_t charged_for_late_start(bool with_reports)
 {
 	static struct probe probe; /* it ends after the test */
 	uint64_t before_ns = use_of(one).used->device_ns;
-	fake_clock(its_clock() + 5000 * MS_NS, 100 * MS_NS);
+	fake_clock(present_clock_ns() + 5000 * MS_NS, 100 * MS_NS);
 	probe = (struct probe){.calls = 0};
 	(void)hold_as(one, &probe);
 	for (int times = 0; times < 4; times++) {

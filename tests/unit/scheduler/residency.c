@@ -20,8 +20,8 @@ static void setup_residency(void)
 TestSuite(residency, .timeout = 20, .init = setup_residency);
 
 /* Runs a kernel over one buffer, or two, to its end. */
-static struct task_outcome run_on_words(uint32_t device, const char *kernel, struct use first,
-					struct words *second)
+static struct task_outcome residency_run_on_words(uint32_t device, const char *kernel,
+						  struct use first, struct words *second)
 {
 	struct probe probe;
 	struct use uses[2] = {first, {.words = second, .mode = ACCESS_MODE_READ}};
@@ -36,7 +36,7 @@ static struct task_outcome run_on_words(uint32_t device, const char *kernel, str
 	return probe.outcome;
 }
 
-static struct use whole(struct words *words, uint32_t mode)
+static struct use residency_use_of_whole(struct words *words, uint32_t mode)
 {
 	return (struct use){.words = words, .mode = mode};
 }
@@ -49,7 +49,7 @@ static void expect_moves(uint32_t device, uint64_t writes, uint64_t reads)
 	cr_expect(eq(u64, counters.reads, reads), "device %u", device);
 }
 
-static void expect_contents(struct words *words, uint32_t (*expected)(uint32_t index))
+static void residency_expect_contents(struct words *words, uint32_t (*expected)(uint32_t index))
 {
 	struct probe probe;
 	struct task *access = harness_host(&h, words, ACCESS_MODE_READ, &probe);
@@ -87,12 +87,13 @@ Test(residency, B24_two_readers_on_two_devices_move_to_each_once_and_nothing_bac
 	harness_words(&h, &out, 64, false, 0);
 	for (uint32_t round = 0; round < 3; round++)
 		for (uint32_t device = 0; device < 2; device++)
-			(void)run_on_words(device, "copy_u32",
-					   whole(&out, ACCESS_MODE_WRITE_NO_INIT), &x);
+			(void)residency_run_on_words(
+				device, "copy_u32",
+				residency_use_of_whole(&out, ACCESS_MODE_WRITE_NO_INIT), &x);
 	expect_moves(0, 1, 0);
 	expect_moves(1, 1, 0);
-	expect_contents(&out, counted_from_100);
-	expect_contents(&x, counted_from_100);
+	residency_expect_contents(&out, counted_from_100);
+	residency_expect_contents(&x, counted_from_100);
 	expect_moves(0, 1, 0);
 	expect_moves(1, 1, 1);
 	harness_words_free(&h, &x);
@@ -104,16 +105,18 @@ Test(residency, C6_a_no_init_write_moves_nothing)
 {
 	struct words x;
 	harness_words(&h, &x, 64, true, 100);
-	(void)run_on_words(0, "fill_u32", whole(&x, ACCESS_MODE_WRITE_NO_INIT), NULL);
-	(void)run_on_words(1, "fill_u32", whole(&x, ACCESS_MODE_READ_WRITE_NO_INIT), NULL);
+	(void)residency_run_on_words(0, "fill_u32",
+				     residency_use_of_whole(&x, ACCESS_MODE_WRITE_NO_INIT), NULL);
+	(void)residency_run_on_words(
+		1, "fill_u32", residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE_NO_INIT), NULL);
 	expect_moves(FAKE_ANY_DEVICE, 0, 0);
-	expect_contents(&x, seventy_seven);
+	residency_expect_contents(&x, seventy_seven);
 	expect_moves(1, 0, 1);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
 
-static uint32_t part(uint32_t index)
+static uint32_t residency_expected_word(uint32_t index)
 {
 	return index >= 16 && index < 32 ? 77 : 101 + index;
 }
@@ -122,11 +125,12 @@ Test(residency, C7_a_no_init_write_of_a_part_keeps_the_rest)
 {
 	struct words x;
 	harness_words(&h, &x, 64, true, 100);
-	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)residency_run_on_words(0, "increment_u32",
+				     residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	struct use range = {
 		.words = &x, .mode = ACCESS_MODE_WRITE_NO_INIT, .first = 16, .count = 16};
-	(void)run_on_words(1, "fill_u32", range, NULL);
-	expect_contents(&x, part);
+	(void)residency_run_on_words(1, "fill_u32", range, NULL);
+	residency_expect_contents(&x, residency_expected_word);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -136,10 +140,11 @@ Test(residency, C5_only_what_was_written_goes_back)
 	struct words x, out;
 	harness_words(&h, &x, 64, true, 100);
 	harness_words(&h, &out, 64, false, 0);
-	(void)run_on_words(0, "copy_u32", whole(&out, ACCESS_MODE_WRITE_NO_INIT), &x);
+	(void)residency_run_on_words(0, "copy_u32",
+				     residency_use_of_whole(&out, ACCESS_MODE_WRITE_NO_INIT), &x);
 	cr_expect(eq(u32, out.host[0], 0xeeeeeeee), "not before somebody asks for it");
-	expect_contents(&out, counted_from_100);
-	expect_contents(&x, counted_from_100);
+	residency_expect_contents(&out, counted_from_100);
+	residency_expect_contents(&x, counted_from_100);
 	expect_moves(0, 1, 1);
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &out);
@@ -163,7 +168,8 @@ Test(residency, D11_D20_a_host_update_moves_only_what_a_device_modified)
 	(void)harness_submit(&h, &request, &probe);
 	harness_expect_success(&h, &probe);
 	expect_moves(FAKE_ANY_DEVICE, 0, 0);
-	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)residency_run_on_words(0, "increment_u32",
+				     residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	(void)harness_submit(&h, &request, &probe);
 	harness_expect_success(&h, &probe);
 	cr_expect(eq(u64, probe.outcome.bytes_to_host, 256));
@@ -172,9 +178,10 @@ Test(residency, D11_D20_a_host_update_moves_only_what_a_device_modified)
 	harness_expect_success(&h, &probe);
 	expect_moves(0, 1, 1);
 	/* The device's copy is still valid. */
-	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)residency_run_on_words(0, "increment_u32",
+				     residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	expect_moves(0, 1, 1);
-	expect_contents(&x, counted_and_two);
+	residency_expect_contents(&x, counted_and_two);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -183,14 +190,15 @@ Test(residency, B25_contents_go_from_device_to_device_by_way_of_the_host)
 {
 	struct words x;
 	harness_words(&h, &x, 64, true, 99);
-	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
-	struct task_outcome outcome =
-		run_on_words(1, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)residency_run_on_words(0, "increment_u32",
+				     residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	struct task_outcome outcome = residency_run_on_words(
+		1, "increment_u32", residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	cr_expect(eq(u64, outcome.bytes_to_device, 256));
 	cr_expect(eq(u64, outcome.bytes_to_host, 256));
 	expect_moves(0, 1, 1);
 	expect_moves(1, 1, 0);
-	expect_contents(&x, counted_and_one);
+	residency_expect_contents(&x, counted_and_one);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -201,15 +209,18 @@ Test(residency, D7_what_a_host_access_writes_is_seen_on_every_device)
 	struct probe probe;
 	harness_words(&h, &x, 64, true, 0);
 	harness_words(&h, &out, 64, false, 0);
-	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)residency_run_on_words(0, "increment_u32",
+				     residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ_WRITE, &probe);
 	harness_expect_success(&h, &probe);
 	for (uint32_t i = 0; i < 64; i++)
 		x.host[i] += 99;
 	host_access_release(access);
 	for (uint32_t device = 0; device < 3; device++) {
-		(void)run_on_words(device, "copy_u32", whole(&out, ACCESS_MODE_WRITE_NO_INIT), &x);
-		expect_contents(&out, counted_from_100);
+		(void)residency_run_on_words(
+			device, "copy_u32", residency_use_of_whole(&out, ACCESS_MODE_WRITE_NO_INIT),
+			&x);
+		residency_expect_contents(&out, counted_from_100);
 	}
 	harness_words_free(&h, &x);
 	harness_words_free(&h, &out);
@@ -246,10 +257,12 @@ Test(residency, a_buffer_without_contents_is_not_moved_before_it_is_written)
 {
 	struct words x;
 	harness_words(&h, &x, 64, false, 0);
-	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)residency_run_on_words(0, "increment_u32",
+				     residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	expect_moves(FAKE_ANY_DEVICE, 0, 0);
 	/* Undefined contents are the same everywhere from the first use on. */
-	(void)run_on_words(1, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)residency_run_on_words(1, "increment_u32",
+				     residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	expect_moves(0, 0, 1);
 	expect_moves(1, 1, 0);
 	struct probe probe;
@@ -326,20 +339,23 @@ Test(unified, devices_with_unified_memory_work_in_place_and_copy_nothing, .timeo
 	harness_start(&h, 3);
 	struct words x;
 	harness_words(&h, &x, 64, true, 98);
-	(void)run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
-	(void)run_on_words(1, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
-	expect_contents(&x, counted_from_100);
+	(void)residency_run_on_words(0, "increment_u32",
+				     residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	(void)residency_run_on_words(1, "increment_u32",
+				     residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	residency_expect_contents(&x, counted_from_100);
 	struct fake_counters counters;
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_expect(eq(u64, counters.writes + counters.reads + counters.copies, 0));
 	cr_expect(eq(u64, counters.memory_bytes, 0));
 	/* The same with a buffer with memory of its own. */
-	struct task_outcome outcome =
-		run_on_words(2, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	struct task_outcome outcome = residency_run_on_words(
+		2, "increment_u32", residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	cr_expect(eq(u64, outcome.bytes_to_device, 256));
-	outcome = run_on_words(0, "increment_u32", whole(&x, ACCESS_MODE_READ_WRITE), NULL);
+	outcome = residency_run_on_words(0, "increment_u32",
+					 residency_use_of_whole(&x, ACCESS_MODE_READ_WRITE), NULL);
 	cr_expect(eq(u64, outcome.bytes_to_host, 256));
-	expect_contents(&x, counted_and_two);
+	residency_expect_contents(&x, counted_and_two);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }

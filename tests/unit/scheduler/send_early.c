@@ -13,7 +13,7 @@ static struct harness h;
 
 TestSuite(send_early, .timeout = 20);
 
-static void start(uint32_t features, const struct scheduler_config *config)
+static void send_early_start(uint32_t features, const struct scheduler_config *config)
 {
 	fake_device_options(
 		0, (struct fake_device_options){.features = features, .preferred_lanes = 1});
@@ -62,7 +62,7 @@ static void expect_unsent(const uint32_t *unsent, uint32_t count)
 /* Two are 16 us of work for an idle device; the next ones are more each time. */
 Test(send_early, TR3_an_idle_device_begins_while_more_is_submitted)
 {
-	start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
+	send_early_start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
 	expect_ns(8000);
 	expect_unsent((const uint32_t[]){1, 0, 1, 2, 3, 0, 1}, 7);
 	/* The device was idle meanwhile. */
@@ -73,7 +73,7 @@ Test(send_early, TR3_an_idle_device_begins_while_more_is_submitted)
 /* A device with enough work leaves time to collect all of them. */
 Test(send_early, TR3_a_busy_device_gets_what_is_submitted_together)
 {
-	start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
+	send_early_start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
 	expect_ns(1000000000000);
 	expect_unsent((const uint32_t[]){1, 0, 1, 2, 3, 4, 5, 6}, 8);
 	finish();
@@ -81,7 +81,7 @@ Test(send_early, TR3_a_busy_device_gets_what_is_submitted_together)
 
 Test(send_early, TR1_short_launches_are_collected)
 {
-	start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
+	send_early_start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
 	expect_ns(3000);
 	expect_unsent((const uint32_t[]){1, 2, 3, 4, 5, 6, 7, 8}, 8);
 	finish();
@@ -89,7 +89,7 @@ Test(send_early, TR1_short_launches_are_collected)
 
 Test(send_early, TR3_kernels_whose_time_is_not_known_are_collected)
 {
-	start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
+	send_early_start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4});
 	expect_ns(0);
 	expect_unsent((const uint32_t[]){1, 2, 3, 4}, 4);
 	finish();
@@ -97,7 +97,8 @@ Test(send_early, TR3_kernels_whose_time_is_not_known_are_collected)
 
 Test(send_early, TR3_it_can_be_switched_off)
 {
-	start(FAKE_FEATURES_ALL, &(struct scheduler_config){.processors = 4, .never_early = true});
+	send_early_start(FAKE_FEATURES_ALL,
+			 &(struct scheduler_config){.processors = 4, .never_early = true});
 	expect_ns(8000);
 	expect_unsent((const uint32_t[]){1, 2, 3, 4}, 4);
 	finish();
@@ -106,8 +107,8 @@ Test(send_early, TR3_it_can_be_switched_off)
 /* For a device that takes a whole flush as one, nothing is sent early. */
 Test(send_early, TR3_devices_that_are_not_polled_wait_for_the_flush)
 {
-	start(BACKEND_FEATURE_INLINE | BACKEND_FEATURE_LOADER,
-	      &(struct scheduler_config){.processors = 4});
+	send_early_start(BACKEND_FEATURE_INLINE | BACKEND_FEATURE_LOADER,
+			 &(struct scheduler_config){.processors = 4});
 	expect_ns(8000);
 	expect_unsent((const uint32_t[]){1, 2, 3, 4}, 4);
 	finish();
@@ -117,7 +118,7 @@ Test(send_early, TR3_devices_that_are_not_polled_wait_for_the_flush)
 static void expect_unsent_between(const struct scheduler_config *config, uint32_t unsent)
 {
 	struct probe probe;
-	start(FAKE_FEATURES_ALL, config);
+	send_early_start(FAKE_FEATURES_ALL, config);
 	expect_ns(0);
 	fake_gate_close(HARNESS_GATE);
 	(void)harness_launch(&h, &hold, &probe);

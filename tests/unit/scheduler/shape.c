@@ -18,7 +18,7 @@ static uint64_t shape_of(uint64_t items)
 	return sched_admission_shape(&command);
 }
 
-static int compare(const void *one, const void *other)
+static int sched_shape_compare(const void *one, const void *other)
 {
 	const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
 	return (a > b) - (a < b);
@@ -27,7 +27,7 @@ static int compare(const void *one, const void *other)
 static uint32_t count_different(uint64_t *shapes, uint32_t count)
 {
 	uint32_t different = 1;
-	qsort(shapes, count, sizeof(*shapes), compare);
+	qsort(shapes, count, sizeof(*shapes), sched_shape_compare);
 	for (uint32_t i = 1; i < count; i++)
 		different += shapes[i] != shapes[i - 1];
 	return different;

@@ -19,7 +19,7 @@
 
 static struct harness h;
 
-static void open_devices(uint32_t features)
+static void shared_open_devices(uint32_t features)
 {
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_options(i, (struct fake_device_options){.features = features});
@@ -28,22 +28,22 @@ static void open_devices(uint32_t features)
 
 static void setup_shared(void)
 {
-	open_devices(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_PEER);
+	shared_open_devices(FAKE_FEATURES_ALL & ~(uint32_t)BACKEND_FEATURE_PEER);
 }
 
-static void setup_peers(void)
+static void shared_setup_peers(void)
 {
-	open_devices(FAKE_FEATURES_ALL);
+	shared_open_devices(FAKE_FEATURES_ALL);
 }
 
-TestSuite(peers, .timeout = 20, .init = setup_peers);
+TestSuite(peers, .timeout = 20, .init = shared_setup_peers);
 TestSuite(no_peers, .timeout = 20, .init = setup_shared);
 TestSuite(shared, .timeout = 20, .init = setup_shared);
-TestSuite(shared_peers, .timeout = 20, .init = setup_peers);
+TestSuite(shared_peers, .timeout = 20, .init = shared_setup_peers);
 TestSuite(shared_events, .timeout = 20, .init = setup_shared);
 
-static void run_on_words(uint32_t device, const char *kernel, struct words *words, uint32_t mode,
-			 struct probe *probe)
+static void shared_run_on_words(uint32_t device, const char *kernel, struct words *words,
+				uint32_t mode, struct probe *probe)
 {
 	struct use use = {.words = words, .mode = mode, .unused = strcmp(kernel, "noop") == 0};
 	(void)harness_launch(
@@ -55,12 +55,12 @@ static void run_on_words(uint32_t device, const char *kernel, struct words *word
 static void increment_on_device(uint32_t device, struct words *words)
 {
 	struct probe probe;
-	run_on_words(device, "increment_u32", words, ACCESS_MODE_READ_WRITE, &probe);
+	shared_run_on_words(device, "increment_u32", words, ACCESS_MODE_READ_WRITE, &probe);
 	harness_expect_success(&h, &probe);
 }
 
 /* Checks that the host reads the words first, first + 1 ... */
-static void expect_words(struct words *words, uint32_t first)
+static void shared_expect_words(struct words *words, uint32_t first)
 {
 	struct probe probe;
 	struct task *access = harness_host(&h, words, ACCESS_MODE_READ, &probe);
@@ -90,7 +90,7 @@ Test(peers, F6_contents_go_from_device_to_device_in_one_copy)
 	cr_expect(eq(u64, harness_counters(&h).moved_bytes_to_host, 0));
 	cr_expect(eq(u64, device_counters(1).peer_copies, 1));
 	cr_expect(eq(u64, device_counters(1).writes, 0));
-	expect_words(&x, 103);
+	shared_expect_words(&x, 103);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -104,7 +104,7 @@ Test(no_peers, F6_without_the_feature_they_go_through_the_host)
 	cr_expect(eq(u64, harness_counters(&h).moves, 3));
 	cr_expect(eq(u64, harness_counters(&h).peer_moves, 0));
 	cr_expect(eq(u64, harness_counters(&h).moved_bytes_to_host, WORDS * 4));
-	expect_words(&x, 102);
+	shared_expect_words(&x, 102);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -116,12 +116,12 @@ Test(peers, C12_a_writer_at_the_source_waits_for_the_copy)
 	harness_words(&h, &x, WORDS, true, 0);
 	increment_on_device(0, &x);
 	/* The copy to device 1 is held there. Device 0 must not write before it has been read. */
-	run_on_words(1, "noop", &x, ACCESS_MODE_READ, &first);
+	shared_run_on_words(1, "noop", &x, ACCESS_MODE_READ, &first);
 	harness_expect_success(&h, &first);
 	increment_on_device(0, &x);
 	fake_device_gate_close(1);
-	run_on_words(1, "noop", &x, ACCESS_MODE_READ, &copied);
-	run_on_words(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &written);
+	shared_run_on_words(1, "noop", &x, ACCESS_MODE_READ, &copied);
+	shared_run_on_words(0, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &written);
 	for (uint32_t i = 0; i < 20; i++) {
 		struct probe other;
 		(void)harness_launch(&h, &(struct launch){.device = 0, .kernel = "noop"}, &other);
@@ -131,7 +131,7 @@ Test(peers, C12_a_writer_at_the_source_waits_for_the_copy)
 	fake_device_gate_open(1);
 	harness_expect_success(&h, &written);
 	harness_expect_success(&h, &copied);
-	expect_words(&x, 3);
+	shared_expect_words(&x, 3);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -146,7 +146,7 @@ Test(peers, memory_that_was_never_made_is_not_copied)
 	(void)harness_launch(&h, &(struct launch){.kernel = "noop", .uses = &use, .use_count = 1},
 			     &probe);
 	harness_expect_success(&h, &probe);
-	run_on_words(1, "noop", &x, ACCESS_MODE_READ, &probe);
+	shared_run_on_words(1, "noop", &x, ACCESS_MODE_READ, &probe);
 	harness_expect_success(&h, &probe);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
@@ -203,14 +203,14 @@ static void write_and_look(void)
 
 	for (uint32_t i = 0; i < WORDS; i++)
 		other[i] = 1000 + i;
-	expect_words(&x, 1000);
+	shared_expect_words(&x, 1000);
 	increment_on_device(0, &x);
-	expect_words(&x, 1001);
+	shared_expect_words(&x, 1001);
 	for (uint32_t i = 0; i < WORDS; i++)
 		other[i] = 2000 + i;
 	increment_on_device(2, &x);
 	cr_expect(eq(u32, other[1], 2002));
-	expect_words(&x, 2001);
+	shared_expect_words(&x, 2001);
 	close_export(&exported, other);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
@@ -234,7 +234,7 @@ Test(shared, F10_a_writer_is_done_when_its_contents_are_home)
 	cr_assert(harness_settle(&h));
 	/* The kernel runs on device 0. Device 1, which has the contents, takes no commands. */
 	fake_device_gate_close(1);
-	run_on_words(0, "increment_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &written);
+	shared_run_on_words(0, "increment_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &written);
 	(void)harness_launch(
 		&h, &(struct launch){.kernel = "noop", .after = &written.task, .after_count = 1},
 		&behind);
@@ -263,7 +263,7 @@ Test(shared, F10_S8_an_export_at_once_waits_for_nobody_and_orders_nobody)
 	cr_assert(eq(int, sched_buffer_export_at_once(x.buffer, &exported), 0));
 	/* A later writer still comes behind the one before: the export does not replace it as its
 	 * reader. */
-	run_on_words(1, "increment_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &behind);
+	shared_run_on_words(1, "increment_u32", &x, ACCESS_MODE_WRITE_NO_INIT, &behind);
 	harness_expect_success(&h, &exported);
 	cr_expect(not(held.done));
 	for (uint32_t i = 0; i < 20; i++) {
@@ -275,7 +275,7 @@ Test(shared, F10_S8_an_export_at_once_waits_for_nobody_and_orders_nobody)
 	fake_gate_open(1);
 	harness_expect_success(&h, &held);
 	harness_expect_success(&h, &behind);
-	expect_words(&x, 1);
+	shared_expect_words(&x, 1);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
@@ -319,16 +319,16 @@ Test(shared, F10_an_import_shares_contents_and_outlives_its_exporter)
 	export_words(&x, &exported);
 	import_words(&exported.shared, &y, 1);
 	/* It is submitted before it is certain that there is such memory. */
-	run_on_words(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &probe);
+	shared_run_on_words(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &probe);
 	harness_expect_success(&h, &h.imported);
 	harness_expect_success(&h, &probe);
-	expect_words(&x, 1);
+	shared_expect_words(&x, 1);
 	increment_on_device(2, &x);
-	expect_words(&y, 2);
+	shared_expect_words(&y, 2);
 	close_export(&exported, NULL);
 	/* The exporter frees its memory first; the importer's contents stay. */
 	harness_words_free(&h, &x);
-	expect_words(&y, 2);
+	shared_expect_words(&y, 2);
 	harness_words_free(&h, &y);
 	harness_expect_stopped(&h);
 }
@@ -342,11 +342,11 @@ Test(shared, F10_an_import_that_fails_is_told_and_so_are_its_users)
 	struct probe early, late;
 	struct words y;
 	import_words(&nothing, &y, 1);
-	run_on_words(1, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &early);
+	shared_run_on_words(1, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &early);
 	cr_assert(harness_wait(&h, &h.imported));
 	cr_expect(eq(i32, h.imported.fault.status, STATUS_INVALID));
 	cr_expect(eq(u32, h.imported.calls, 1));
-	run_on_words(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &late);
+	shared_run_on_words(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &late);
 	cr_assert(harness_wait(&h, &early));
 	cr_assert(harness_wait(&h, &late));
 	cr_expect(eq(i32, early.fault.status, STATUS_INVALID));
@@ -365,7 +365,7 @@ Test(shared, F10_a_buffer_whose_memory_cannot_be_made_fails_its_users)
 		fake_fail(FAKE_MEMORY_CREATE, 1, 0, 1, STATUS_MEMORY_ALLOCATION, false, "no room"),
 		0));
 	harness_words_shared(&h, &x, WORDS, true, 0, 1, BACKEND_EXPORT_VMM);
-	run_on_words(1, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &probe);
+	shared_run_on_words(1, "increment_u32", &x, ACCESS_MODE_READ_WRITE, &probe);
 	cr_assert(harness_wait(&h, &probe));
 	cr_expect(eq(i32, probe.fault.status, STATUS_MEMORY_ALLOCATION));
 	cr_expect(strstr(probe.fault.text, "no room") != NULL, "%s", probe.fault.text);
@@ -407,7 +407,7 @@ Test(shared, F10_two_buffers_with_the_same_contents_keep_one_order)
 	harness_words_again(&y, &x);
 	(void)harness_hold(&h, 1, 1, &(struct use){.words = &x, .mode = ACCESS_MODE_READ_WRITE}, 1,
 			   &held);
-	run_on_words(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &second);
+	shared_run_on_words(0, "increment_u32", &y, ACCESS_MODE_READ_WRITE, &second);
 	struct task *access = harness_host(&h, &x, ACCESS_MODE_READ, &read);
 	scheduler_flush(h.scheduler);
 	cr_expect(not(second.done));
@@ -418,10 +418,10 @@ Test(shared, F10_two_buffers_with_the_same_contents_keep_one_order)
 	cr_expect(eq(u32, x.host[5], 6));
 	host_access_release(access);
 	/* Each has its own host memory, and ends by itself. */
-	expect_words(&y, 1);
+	shared_expect_words(&y, 1);
 	harness_words_free(&h, &x);
 	increment_on_device(2, &y);
-	expect_words(&y, 2);
+	shared_expect_words(&y, 2);
 	harness_words_free(&h, &y);
 	harness_expect_stopped(&h);
 }
@@ -448,11 +448,11 @@ Test(shared, D6_F10_what_a_reader_holds_is_not_written_over)
 	host_access_release(held);
 	host_access_release(also);
 	host_access_release(of_other);
-	expect_words(&x, 1);
+	shared_expect_words(&x, 1);
 	harness_words_free(&h, &y);
 	/* The next buffer gets the place of the freed one, where it has no contents yet. */
 	harness_words_again(&y, &x);
-	expect_words(&y, 1);
+	shared_expect_words(&y, 1);
 	harness_words_free(&h, &y);
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
@@ -480,10 +480,10 @@ Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		uint32_t other = (i * 37 + 11) % BUFFERS, value = i * 1000;
 		write_at_host(&words[i], value);
-		expect_words(&words[other], value);
+		shared_expect_words(&words[other], value);
 		increment_on_device(i % 3, &words[other]);
-		expect_words(&words[i], value + 1);
-		expect_words(&words[BUFFERS - 1], value + 1);
+		shared_expect_words(&words[i], value + 1);
+		shared_expect_words(&words[BUFFERS - 1], value + 1);
 	}
 	/* A buffer is freed while its write and its read are in flight, and the next one has its
 	 * place. */
@@ -493,7 +493,8 @@ Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 		(void)harness_hold(
 			&h, 2, 1, &(struct use){.words = &words[i], .mode = ACCESS_MODE_READ_WRITE},
 			1, &held);
-		run_on_words(0, "increment_u32", &words[i], ACCESS_MODE_READ_WRITE, &written);
+		shared_run_on_words(0, "increment_u32", &words[i], ACCESS_MODE_READ_WRITE,
+				    &written);
 		struct task *access = harness_host(&h, &words[i], ACCESS_MODE_READ, &read);
 		sched_buffer_release(words[i].buffer);
 		words[i].buffer = NULL;
@@ -505,8 +506,9 @@ Test(shared, F10_a_hundred_buffers_with_the_same_contents)
 		harness_expect_success(&h, &written);
 		harness_words_free(&h, &words[i]);
 		harness_words_again(&words[i], &words[(i + 1) % BUFFERS]);
-		expect_words(&words[i], (BUFFERS - 1) * 1000 + 1 + i / 3 + 1);
-		expect_words(&words[(i + 1) % BUFFERS], (BUFFERS - 1) * 1000 + 1 + i / 3 + 1);
+		shared_expect_words(&words[i], (BUFFERS - 1) * 1000 + 1 + i / 3 + 1);
+		shared_expect_words(&words[(i + 1) % BUFFERS],
+				    (BUFFERS - 1) * 1000 + 1 + i / 3 + 1);
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++)
 		harness_words_free(&h, &words[i]);

@@ -72,8 +72,8 @@ static void finish_split(void)
 	cr_assert(left == NULL, "%s", left);
 }
 
-static struct task *submit_as(struct sched_account *session, const struct launch *launch,
-			      struct probe *probe)
+static struct task *split_submit_as(struct sched_account *session, const struct launch *launch,
+				    struct probe *probe)
 {
 	h.account = session;
 	struct task *task = harness_launch(&h, launch, probe);
@@ -94,10 +94,10 @@ static struct launch long_launch(uint32_t us)
 }
 
 /* A session of the latency class is open and has used the device. */
-static void meet(void)
+static void split_use_device_in_latency_class(void)
 {
 	struct launch launch = {.device = 0, .kernel = "noop", .items = 1};
-	(void)submit_as(quick, &launch, &asked);
+	(void)split_submit_as(quick, &launch, &asked);
 	cr_assert(harness_settle(&h));
 }
 
@@ -105,7 +105,7 @@ static void meet(void)
 static void teach(const struct launch *launch)
 {
 	struct probe probe;
-	(void)submit_as(batch, launch, &probe);
+	(void)split_submit_as(batch, launch, &probe);
 	cr_assert(harness_settle(&h));
 	cr_assert(eq(i32, probe.outcome.fault.status, STATUS_SUCCESS), "%s",
 		  probe.outcome.fault.text);
@@ -174,7 +174,7 @@ static uint32_t parts_when_known(const struct launch *launch)
 {
 	teach(launch);
 	uint64_t before = harness_counters(&h).split_parts;
-	(void)submit_as(batch, launch, &probes[0]);
+	(void)split_submit_as(batch, launch, &probes[0]);
 	cr_assert(harness_settle(&h));
 	cr_assert(eq(i32, probes[0].outcome.fault.status, STATUS_SUCCESS), "%s",
 		  probes[0].outcome.fault.text);
@@ -184,7 +184,7 @@ static uint32_t parts_when_known(const struct launch *launch)
 Test(split, F8_a_long_launch_of_the_class_best_effort_beside_another_session)
 {
 	struct launch launch = long_launch(4900);
-	meet();
+	split_use_device_in_latency_class();
 	cr_expect(eq(u32, parts_when_known(&launch), 10));
 	cr_expect(eq(u64, harness_counters(&h).splits, 1));
 	finish_split();
@@ -193,7 +193,7 @@ Test(split, F8_a_long_launch_of_the_class_best_effort_beside_another_session)
 Test(split, what_takes_no_longer_than_a_slice_is_sent_whole)
 {
 	struct launch launch = long_launch(SLICE_US / 2);
-	meet();
+	split_use_device_in_latency_class();
 	cr_expect(zero(u32, parts_when_known(&launch)));
 	finish_split();
 }
@@ -202,7 +202,7 @@ Test(split, without_the_programs_word_nothing_is_split)
 {
 	struct launch launch = long_launch(4900);
 	launch.splittable = false;
-	meet();
+	split_use_device_in_latency_class();
 	cr_expect(zero(u32, parts_when_known(&launch)));
 	finish_split();
 }
@@ -217,7 +217,7 @@ Test(split, who_is_alone_is_not_split)
 Test(split, other_classes_are_not_split)
 {
 	struct launch launch = long_launch(4900);
-	meet();
+	split_use_device_in_latency_class();
 	cr_assert(zero(int, sched_account_rank(batch, FAIR_QUEUE_NORMAL, FAIR_QUEUE_WEIGHT)));
 	cr_expect(zero(u32, parts_when_known(&launch)));
 	finish_split();
@@ -229,7 +229,7 @@ Test(split, launches_with_properties_and_bursts_are_not_split)
 	struct launch launch = long_launch(4900);
 	finish_split();
 	setup_split_with(SLICE_US, BACKEND_FEATURE_CLUSTER, 4);
-	meet();
+	split_use_device_in_latency_class();
 	launch.properties = &clusters;
 	cr_expect(zero(u32, parts_when_known(&launch)));
 	launch.properties = NULL;
@@ -243,7 +243,7 @@ Test(split_set_up, a_slice_of_0_switches_it_off)
 {
 	struct launch launch = long_launch(4900);
 	setup_split_with(0, 0, 4);
-	meet();
+	split_use_device_in_latency_class();
 	cr_expect(zero(u32, parts_when_known(&launch)));
 	finish_split();
 }
@@ -265,16 +265,16 @@ Test(split, F8_a_latency_sessions_command_begins_between_two_parts)
 	struct use use = {.words = &words, .mode = ACCESS_MODE_READ_WRITE};
 	other.uses = &use;
 	other.use_count = 1;
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
 	/* Its buffer is on the device from now on, so the launch is one command without
 	 * predecessors. */
-	(void)submit_as(quick, &other, &asked);
+	(void)split_submit_as(quick, &other, &asked);
 	cr_assert(harness_settle(&h));
 	uint32_t before = logged("take", parts, 32);
 	fake_device_gate_close(0);
-	(void)submit_as(batch, &launch, &probes[0]);
-	(void)submit_as(quick, &other, &asked);
+	(void)split_submit_as(batch, &launch, &probes[0]);
+	(void)split_submit_as(quick, &other, &asked);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	uint32_t count = logged("take", parts, 32) - before;
@@ -297,11 +297,11 @@ Test(split, F8_a_part_leaves_nothing_of_the_one_before_in_its_lane)
 {
 	struct launch launch = long_launch(4900),
 		      other = {.device = 0, .kernel = "noop", .home_lane = 1};
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
 	fake_device_gate_close(0);
-	const struct task *task = submit_as(batch, &launch, &probes[0]);
-	(void)submit_as(quick, &other, &asked);
+	const struct task *task = split_submit_as(batch, &launch, &probes[0]);
+	(void)split_submit_as(quick, &other, &asked);
 	cr_assert(ne(ptr, task->lane_next, NULL), "something is behind it");
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
@@ -324,16 +324,16 @@ Test(split, what_depends_on_it_begins_after_its_last_part)
 	launch.kernel = "take_increment_u32";
 	launch.uses = &use;
 	launch.use_count = 1;
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
 	uint32_t before = logged("take_increment_u32", parts, 32);
 	fake_device_gate_close(0);
-	struct task *task = submit_as(batch, &launch, &probes[0]);
+	struct task *task = split_submit_as(batch, &launch, &probes[0]);
 	struct launch next = {.device = 0, .kernel = "increment_u32", .uses = &use, .use_count = 1};
 	struct launch behind = {
 		.device = 0, .kernel = "noop", .items = 2, .after = &task, .after_count = 1};
-	(void)submit_as(batch, &next, &probes[1]);
-	(void)submit_as(quick, &behind, &probes[2]);
+	(void)split_submit_as(batch, &next, &probes[1]);
+	(void)split_submit_as(quick, &behind, &probes[2]);
 	(void)harness_host(&h, &words, ACCESS_MODE_READ, &probes[3]);
 	fake_device_gate_open(0);
 	cr_assert(harness_wait(&h, &probes[3]));
@@ -360,11 +360,11 @@ Test(split, what_comes_while_it_runs_waits_for_its_last_part)
 	launch.kernel = "take_increment_u32";
 	launch.uses = &use;
 	launch.use_count = 1;
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
 	uint32_t before = logged("take_increment_u32", parts, 32);
 	fake_device_gate_close(0);
-	struct task *task = submit_as(batch, &launch, &probes[0]);
+	struct task *task = split_submit_as(batch, &launch, &probes[0]);
 	for (uint32_t i = 0; i < 100; i++)
 		harness_turn(&h);
 	/* Its first part is on the device now. */
@@ -374,7 +374,7 @@ Test(split, what_comes_while_it_runs_waits_for_its_last_part)
 			      .use_count = 1,
 			      .after = &task,
 			      .after_count = 1};
-	(void)submit_as(quick, &next, &asked);
+	(void)split_submit_as(quick, &next, &asked);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	cr_assert(eq(u32, logged("take_increment_u32", parts, 32) - before, 10));
@@ -389,11 +389,11 @@ Test(split, the_rest_goes_in_one_when_nobody_else_is_there)
 {
 	struct launch launch = long_launch(4900);
 	struct fake_log_entry parts[32];
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
 	uint32_t before = logged("take", parts, 32);
 	fake_device_gate_close(0);
-	(void)submit_as(batch, &launch, &probes[0]);
+	(void)split_submit_as(batch, &launch, &probes[0]);
 	for (uint32_t i = 0; i < 100; i++)
 		harness_turn(&h);
 	quick = sched_account_drop(quick);
@@ -414,13 +414,13 @@ Test(split, H1_times_are_from_its_first_parts_start_to_its_last_ones_end)
 	struct launch launch = long_launch(4900);
 	struct launch other = {
 		.device = 0, .kernel = "take", .has_value = true, .value = 100 * US, .items = 1};
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
 	launch.timed = true;
 	fake_device_gate_close(0);
-	(void)submit_as(batch, &launch, &probes[0]);
+	(void)split_submit_as(batch, &launch, &probes[0]);
 	for (uint32_t i = 1; i < 4; i++)
-		(void)submit_as(quick, &other, &probes[i]);
+		(void)split_submit_as(quick, &other, &probes[i]);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	const struct task_outcome *outcome = &probes[0].outcome;
@@ -452,12 +452,12 @@ static bool is_overdue(uint64_t now_ns)
 Test(split, its_deadline_is_of_all_its_parts)
 {
 	struct launch launch = long_launch(16 * 490);
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
 	uint64_t before = harness_counters(&h).split_parts;
 	launch.session = 7;
 	launch.group = 1;
-	(void)submit_as(batch, &launch, &probes[0]);
+	(void)split_submit_as(batch, &launch, &probes[0]);
 	while (harness_counters(&h).split_parts < before + 3)
 		harness_turn(&h);
 	fake_device_gate_close(0);
@@ -478,9 +478,9 @@ Test(split, it_is_one_command_in_the_account)
 {
 	struct launch launch = long_launch(4900);
 	struct sched_device_use use;
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
-	(void)submit_as(batch, &launch, &probes[0]);
+	(void)split_submit_as(batch, &launch, &probes[0]);
 	cr_assert(harness_settle(&h));
 	cr_assert(eq(u64, harness_counters(&h).splits, 1));
 	cr_assert(sched_account_use(batch, 0, &use));
@@ -504,16 +504,16 @@ Test(split, M9_a_part_that_fails_is_the_last)
 	launch.use_count = 1;
 	launch.session = 7;
 	launch.group = 1;
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
 	uint32_t before = logged("take_increment_u32", parts, 32);
 	cr_assert(zero(
 		int, fake_fail(FAKE_COMPLETION, 0, 3, 1, STATUS_KERNEL, false, "the fourth part")));
 	fake_device_gate_close(0);
-	struct task *task = submit_as(batch, &launch, &probes[0]);
+	struct task *task = split_submit_as(batch, &launch, &probes[0]);
 	struct launch next = {
 		.device = 0, .kernel = "noop", .items = 1, .after = &task, .after_count = 1};
-	(void)submit_as(batch, &next, &probes[1]);
+	(void)split_submit_as(batch, &next, &probes[1]);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, logged("take_increment_u32", parts, 32) - before, 4));
@@ -531,11 +531,11 @@ Test(split, a_device_that_is_lost_between_two_parts_ends_it_once)
 {
 	struct launch launch = long_launch(4900),
 		      loses = {.device = 0, .kernel = "lose_device", .items = 1};
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
 	fake_device_gate_close(0);
-	(void)submit_as(batch, &launch, &probes[0]);
-	(void)submit_as(quick, &loses, &probes[1]);
+	(void)split_submit_as(batch, &launch, &probes[0]);
+	(void)split_submit_as(quick, &loses, &probes[1]);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, probes[0].calls, 1));
@@ -552,12 +552,12 @@ Test(split_set_up, M9_a_part_that_fails_is_the_last_where_there_are_no_gates)
 	struct fake_log_entry parts[32];
 	has_no_gates = true;
 	setup_split_with(SLICE_US, 0, 4);
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
 	uint32_t before = logged("take", parts, 32);
 	cr_assert(zero(
 		int, fake_fail(FAKE_COMPLETION, 0, 3, 1, STATUS_KERNEL, false, "the fourth part")));
-	(void)submit_as(batch, &launch, &probes[0]);
+	(void)split_submit_as(batch, &launch, &probes[0]);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, logged("take", parts, 32) - before, 4));
 	cr_expect(eq(u32, probes[0].calls, 1));
@@ -569,10 +569,10 @@ Test(split_set_up, M9_a_part_that_fails_is_the_last_where_there_are_no_gates)
 Test(split, a_session_may_end_in_the_middle)
 {
 	struct launch launch = long_launch(4900);
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
 	fake_device_gate_close(0);
-	(void)submit_as(batch, &launch, &probes[0]);
+	(void)split_submit_as(batch, &launch, &probes[0]);
 	batch = sched_account_drop(batch);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
@@ -593,9 +593,9 @@ Test(split, E1_ids_are_those_of_the_whole_in_3_dimensions)
 	launch.uses = &use;
 	launch.use_count = 1;
 	fake_clock(fake_clock_now_ns(), 2 * MS); /* every command takes longer than a slice */
-	meet();
+	split_use_device_in_latency_class();
 	teach(&launch);
-	(void)submit_as(batch, &launch, &probes[0]);
+	(void)split_submit_as(batch, &launch, &probes[0]);
 	(void)harness_host(&h, &words, ACCESS_MODE_READ, &probes[1]);
 	cr_assert(harness_wait(&h, &probes[1]));
 	for (uint32_t i = 0; i < words.count; i++)

@@ -137,7 +137,8 @@ static struct task *expect_stretch(struct probe *probe)
 	return task;
 }
 
-static void expect_launches(const struct probe *probe, int32_t first, int32_t second, int32_t third)
+static void stretch_expect_launches(const struct probe *probe, int32_t first, int32_t second,
+				    int32_t third)
 {
 	const int32_t statuses[] = {first, second, third};
 	cr_assert(harness_wait(&h, probe));
@@ -177,7 +178,7 @@ Test(stretch, TR5_launches_of_several_kernels_come_in_order_with_their_values)
 	struct scheduler_counters before, after;
 	scheduler_counters(h.scheduler, &before);
 	(void)expect_stretch(&probe);
-	expect_launches(&probe, 0, 0, 0);
+	stretch_expect_launches(&probe, 0, 0, 0);
 	const uint32_t b = 2 * 31 + 10 + 7;
 	expect_word(A, 0, 10);
 	expect_word(B, 0, b);
@@ -215,7 +216,7 @@ Test(stretch, M9_what_earlier_launches_have_written_is_good)
 				read_behind(i, &readers[i]);
 			scheduler_flush(h.scheduler);
 			fake_device_gate_open(0);
-			expect_launches(&probe, statuses[0], statuses[1], statuses[2]);
+			stretch_expect_launches(&probe, statuses[0], statuses[1], statuses[2]);
 			for (uint32_t i = 0; i < BUFFERS && is_late; i++)
 				read_behind(i, &readers[i]);
 			for (uint32_t i = 0; i < BUFFERS; i++) {
@@ -286,7 +287,7 @@ Test(stretch, M9_what_is_sent_between_a_failure_and_its_report_depends_on_its_ow
 	wait_for_launches(task, 3);
 	for (uint32_t i = 0; i < BUFFERS; i++)
 		read_behind(i, &readers[i]);
-	expect_launches(&probe, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED);
+	stretch_expect_launches(&probe, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED);
 	expect_readers(readers);
 	finish_stretch();
 }
@@ -305,7 +306,7 @@ Test(stretch, M9_what_is_behind_a_launch_that_was_refused_depends_on_its_own_lau
 		read_behind(i, &readers[i]);
 	scheduler_flush(h.scheduler);
 	fake_device_gate_open(0);
-	expect_launches(&probe, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED);
+	stretch_expect_launches(&probe, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED);
 	expect_readers(readers);
 	finish_stretch();
 }
@@ -325,7 +326,7 @@ Test(stretch, M9_what_needs_a_launch_that_was_not_taken_does_not_run)
 		read_behind(i, &readers[i]);
 	scheduler_flush(h.scheduler);
 	fake_device_gate_open(0);
-	expect_launches(&probe, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED);
+	stretch_expect_launches(&probe, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED);
 	expect_readers(readers);
 	/* The first launch, and the task that needs it. */
 	cr_expect(eq(u64, fake_counters_of(0).launches - before, 2));
@@ -355,7 +356,7 @@ Test(stretch, R4_a_deadline_names_the_launch_that_runs)
 	cr_expect(eq(u64, overdue.group, 71));
 	cr_expect(eq(str, (char *)overdue.what, "hold"));
 	fake_gate_open(GATE);
-	expect_launches(&probe, 0, 0, 0);
+	stretch_expect_launches(&probe, 0, 0, 0);
 	finish_stretch();
 }
 
@@ -378,7 +379,7 @@ Test(stretch, M6_an_event_is_that_of_one_launch)
 			&after[i]);
 	scheduler_flush(h.scheduler);
 	fake_device_gate_open(0);
-	expect_launches(&probe, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED);
+	stretch_expect_launches(&probe, 0, STATUS_KERNEL, STATUS_DEPENDENCY_FAILED);
 	for (uint32_t i = 0; i < 3; i++) {
 		cr_assert(harness_wait(&h, &after[i]));
 		cr_expect(eq(i32, after[i].fault.status, i < 1 ? 0 : STATUS_DEPENDENCY_FAILED),
@@ -407,7 +408,7 @@ Test(stretch, M9_it_is_none_where_a_later_launch_may_fail_of_something_else)
 	cr_assert(harness_wait(&h, &open));
 	cr_expect(eq(u32, probe.calls, 0));
 	(void)expect_stretch(&probe);
-	expect_launches(&probe, 0, 0, 0);
+	stretch_expect_launches(&probe, 0, 0, 0);
 	finish_stretch();
 }
 
@@ -423,9 +424,9 @@ Test(stretch, TR5_it_may_come_behind_another_one)
 	/* A needs the first launch of the open one, B its second. */
 	cr_expect(eq(int, submit_stretch(ACCESS_MODE_READ_WRITE, &second, &task), -EINVAL));
 	fake_device_gate_open(0);
-	expect_launches(&first, 0, 0, 0);
+	stretch_expect_launches(&first, 0, 0, 0);
 	cr_assert(eq(int, submit_stretch(ACCESS_MODE_READ_WRITE, &second, &task), 0));
-	expect_launches(&second, 0, 0, 0);
+	stretch_expect_launches(&second, 0, 0, 0);
 	finish_stretch();
 }
 
@@ -444,7 +445,7 @@ Test(stretch, D6_it_is_none_where_a_later_launch_waits_for_a_host_accessor)
 				  buffer, modes[i]);
 			host_access_release(access);
 			if (result == 0)
-				expect_launches(&probe, 0, 0, 0);
+				stretch_expect_launches(&probe, 0, 0, 0);
 			cr_assert(harness_settle(&h));
 		}
 	finish_stretch();
@@ -461,6 +462,6 @@ Test(stretch, F8_it_is_none_where_a_later_launch_waits_for_another_reader)
 	fake_device_gate_open(0);
 	cr_assert(harness_wait(&h, &reader));
 	(void)expect_stretch(&probe);
-	expect_launches(&probe, 0, 0, 0);
+	stretch_expect_launches(&probe, 0, 0, 0);
 	finish_stretch();
 }

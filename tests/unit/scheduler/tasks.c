@@ -49,7 +49,7 @@ static void expect_held(const struct probe *probe)
 	cr_assert(task_running(probe->task));
 }
 
-static void await_device_turn(void)
+static void tasks_await_device_turn(void)
 {
 	struct probe probe;
 	struct launch launch = {.device = 2, .kernel = "noop"};
@@ -57,8 +57,8 @@ static void await_device_turn(void)
 	cr_assert(harness_wait(&h, &probe));
 }
 
-static struct task *fill_words(uint32_t device, struct words *words, uint32_t value,
-			       struct probe *probe)
+static struct task *tasks_fill_words(uint32_t device, struct words *words, uint32_t value,
+				     struct probe *probe)
 {
 	struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
 	struct launch launch = {.device = device,
@@ -76,17 +76,17 @@ Test(sched_tasks, K1_K2_K4_it_has_the_data_on_the_host_and_holds_those_behind_it
 	struct probe writer, task, after, beside;
 	harness_words(&h, &x, 8, true, 0);
 	harness_words(&h, &y, 8, true, 0);
-	(void)fill_words(0, &x, 5, &writer);
+	(void)tasks_fill_words(0, &x, 5, &writer);
 	struct task *held = host_task(&x, ACCESS_MODE_READ_WRITE, NULL, &task);
-	(void)fill_words(2, &x, 9, &after);
+	(void)tasks_fill_words(2, &x, 9, &after);
 	expect_held(&task);
 	for (int i = 0; i < 8; i++)
 		cr_expect(eq(u32, x.host[i], 5),
 			  "the device's contents were not brought to the host");
 	/* Tasks that share nothing with it continue. */
-	(void)fill_words(0, &y, 1, &beside);
+	(void)tasks_fill_words(0, &y, 1, &beside);
 	cr_assert(harness_wait(&h, &beside));
-	await_device_turn();
+	tasks_await_device_turn();
 	cr_expect(not(after.done));
 	for (int i = 0; i < 8; i++)
 		x.host[i] = 6;
@@ -123,7 +123,7 @@ Test(sched_tasks, K1_D6_readers_run_beside_it_and_host_accesses_keep_it_waiting)
 	struct task *host = harness_host(&h, &x, ACCESS_MODE_READ, &access);
 	cr_assert(harness_wait(&h, &access));
 	(void)host_task(&x, ACCESS_MODE_READ, NULL, &waiting);
-	await_device_turn();
+	tasks_await_device_turn();
 	cr_expect(not(waiting.done), "no group on the buffer runs while the host holds it");
 	host_access_release(host);
 	expect_held(&waiting);
@@ -140,7 +140,7 @@ Test(sched_tasks, K3_M9_its_failure_is_its_own_and_a_cause_for_others)
 	struct probe task, after, named, ordered;
 	harness_words(&h, &x, 8, true, 0);
 	struct task *held = host_task(&x, ACCESS_MODE_READ_WRITE, NULL, &task);
-	(void)fill_words(0, &x, 1, &after);
+	(void)tasks_fill_words(0, &x, 1, &after);
 	struct task *behind = host_task(NULL, 0, held, &named);
 	expect_held(&task);
 	struct backend_fault fault = {.status = STATUS_ACCESSOR, .text = "it said so"};
@@ -172,7 +172,7 @@ Test(sched_tasks, B3_a_held_one_is_seen_and_looking_changes_nothing)
 	struct probe task, after;
 	harness_words(&h, &x, 8, true, 0);
 	struct task *held = host_task(&x, ACCESS_MODE_WRITE, NULL, &task);
-	(void)fill_words(0, &x, 1, &after);
+	(void)tasks_fill_words(0, &x, 1, &after);
 	expect_held(&task);
 	char *first = scheduler_dump(h.scheduler);
 	cr_assert(ne(ptr, first, NULL));
@@ -218,7 +218,7 @@ Test(sched_tasks_shared, K2_F10_shared_contents_are_home_before_it_is_over)
 	for (int i = 0; i < 8; i++)
 		x.host[i] = 12;
 	host_task_end(held, NULL);
-	await_device_turn();
+	tasks_await_device_turn();
 	cr_expect(eq(u32, task.calls, 1), "it is over, but its contents are not home");
 	fake_device_gate_open(1);
 	cr_assert(harness_settle(&h));

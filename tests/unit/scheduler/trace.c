@@ -111,7 +111,7 @@ static void begin_trace(uint32_t room)
 
 /* --------------------------------- where they are kept ---------------------------------- */
 
-static void note(struct trace_ring *ring, uint64_t session)
+static void trace_test_note(struct trace_ring *ring, uint64_t session)
 {
 	trace_ring_note(ring, &(struct trace_entry){.record.session = session});
 }
@@ -131,13 +131,13 @@ Test(trace_ring, what_is_full_keeps_what_it_has_and_counts_the_rest)
 	struct trace_ring ring;
 	cr_assert(zero(int, trace_ring_init(&ring, 4)));
 	for (uint64_t i = 1; i <= 7; i++)
-		note(&ring, i);
+		trace_test_note(&ring, i);
 	cr_expect(eq(u64, ring.noted, 7));
 	cr_assert(eq(u32, take_some(&ring, ROOM), 4));
 	for (uint32_t i = 0; i < 4; i++)
 		cr_expect(eq(u64, records[i].session, i + 1));
 	cr_expect(eq(u32, take_some(&ring, ROOM), 0));
-	note(&ring, 8);
+	trace_test_note(&ring, 8);
 	cr_assert(eq(u32, take_some(&ring, ROOM), 1));
 	cr_expect(eq(u64, records[0].session, 8));
 	cr_expect(eq(u64, ring.noted, 8));
@@ -154,7 +154,7 @@ Test(trace_ring, they_come_out_in_order_wherever_they_lie)
 	for (uint32_t round = 0; round < 100; round++) {
 		for (uint32_t i = 0; i < 1 + round % 5; i++)
 			if (ring.count < ring.room)
-				note(&ring, ++in);
+				trace_test_note(&ring, ++in);
 		uint32_t count = take_some(&ring, 1 + round % 3);
 		for (uint32_t i = 0; i < count; i++)
 			cr_assert(eq(u64, records[i].session, ++out));

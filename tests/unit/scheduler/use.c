@@ -20,7 +20,7 @@ static struct sched_account *one, *other;
 static struct probe probes[MANY];
 static _Atomic uint64_t its_time = 1000000000000;
 
-static uint64_t its_clock(void)
+static uint64_t use_clock_ns(void)
 {
 	return atomic_load(&its_time);
 }
@@ -30,7 +30,7 @@ TestSuite(use, .timeout = 60);
 static void begin_use(bool spills)
 {
 	struct scheduler_config config = {
-		.processors = 2, .never_fair_queue = true, .clock_ns = its_clock};
+		.processors = 2, .never_fair_queue = true, .clock_ns = use_clock_ns};
 	config.spills = spills;
 	config.spill_least_bytes = spills ? 1 : 0;
 	fake_reset();
@@ -73,7 +73,7 @@ static uint64_t delays_of(struct sched_account *account, uint32_t device)
 	return delay_total(&used.delays);
 }
 
-static void hold_gate(struct sched_account *account, struct probe *probe)
+static void use_hold_gate(struct sched_account *account, struct probe *probe)
 {
 	struct launch launch = {
 		.kernel = "hold", .has_value = true, .value = GATE, .items = 1, .home_lane = 1};
@@ -98,7 +98,7 @@ static void increment_as(struct sched_account *account, uint32_t device, struct 
 static uint64_t recent_of(struct sched_account *account)
 {
 	struct delay_histogram delays;
-	sched_account_recent_delays(account, its_clock(), &delays);
+	sched_account_recent_delays(account, use_clock_ns(), &delays);
 	return delay_total(&delays);
 }
 
@@ -148,7 +148,7 @@ Test(use, a_delay_is_from_when_a_command_could_go_until_it_was_sent)
 {
 	begin_use(false);
 	for (uint32_t i = 0; i < MANY; i++)
-		hold_gate(one, &probes[i]);
+		use_hold_gate(one, &probes[i]);
 	harness_turn(&h);
 	uint64_t sent = delays_of(one, 0);
 	cr_assert(gt(u64, sent, 0));

@@ -43,7 +43,7 @@ struct memory {
 	uint32_t *words;
 };
 
-static struct memory allocate_usm(enum backend_usm_kind kind)
+static struct memory sched_usm_allocate_usm(enum backend_usm_kind kind)
 {
 	struct memory memory = {NULL, NULL};
 	struct probe ready = {.done = false};
@@ -82,7 +82,7 @@ Test(sched_usm, B26_one_pointer_makes_no_edge_and_an_event_does)
 {
 	struct probe a, b, c;
 	setup_usm();
-	struct memory memory = allocate_usm(BACKEND_USM_DEVICE);
+	struct memory memory = sched_usm_allocate_usm(BACKEND_USM_DEVICE);
 	(void)harness_kernel(&h, 0, "fill_u32");
 	(void)harness_kernel(&h, 0, "increment_u32");
 	cr_assert(harness_settle(&h));
@@ -109,8 +109,8 @@ Test(sched_usm, commands_move_and_fill_in_the_order_of_events)
 {
 	struct probe a, b, c;
 	setup_usm();
-	struct memory from = allocate_usm(BACKEND_USM_SHARED),
-		      to = allocate_usm(BACKEND_USM_DEVICE);
+	struct memory from = sched_usm_allocate_usm(BACKEND_USM_SHARED),
+		      to = sched_usm_allocate_usm(BACKEND_USM_DEVICE);
 	static uint32_t host[WORDS];
 	uint32_t pattern[3] = {1, 2, 3};
 	struct task_request fill = {.device = h.devices[0],
@@ -266,7 +266,7 @@ Test(sched_usm, devices_that_need_no_registration_are_not_waited_for)
 	cr_assert(eq(int, scheduler_host_register(h.scheduler, memory, PAGES, &host), 0));
 	cr_assert(eq(int, scheduler_host_await(host, UINT64_MAX, &ready), 1));
 	/* They do not have a second thread either. */
-	struct memory allocated = allocate_usm(BACKEND_USM_HOST);
+	struct memory allocated = sched_usm_allocate_usm(BACKEND_USM_HOST);
 	allocated.words[0] = 1;
 	sched_usm_release(allocated.usm);
 	unregister(host, memory);
@@ -282,8 +282,8 @@ Test(sched_usm, E24_a_kernel_follows_pointers_in_memory)
 	};
 	struct probe done;
 	setup_usm();
-	struct memory list = allocate_usm(BACKEND_USM_SHARED),
-		      sum = allocate_usm(BACKEND_USM_SHARED);
+	struct memory list = sched_usm_allocate_usm(BACKEND_USM_SHARED),
+		      sum = sched_usm_allocate_usm(BACKEND_USM_SHARED);
 	struct node *nodes = (struct node *)(void *)list.words;
 	for (uint32_t i = 0; i < 5; i++)
 		nodes[i] = (struct node){i < 4 ? (uintptr_t)&nodes[i + 1] : 0, i + 1, 0};

@@ -12,7 +12,7 @@ enum { MANY = 20000 };
 
 static uint64_t seed = 88172645463325252ull;
 
-static uint64_t random_number(void)
+static uint64_t delay_histogram_random_number(void)
 {
 	seed ^= seed << 13;
 	seed ^= seed >> 7;
@@ -20,7 +20,7 @@ static uint64_t random_number(void)
 	return seed;
 }
 
-static int compare(const void *one, const void *other)
+static int delay_histogram_compare(const void *one, const void *other)
 {
 	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
 	return a < b ? -1 : a > b;
@@ -45,20 +45,21 @@ static void expect_near(uint64_t found, uint64_t right)
 }
 
 /* All of one size, of very different sizes, and a few that are far from the others. */
-static uint64_t sample(int manner, int i)
+static uint64_t delay_histogram_sample(int manner, int i)
 {
 	switch (manner) {
 	case 0:
 		return 1700;
 	case 1:
-		return random_number() % 4096;
+		return delay_histogram_random_number() % 4096;
 	case 2:
-		return random_number() >> (24 + random_number() % 40);
+		return delay_histogram_random_number() >>
+		       (24 + delay_histogram_random_number() % 40);
 	case 3:
-		return i % 64 == 0 ? 90000000 + random_number() % 1000
-				   : 3000 + random_number() % 100;
+		return i % 64 == 0 ? 90000000 + delay_histogram_random_number() % 1000
+				   : 3000 + delay_histogram_random_number() % 100;
 	default:
-		return random_number() >> (random_number() % 64);
+		return delay_histogram_random_number() >> (delay_histogram_random_number() % 64);
 	}
 }
 
@@ -69,10 +70,10 @@ Test(delay_histogram, quantiles_are_within_an_eighth_of_the_exact_ones)
 		static uint64_t delays[MANY];
 		struct delay_histogram histogram = {.counts = {0}};
 		for (int i = 0; i < MANY; i++) {
-			delays[i] = sample(manner, i);
+			delays[i] = delay_histogram_sample(manner, i);
 			delay_note(&histogram, delays[i], 1);
 		}
-		qsort(delays, MANY, sizeof(*delays), compare);
+		qsort(delays, MANY, sizeof(*delays), delay_histogram_compare);
 		cr_assert(eq(u64, delay_total(&histogram), MANY));
 		for (size_t i = 0; i < sizeof(permilles) / sizeof(*permilles); i++)
 			expect_near(delay_quantile(&histogram, permilles[i]),

@@ -27,7 +27,7 @@ TestSuite(flat_messages, .timeout = 60, .init = open_arena, .fini = close_arena)
 
 static uint64_t random_state = 88172645463325252ull;
 
-static uint64_t random_number(void)
+static uint64_t flat_message_random_number(void)
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -38,8 +38,8 @@ static uint64_t random_number(void)
 /* Of every length, and often 0. */
 static uint64_t random_value(uint32_t bits)
 {
-	const uint64_t number = random_number();
-	return number % 4 == 0 ? 0 : random_number() >> (64 - bits + number % bits);
+	const uint64_t number = flat_message_random_number();
+	return number % 4 == 0 ? 0 : flat_message_random_number() >> (64 - bits + number % bits);
 }
 
 static void random_access(Sycl__V1__HostAccess *access)
@@ -126,10 +126,11 @@ Test(flat_messages, damaged_bytes_are_refused_or_mean_the_same)
 		random_access(&access);
 		uint8_t bytes[2 * FLAT_MESSAGE_BYTES];
 		size_t count = pack_command(&access, bytes);
-		for (uint64_t damage = random_number() % 3; damage > 0; damage--)
-			bytes[random_number() % count] = (uint8_t)random_number();
-		if (random_number() % 4 == 0)
-			count = random_number() % (count + 1);
+		for (uint64_t damage = flat_message_random_number() % 3; damage > 0; damage--)
+			bytes[flat_message_random_number() % count] =
+				(uint8_t)flat_message_random_number();
+		if (flat_message_random_number() % 4 == 0)
+			count = flat_message_random_number() % (count + 1);
 		taken += is_taken_alike(bytes, count);
 	}
 	cr_assert(gt(int, taken, 1000));

@@ -13,7 +13,8 @@ enum { MOST = 16 };
 
 TestSuite(account_table, .timeout = 30);
 
-static struct account_key key_of(uint32_t uid, uint32_t backend, uint32_t index, const char *cgroup)
+static struct account_key account_table_key_of(uint32_t uid, uint32_t backend, uint32_t index,
+					       const char *cgroup)
 {
 	struct account_key key = {.uid = uid, .backend = backend, .index = index};
 	(void)snprintf(key.cgroup, sizeof(key.cgroup), "%s", cgroup);
@@ -41,8 +42,9 @@ Test(account_table, each_key_has_one_row)
 {
 	struct account_table table = {.rows = NULL};
 	struct account_key keys[] = {
-		key_of(1, 2, 0, "/a"), key_of(2, 2, 0, "/a"), key_of(1, 3, 0, "/a"),
-		key_of(1, 2, 1, "/a"), key_of(1, 2, 0, "/b"), key_of(1, 2, 0, ""),
+		account_table_key_of(1, 2, 0, "/a"), account_table_key_of(2, 2, 0, "/a"),
+		account_table_key_of(1, 3, 0, "/a"), account_table_key_of(1, 2, 1, "/a"),
+		account_table_key_of(1, 2, 0, "/b"), account_table_key_of(1, 2, 0, ""),
 	};
 	enum { KEYS = sizeof(keys) / sizeof(*keys) };
 	for (int times = 0; times < 3; times++)
@@ -66,12 +68,12 @@ Test(account_table, each_key_has_one_row)
 Test(account_table, the_oldest_groups_become_one_and_nothing_is_lost)
 {
 	struct account_table table = {.rows = NULL};
-	const struct account_key always = key_of(7, 2, 0, "/always");
+	const struct account_key always = account_table_key_of(7, 2, 0, "/always");
 	uint64_t right = 0;
 	for (uint32_t i = 0; i < 1000; i++) {
 		char path[32];
 		(void)snprintf(path, sizeof(path), "/job-%u", i);
-		struct account_key key = key_of(7, 2, i % 3, path);
+		struct account_key key = account_table_key_of(7, 2, i % 3, path);
 		use_account(&table, &key, i);
 		use_account(&table, &always, 1);
 		right += i + 1;
@@ -80,8 +82,8 @@ Test(account_table, the_oldest_groups_become_one_and_nothing_is_lost)
 	}
 	cr_assert(eq(u64, account_table_find(&table, &always)->sums.device_ns, 1000),
 		  "one that is in use has lost its name");
-	const struct account_key last = key_of(7, 2, 999 % 3, "/job-999"),
-				 others = key_of(7, 2, 1, ACCOUNT_OTHERS);
+	const struct account_key last = account_table_key_of(7, 2, 999 % 3, "/job-999"),
+				 others = account_table_key_of(7, 2, 1, ACCOUNT_OTHERS);
 	cr_assert(eq(u64, account_table_find(&table, &last)->sums.device_ns, 999));
 	cr_assert(gt(u64, account_table_find(&table, &others)->sums.device_ns, 0));
 	for (uint32_t i = 0; i < table.count; i++)
@@ -95,7 +97,7 @@ Test(account_table, what_finds_no_place_at_all_is_refused)
 	struct account_table table = {.rows = NULL};
 	unsigned refused = 0;
 	for (uint32_t i = 0; i < 100; i++) {
-		struct account_key key = key_of(7, 2, i, "/a");
+		struct account_key key = account_table_key_of(7, 2, i, "/a");
 		struct account_row *row = account_table_get(&table, &key, MOST);
 		refused += row == NULL;
 		cr_assert(le(u32, table.count, MOST));
@@ -110,14 +112,14 @@ Test(account_table, a_key_is_found_without_a_look_at_all_rows)
 	enum { KEYS = 16384, PROBES_MOST = 16 };
 	struct account_table table = {.rows = NULL};
 	for (uint32_t i = 0; i < KEYS; i++) {
-		struct account_key key = key_of(7, 2, i % 16, "");
+		struct account_key key = account_table_key_of(7, 2, i % 16, "");
 		key.session = i / 16;
 		cr_assert(ne(ptr, account_table_get(&table, &key, UINT32_MAX), NULL));
 	}
 	cr_assert(eq(u32, table.count, KEYS));
 	cr_expect(lt(u64, table.probes, (uint64_t)KEYS * PROBES_MOST));
 	for (uint32_t i = 0; i < KEYS; i++) {
-		struct account_key key = key_of(7, 2, i % 16, "");
+		struct account_key key = account_table_key_of(7, 2, i % 16, "");
 		key.session = i / 16;
 		cr_assert(eq(ptr, account_table_find(&table, &key), &table.rows[i]));
 	}
@@ -129,7 +131,7 @@ Test(account_table, a_key_is_found_without_a_look_at_all_rows)
 Test(account_table, nobody_knows_the_hash_of_a_key)
 {
 	struct account_table tables[2] = {{.rows = NULL}, {.rows = NULL}};
-	const struct account_key key = key_of(7, 2, 0, "/a");
+	const struct account_key key = account_table_key_of(7, 2, 0, "/a");
 	for (int i = 0; i < 2; i++)
 		cr_assert(ne(ptr, account_table_get(&tables[i], &key, MOST), NULL));
 	cr_expect(ne(u64, tables[0].hashes[0], tables[1].hashes[0]));

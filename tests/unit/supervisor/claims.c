@@ -31,14 +31,14 @@ static void add_engine_session(uint64_t id)
 	LIST_INSERT_HEAD(&engine->places[id % ENGINE_PLACES], session, same_place);
 }
 
-static void begin(void)
+static void claims_begin(void)
 {
 	engine = calloc(1, sizeof(*engine));
 	cr_assert(ne(ptr, engine, NULL));
 	TAILQ_INIT(&engine->sessions);
 }
 
-static void end(void)
+static void claims_end(void)
 {
 	for (unsigned i = 0; i < SESSIONS; i++)
 		(void)session_free(sessions[i]);
@@ -46,9 +46,9 @@ static void end(void)
 	free(engine);
 }
 
-TestSuite(claims, .init = begin, .fini = end, .timeout = 30);
+TestSuite(claims, .init = claims_begin, .fini = claims_end, .timeout = 30);
 
-static int keep(const Sycl__V1__EngineReport *report)
+static int claims_keep_part(const Sycl__V1__EngineReport *report)
 {
 	if (report->request != engine->claims.arriving)
 		parts = 0;
@@ -83,7 +83,7 @@ Test(claims, a_platforms_long_name_is_not_kept_for_each_device)
 	topology.n_devices = CLAIMS_DEVICES_MAX;
 	report.request = 1;
 	report.topology = &topology;
-	cr_assert(eq(int, keep(&report), 1));
+	cr_assert(eq(int, claims_keep_part(&report), 1));
 	cr_assert(eq(uint, engine->claims.device_count, (unsigned)CLAIMS_DEVICES_MAX));
 	size_t sum = 0;
 	for (unsigned i = 0; i < CLAIMS_DEVICES_MAX; i++)
@@ -114,7 +114,7 @@ Test(claims, texts_and_lists_and_unknown_fields_of_devices_are_cut)
 	topology.n_devices = 1;
 	report.request = 1;
 	report.topology = &topology;
-	cr_assert(eq(int, keep(&report), 1));
+	cr_assert(eq(int, claims_keep_part(&report), 1));
 	const Sycl__V1__DeviceFacts *kept = engine->claims.devices[0].facts;
 	cr_expect(eq(sz, strlen(kept->name), (size_t)CLAIMS_NAME_BYTES_MAX));
 	cr_expect(eq(sz, strlen(kept->extensions), (size_t)CLAIMS_TEXT_BYTES_MAX));
@@ -158,7 +158,9 @@ Test(claims, of_a_sessions_use_only_what_an_account_counts_is_kept)
 	usage.delays = delays;
 	usage.n_delays = LONG;
 	add_engine_session(1);
-	cr_assert(eq(int, keep(report_of(1, 1, &usage, (size_t)2 * ACCOUNT_DEVICES_MAX)), 1));
+	cr_assert(eq(int,
+		     claims_keep_part(report_of(1, 1, &usage, (size_t)2 * ACCOUNT_DEVICES_MAX)),
+		     1));
 	const struct session_figures *claim = claims_of_session(engine, sessions[0]);
 	cr_assert(ne(ptr, (void *)(uintptr_t)claim, NULL));
 	struct decode_arena arena;
@@ -177,9 +179,9 @@ Test(claims, figures_of_a_session_that_a_later_report_omits_are_dropped)
 	usage.commands = 5;
 	add_engine_session(1);
 	add_engine_session(2);
-	cr_assert(eq(int, keep(report_of(1, 1, &usage, 1)), 1));
+	cr_assert(eq(int, claims_keep_part(report_of(1, 1, &usage, 1)), 1));
 	cr_assert(ne(ptr, sessions[0]->figures.devices, NULL));
-	cr_assert(eq(int, keep(report_of(2, 2, &usage, 1)), 1));
+	cr_assert(eq(int, claims_keep_part(report_of(2, 2, &usage, 1)), 1));
 	cr_expect(eq(ptr, sessions[0]->figures.devices, NULL));
 	cr_expect(ne(ptr, sessions[1]->figures.devices, NULL));
 	cr_expect(eq(sz, engine->claims.devices_bytes, sessions[1]->figures.devices_bytes));
@@ -207,7 +209,7 @@ Test(claims, the_sum_for_an_engine_is_bounded)
 	for (uint64_t id = 1; id <= SESSIONS && r >= 0; id++) {
 		Sycl__V1__EngineReport report = *report_of(id, id, &usage, ACCOUNT_DEVICES_MAX);
 		report.more = true;
-		r = keep(&report);
+		r = claims_keep_part(&report);
 		cr_assert(
 			le(sz, kept_bytes(), (size_t)CLAIMS_DEVICES_BYTES_MAX + PACKET_BYTES_MAX));
 	}
@@ -232,7 +234,7 @@ Test(claims, few_delays_are_kept_of_an_engine_whose_user_is_not_known)
 		Sycl__V1__EngineReport report = *report_of(1, id, &usage, ACCOUNT_DEVICES_MAX);
 		report.more = id < REPORTED;
 		parts = 0;
-		cr_assert(ge(int, keep(&report), 0));
+		cr_assert(ge(int, claims_keep_part(&report), 0));
 	}
 	cr_expect(lt(sz, kept_bytes(), engine->claims.delays_bytes_most * 2));
 	cr_assert(eq(int, decode_arena_init(&arena, 1 << 20), 0));

@@ -44,7 +44,7 @@ static void remove_folder(void)
 
 TestSuite(configuration_people, .init = make_folder, .fini = remove_folder, .timeout = 30);
 
-static void write_text(const char *name, const char *text)
+static void configuration_people_write_text(const char *name, const char *text)
 {
 	char path[PATH_BYTES];
 	path_of(name, path);
@@ -98,11 +98,12 @@ static unsigned index_of_limit(const char *name)
 
 Test(configuration_people, every_error_is_reported_with_its_line)
 {
-	write_text("sycld.conf",
-		   "[service]\nengine_idel_seconds = 5\n[limits]\nbuilds = 0\n"
-		   "nonsense\n[user one]\ndevices = tpu:1\nshare = 101\n[colour]\na = 1\n");
-	write_text("sycld.conf.d/10-a.conf",
-		   "[user one]\nbuild = 3\n[group a]\n[uid x]\nweight = 2\n");
+	configuration_people_write_text(
+		"sycld.conf",
+		"[service]\nengine_idel_seconds = 5\n[limits]\nbuilds = 0\n"
+		"nonsense\n[user one]\ndevices = tpu:1\nshare = 101\n[colour]\na = 1\n");
+	configuration_people_write_text("sycld.conf.d/10-a.conf",
+					"[user one]\nbuild = 3\n[group a]\n[uid x]\nweight = 2\n");
 	cr_assert(eq(int, check(), -EINVAL));
 	cr_assert(eq(uint, findings.errors, 8u));
 	must_have_finding(0, "sycld.conf:2: ", "Did you mean 'engine_idle_seconds'?");
@@ -117,7 +118,7 @@ Test(configuration_people, every_error_is_reported_with_its_line)
 
 Test(configuration_people, sections_of_users_and_groups_have_limits_devices_and_shares)
 {
-	write_text(
+	configuration_people_write_text(
 		"sycld.conf",
 		"[user one]\ndevice_bytes = 2G\nbest_class = 3\nshare = 10-20\n"
 		"devices = cuda:0, cuda:3,opencl:*\nsessions_per_tenant = 4\n"
@@ -150,10 +151,13 @@ Test(configuration_people, a_later_file_takes_the_place_of_an_earlier_one)
 {
 	char text[TEXT_BYTES];
 	unsigned builds = index_of_limit("builds"), weight = index_of_limit("weight");
-	write_text("sycld.conf", "[limits]\nbuilds = 1\nweight = 5\n[user one]\nbuilds = 2\n");
-	write_text("sycld.conf.d/20-b.conf", "[user one]\nbuilds = 7\n[shares]\ndefault = 5\n");
-	write_text("sycld.conf.d/10-a.conf", "[limits]\nbuilds = 3\n[user one]\nbuilds = 6\n");
-	write_text("sycld.conf.d/30-c.txt", "not a configuration\n");
+	configuration_people_write_text(
+		"sycld.conf", "[limits]\nbuilds = 1\nweight = 5\n[user one]\nbuilds = 2\n");
+	configuration_people_write_text("sycld.conf.d/20-b.conf",
+					"[user one]\nbuilds = 7\n[shares]\ndefault = 5\n");
+	configuration_people_write_text("sycld.conf.d/10-a.conf",
+					"[limits]\nbuilds = 3\n[user one]\nbuilds = 6\n");
+	configuration_people_write_text("sycld.conf.d/30-c.txt", "not a configuration\n");
 	cr_assert(zero(int, check()), "%s", findings.text[0]);
 	cr_expect(eq(u64, configuration.limits[builds].value, 3u));
 	cr_expect(eq(u64, configuration.limits[weight].value, 5u));
@@ -168,22 +172,26 @@ Test(configuration_people, a_later_file_takes_the_place_of_an_earlier_one)
 						   sizeof(text)),
 			 "sycld.conf:3");
 	/* In one file the same section twice is still an error. */
-	write_text("sycld.conf.d/20-b.conf", "[user one]\nbuilds = 7\n[user one]\nbuilds = 8\n");
+	configuration_people_write_text("sycld.conf.d/20-b.conf",
+					"[user one]\nbuilds = 7\n[user one]\nbuilds = 8\n");
 	cr_assert(eq(int, check(), -EINVAL));
 	must_have_finding(0, "20-b.conf:4: ", "twice");
 }
 
 Test(configuration_people, minima_beyond_all_of_a_device_are_a_warning)
 {
-	write_text("sycld.conf", "[shares]\nuid.1 = 60\n[group g]\nshare = 41-50\n");
+	configuration_people_write_text("sycld.conf",
+					"[shares]\nuid.1 = 60\n[group g]\nshare = 41-50\n");
 	cr_assert(zero(int, check()));
 	cr_assert(eq(uint, findings.warnings, 1u));
 	must_have_finding(0, "sycld.conf:4: ", "add up to 101 %");
-	write_text("sycld.conf", "[shares]\nuid.1 = 60\ndefault = 10\n[group g]\nshare = 40-50\n");
+	configuration_people_write_text(
+		"sycld.conf", "[shares]\nuid.1 = 60\ndefault = 10\n[group g]\nshare = 40-50\n");
 	cr_assert(zero(int, check()));
 	cr_assert(eq(uint, findings.warnings, 1u));
 	must_have_finding(0, "sycld.conf:3: ", "110 % with one user of the default");
-	write_text("sycld.conf", "[shares]\nuid.1 = 60\n[group g]\nshare = 40-50\n");
+	configuration_people_write_text("sycld.conf",
+					"[shares]\nuid.1 = 60\n[group g]\nshare = 40-50\n");
 	cr_assert(zero(int, check()));
 	cr_expect(zero(uint, findings.warnings));
 }
@@ -209,13 +217,13 @@ Test(configuration_people, a_section_that_is_too_long_or_one_too_many_is_refused
 {
 	char text[8192] =
 		"[user a-name-that-is-much-longer-than-what-the-parser-keeps-of-it]\nbuilds = 1\n";
-	write_text("sycld.conf", text);
+	configuration_people_write_text("sycld.conf", text);
 	cr_assert(eq(int, check(), -EINVAL));
 	size_t used = 0;
 	for (unsigned i = 0; i <= CONFIGURATION_PEOPLE; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "[uid %u]\nbuilds = 1\n",
 					 i);
-	write_text("sycld.conf", text);
+	configuration_people_write_text("sycld.conf", text);
 	cr_assert(eq(int, check(), -EINVAL));
 	must_have_finding(0, "sycld.conf:130: ", "one section more than the 64");
 }

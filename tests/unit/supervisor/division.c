@@ -412,7 +412,7 @@ Test(division, more_than_the_whole_becomes_less_for_all)
 	cr_expect(le(u32, parts[0].part + parts[1].part + parts[2].part, 1000));
 }
 
-static uint32_t random_below(uint64_t *seed, uint32_t bound)
+static uint32_t division_random_below(uint64_t *seed, uint32_t bound)
 {
 	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
 	return (uint32_t)((*seed >> 33) % bound);
@@ -424,12 +424,14 @@ Test(division,
 	uint64_t seed = 1;
 	for (int round = 0; round < 20000; round++) {
 		struct division_part parts[16];
-		uint32_t count = 1 + random_below(&seed, 16), sum = 0, least = 0;
+		uint32_t count = 1 + division_random_below(&seed, 16), sum = 0, least = 0;
 		bool some_take_more = false;
 		for (uint32_t i = 0; i < count; i++) {
-			parts[i].most = random_below(&seed, 4) ? 1 + random_below(&seed, 1000) : 0;
-			parts[i].least = random_below(&seed, parts[i].most + 1) /
-					 (1 + random_below(&seed, 8));
+			parts[i].most = division_random_below(&seed, 4)
+						? 1 + division_random_below(&seed, 1000)
+						: 0;
+			parts[i].least = division_random_below(&seed, parts[i].most + 1) /
+					 (1 + division_random_below(&seed, 8));
 			least += parts[i].least > DIVISION_LEAST ? parts[i].least : DIVISION_LEAST;
 		}
 		division_parts(parts, count);
@@ -456,8 +458,8 @@ Test(division, whatever_is_claimed_an_honest_user_is_granted_its_share)
 		struct division_party parties[8] = {{.user = 1, .least = 400, .most = 1000}};
 		uint64_t granted_ns = 0, begun_ns = 0;
 		for (int step = 0; step < 20000; step++) {
-			uint32_t count = 1 + random_below(&random, 8);
-			uint64_t passed_ns = 1 + random_below(&random, 4000000);
+			uint32_t count = 1 + division_random_below(&random, 8);
+			uint64_t passed_ns = 1 + division_random_below(&random, 4000000);
 			granted_ns += parties[0].granted * passed_ns / DIVISION_WHOLE;
 			if (step == 2000) {
 				granted_ns = 0;
@@ -470,7 +472,7 @@ Test(division, whatever_is_claimed_an_honest_user_is_granted_its_share)
 								   .running = step & 1};
 			for (uint32_t i = 1; i < count; i++) {
 				struct division_party *party = &parties[i];
-				bool new = random_below(&random, 200) == 0;
+				bool new = division_random_below(&random, 200) == 0;
 				if (new)
 					*party = (struct division_party){.seen_ns = 0};
 				party->user = 2 + i / 2;
@@ -479,11 +481,12 @@ Test(division, whatever_is_claimed_an_honest_user_is_granted_its_share)
 				party->most =
 					party->most > DIVISION_WHOLE ? DIVISION_WHOLE : party->most;
 				party->claim = (struct division_claim){
-					.busy_ns = (uint64_t)random_below(&random, 1u << 30)
-						   << random_below(&random, 34),
-					.beat = random_below(&random, 2),
-					.wants = random_below(&random, 2),
-					.running = random_below(&random, 2)};
+					.busy_ns =
+						(uint64_t)division_random_below(&random, 1u << 30)
+						<< division_random_below(&random, 34),
+					.beat = division_random_below(&random, 2),
+					.wants = division_random_below(&random, 2),
+					.running = division_random_below(&random, 2)};
 			}
 			division_step(&division, parties, count, now_ns, 50000000);
 			for (uint32_t i = 0; i < count; i++)

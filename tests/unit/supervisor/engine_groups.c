@@ -71,7 +71,7 @@ static void make_group_folders(void)
 		make_file("uid-1000/engine-4711", engine_files[i]);
 }
 
-static void clear(void)
+static void engine_groups_remove_folders(void)
 {
 	char path[PATH_BYTES];
 	for (size_t i = 0; i < sizeof(engine_files) / sizeof(*engine_files); i++) {
@@ -91,7 +91,8 @@ static void clear(void)
 	close_fd(&groups.base);
 }
 
-TestSuite(engine_groups, .init = make_group_folders, .fini = clear, .timeout = 20);
+TestSuite(engine_groups, .init = make_group_folders, .fini = engine_groups_remove_folders,
+	  .timeout = 20);
 
 static void take_engine(const struct configuration *configuration)
 {
@@ -245,7 +246,7 @@ Test(engine_groups, only_groups_of_engines_that_have_gone_are_ended)
 	expect_text("uid-1000/engine-4711/cgroup.kill", "1");
 }
 
-static void write_text(const char *path, const char *text)
+static void engine_groups_write_text(const char *path, const char *text)
 {
 	CLEANUP(close_fd)
 	int fd = openat(groups.base, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -265,13 +266,13 @@ static bool is_removed_by_tidy(void)
 
 Test(engine_groups, a_user_s_group_stays_while_memory_is_charged_to_it)
 {
-	write_text("uid-1000/memory.current", "209715200\n");
+	engine_groups_write_text("uid-1000/memory.current", "209715200\n");
 	cr_expect(not(is_removed_by_tidy()));
-	write_text("uid-1000/memory.current", "0\n");
-	write_text("uid-1000/memory.swap.current", "209715200\n");
+	engine_groups_write_text("uid-1000/memory.current", "0\n");
+	engine_groups_write_text("uid-1000/memory.swap.current", "209715200\n");
 	cr_expect(not(is_removed_by_tidy()));
-	write_text("uid-1000/memory.current", "4096\n");
-	write_text("uid-1000/memory.swap.current", "0\n");
+	engine_groups_write_text("uid-1000/memory.current", "4096\n");
+	engine_groups_write_text("uid-1000/memory.swap.current", "0\n");
 	cr_expect(is_removed_by_tidy());
 }
 
@@ -287,13 +288,13 @@ static void make_groups(unsigned count)
 /* One user with many uids. Each cleanup removes empty groups. */
 Test(engine_groups, of_very_many_groups_those_with_little_memory_go)
 {
-	write_text("uid-1000/memory.current", "1048576\n");
+	engine_groups_write_text("uid-1000/memory.current", "1048576\n");
 	make_groups(100);
 	cr_expect(not(is_removed_by_tidy()));
 	make_groups(600);
 	cr_expect(is_removed_by_tidy());
 	make_groups(600);
-	write_text("uid-1000/memory.current", "209715200\n");
+	engine_groups_write_text("uid-1000/memory.current", "209715200\n");
 	cr_expect(not(is_removed_by_tidy()));
 }
 
@@ -305,7 +306,7 @@ Test(engine_groups, a_user_s_group_goes_where_memory_is_not_counted)
 Test(engine_groups, the_next_engine_is_bound_by_a_group_that_stayed)
 {
 	const struct configuration configuration = {.user_memory_bytes = 1u << 30};
-	write_text("uid-1000/memory.current", "209715200\n");
+	engine_groups_write_text("uid-1000/memory.current", "209715200\n");
 	cr_assert(not(is_removed_by_tidy()));
 	take_engine(&configuration);
 	expect_text("uid-1000/memory.max", "1073741824");
@@ -315,8 +316,8 @@ Test(engine_groups, the_next_engine_is_bound_by_a_group_that_stayed)
 /* The controller does not exist any more, so nothing is counted there. */
 Test(engine_groups, a_stopped_service_leaves_no_group_for_its_memory)
 {
-	write_text("cgroup.subtree_control", "");
-	write_text("uid-1000/memory.current", "209715200\n");
+	engine_groups_write_text("cgroup.subtree_control", "");
+	engine_groups_write_text("uid-1000/memory.current", "209715200\n");
 	struct engine_groups other = {.base = dup(groups.base), .has_limits = true};
 	is_removed = false;
 	engine_groups_close(&other);
@@ -325,7 +326,7 @@ Test(engine_groups, a_stopped_service_leaves_no_group_for_its_memory)
 
 static uint64_t default_processes(const char *of_the_service)
 {
-	write_text("pids.max", of_the_service);
+	engine_groups_write_text("pids.max", of_the_service);
 	groups.processes = 7;
 	engine_groups_set_defaults(&groups, true);
 	return groups.processes;
@@ -361,7 +362,7 @@ Test(engine_groups, a_quarter_of_few_processes_does_not_stop_an_engine)
 
 static uint64_t default_memory(const char *of_the_service)
 {
-	write_text("memory.max", of_the_service);
+	engine_groups_write_text("memory.max", of_the_service);
 	groups.memory_bytes = 7;
 	engine_groups_set_defaults(&groups, true);
 	return groups.memory_bytes;

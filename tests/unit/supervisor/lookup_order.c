@@ -119,7 +119,7 @@ static void must_not_wait(uid_t uid, bool was_found)
 	cr_expect(eq(uint, slow_answered, before));
 }
 
-static void release(unsigned count)
+static void lookup_order_let_continue(unsigned count)
 {
 	unsigned wanted = slow_answered + count;
 	(void)pthread_mutex_lock(&mutex);
@@ -171,7 +171,7 @@ Test(lookup_order, a_user_gets_the_thread_that_the_end_of_another_look_up_leaves
 	for (uid_t i = 0; i < 40; i++)
 		cr_assert(eq(int, begin_slow(SLOW + 100 + i), 0));
 	for (unsigned i = 0; i < 5; i++)
-		release(1);
+		lookup_order_let_continue(1);
 	must_not_wait(USER, false);
 	must_not_wait(USER + 1, false);
 }

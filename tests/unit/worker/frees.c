@@ -20,15 +20,17 @@ enum { WORDS = 256, BYTES = WORDS * 4 };
 static struct harness h;
 static _Atomic uint64_t its_time = 1000 * SECOND;
 
-static uint64_t its_clock(void)
+static uint64_t frees_clock_ns(void)
 {
 	return atomic_load(&its_time);
 }
 
-static void begin(bool spills, uint32_t features)
+static void frees_begin(bool spills, uint32_t features)
 {
-	struct scheduler_config config = {
-		.processors = 2, .spills = spills, .clock_ns = its_clock, .spill_least_bytes = 1};
+	struct scheduler_config config = {.processors = 2,
+					  .spills = spills,
+					  .clock_ns = frees_clock_ns,
+					  .spill_least_bytes = 1};
 	fake_reset();
 	fake_device_options(0, (struct fake_device_options){.memory_bytes = 2 * BYTES,
 							    .frees_when_quiet = true,
@@ -41,7 +43,7 @@ static void begin(bool spills, uint32_t features)
 
 TestSuite(sched_frees, .timeout = 60);
 
-static struct task *increment(struct words *words, struct probe *probe)
+static struct task *frees_increment(struct words *words, struct probe *probe)
 {
 	const struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
 	return harness_launch(
@@ -53,7 +55,7 @@ static void make_used(struct words *words)
 {
 	struct probe probe;
 	harness_words(&h, words, WORDS, true, 0);
-	(void)increment(words, &probe);
+	(void)frees_increment(words, &probe);
 	harness_expect_success(&h, &probe);
 }
 
@@ -83,7 +85,7 @@ static void wait_for_tries(enum fake_entry entry, uint64_t count)
 	cr_assert(ge(u64, fake_counters_of(0).calls[entry], count));
 }
 
-static void end(void)
+static void frees_end(void)
 {
 	cr_expect(eq(u64, fake_counters_of(0).quiet_misuses, 0));
 	harness_expect_stopped(&h);
@@ -93,7 +95,7 @@ Test(sched_frees, F8_memory_is_given_back_when_nothing_is_in_flight)
 {
 	struct words words;
 	struct probe held, another;
-	begin(false, 0);
+	frees_begin(false, 0);
 	make_used(&words);
 	hold(&held);
 	harness_words_free(&h, &words);
@@ -103,14 +105,14 @@ Test(sched_frees, F8_memory_is_given_back_when_nothing_is_in_flight)
 	fake_gate_open(1);
 	harness_expect_success(&h, &held);
 	cr_expect(becomes(0));
-	end();
+	frees_end();
 }
 
 Test(sched_frees, F8_a_polled_device_with_a_loader_too)
 {
 	struct words words;
 	struct probe held;
-	begin(false, BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER);
+	frees_begin(false, BACKEND_FEATURE_POLLED | BACKEND_FEATURE_LOADER);
 	make_used(&words);
 	hold(&held);
 	harness_words_free(&h, &words);
@@ -118,14 +120,14 @@ Test(sched_frees, F8_a_polled_device_with_a_loader_too)
 	fake_gate_open(1);
 	harness_expect_success(&h, &held);
 	cr_expect(becomes(0));
-	end();
+	frees_end();
 }
 
 static void expect_room_after(bool spills)
 {
 	struct words words[3];
 	struct probe held, waits;
-	begin(spills, 0);
+	frees_begin(spills, 0);
 	make_used(&words[0]);
 	make_used(&words[1]);
 	hold(&held);
@@ -133,7 +135,7 @@ static void expect_room_after(bool spills)
 	harness_words_free(&h, &words[1]);
 	harness_words(&h, &words[2], WORDS, true, 7);
 	uint64_t tries = fake_counters_of(0).calls[FAKE_MEMORY_CREATE];
-	(void)increment(&words[2], &waits);
+	(void)frees_increment(&words[2], &waits);
 	wait_for_tries(FAKE_MEMORY_CREATE, tries + 1);
 	for (int i = 0; i < 20; i++)
 		harness_turn(&h);
@@ -142,7 +144,7 @@ static void expect_room_after(bool spills)
 	harness_expect_success(&h, &waits);
 	harness_expect_success(&h, &held);
 	harness_words_free(&h, &words[2]);
-	end();
+	frees_end();
 }
 
 Test(sched_frees, TG15_a_command_waits_for_memory_that_was_freed)
@@ -160,7 +162,7 @@ Test(sched_frees, TG15_a_command_without_room_fails_in_the_end)
 {
 	struct words words[3];
 	struct probe held, waits;
-	begin(false, 0);
+	frees_begin(false, 0);
 	make_used(&words[0]);
 	make_used(&words[1]);
 	hold(&held);
@@ -168,7 +170,7 @@ Test(sched_frees, TG15_a_command_without_room_fails_in_the_end)
 	harness_words_free(&h, &words[1]);
 	harness_words(&h, &words[2], WORDS, true, 7);
 	uint64_t tries = fake_counters_of(0).calls[FAKE_MEMORY_CREATE];
-	struct task *task = increment(&words[2], &waits);
+	struct task *task = frees_increment(&words[2], &waits);
 	wait_for_tries(FAKE_MEMORY_CREATE, tries + 1);
 	while (!atomic_load(&task->is_aside)) /* its wait begins after the try */
 		harness_turn(&h);
@@ -179,7 +181,7 @@ Test(sched_frees, TG15_a_command_without_room_fails_in_the_end)
 	harness_expect_success(&h, &held);
 	cr_expect(becomes(0));
 	harness_words_free(&h, &words[2]);
-	end();
+	frees_end();
 }
 
 Test(sched_frees, TG15_usm_waits_for_memory_that_was_freed)
@@ -187,7 +189,7 @@ Test(sched_frees, TG15_usm_waits_for_memory_that_was_freed)
 	struct words words;
 	struct probe held, made = {.done = false};
 	struct sched_usm *usm = NULL;
-	begin(false, BACKEND_FEATURE_USM);
+	frees_begin(false, BACKEND_FEATURE_USM);
 	make_used(&words);
 	hold(&held);
 	harness_words_free(&h, &words);
@@ -202,14 +204,14 @@ Test(sched_frees, TG15_usm_waits_for_memory_that_was_freed)
 	harness_expect_good(&h, &made);
 	harness_expect_success(&h, &held);
 	sched_usm_release(usm);
-	end();
+	frees_end();
 }
 
 Test(sched_frees, M6_a_lost_device_keeps_nothing)
 {
 	struct words words;
 	struct probe held, loses;
-	begin(false, 0);
+	frees_begin(false, 0);
 	make_used(&words);
 	hold(&held);
 	harness_words_free(&h, &words);

@@ -70,7 +70,8 @@ static void finish_hold(void)
 	harness_expect_stopped(&h);
 }
 
-static void submit_gated(struct sched_account *account, uint32_t home_lane, struct probe *probe)
+static void hold_submit_gated(struct sched_account *account, uint32_t home_lane,
+			      struct probe *probe)
 {
 	struct launch launch = {.device = 0,
 				.kernel = "hold",
@@ -83,7 +84,7 @@ static void submit_gated(struct sched_account *account, uint32_t home_lane, stru
 	h.account = NULL;
 }
 
-static void submit_increment(struct words *words, uint32_t home_lane, struct probe *probe)
+static void hold_submit_increment(struct words *words, uint32_t home_lane, struct probe *probe)
 {
 	const struct use use = {.words = words, .mode = ACCESS_MODE_READ_WRITE};
 	struct launch launch = {.device = 0,
@@ -107,13 +108,13 @@ Test(hold, F8_a_full_lane_holds_back_its_own_commands_alone)
 	struct words words;
 	harness_words(&h, &words, WORDS, true, 0);
 	for (uint32_t i = 0; i < MANY; i++)
-		submit_gated(session, 1, &probes[i]);
+		hold_submit_gated(session, 1, &probes[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	/* Another session's commands are sent and end meanwhile. */
 	for (uint32_t i = 0; i < 3 * ROOM; i++) {
 		asked = (struct probe){.done = false};
-		submit_increment(&words, 2, &asked);
+		hold_submit_increment(&words, 2, &asked);
 		cr_assert(harness_wait(&h, &asked));
 		expect_good(&asked);
 	}
@@ -134,14 +135,14 @@ Test(hold, what_comes_behind_a_command_that_is_held_waits_with_it)
 {
 	struct words words;
 	harness_words(&h, &words, WORDS, true, 100);
-	submit_increment(&words, 2, &held); /* the contents are there, on an idle lane */
+	hold_submit_increment(&words, 2, &held); /* the contents are there, on an idle lane */
 	cr_assert(harness_wait(&h, &held));
 	for (uint32_t i = 0; i < MANY; i++)
-		submit_gated(session, 1, &probes[i]);
+		hold_submit_gated(session, 1, &probes[i]);
 	struct probe chain[MANY];
 	memset(chain, 0, sizeof(chain));
 	for (uint32_t i = 0; i < MANY; i++)
-		submit_increment(&words, 1 + i % 3, &chain[i]);
+		hold_submit_increment(&words, 1 + i % 3, &chain[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	fake_gate_open(GATE);
@@ -179,7 +180,7 @@ Test(hold, F8_failures_are_forgotten_while_commands_are_held)
 	(void)harness_kernel(&h, 0, "fail");
 	cr_assert(harness_settle(&h));
 	for (uint32_t i = 0; i < MANY; i++)
-		submit_gated(session, 1, &probes[i]);
+		hold_submit_gated(session, 1, &probes[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	fail_often();
@@ -195,11 +196,11 @@ Test(hold_spill, TG15_F8_failures_are_forgotten_while_a_command_waits_for_memory
 	harness_words(&h, &two, WORDS, true, 0);
 	(void)harness_kernel(&h, 0, "fail");
 	cr_assert(harness_settle(&h));
-	submit_gated(session, 1, &probes[0]);
-	submit_increment(&one, 1, &user); /* its memory is in use */
+	hold_submit_gated(session, 1, &probes[0]);
+	hold_submit_increment(&one, 1, &user); /* its memory is in use */
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
-	submit_increment(&two, 3, &held);
+	hold_submit_increment(&two, 3, &held);
 	scheduler_flush(h.scheduler);
 	fail_often();
 	cr_assert(not(held.done));
@@ -215,12 +216,12 @@ Test(hold_spill, TG15_F8_failures_are_forgotten_while_a_command_waits_for_memory
 Test(hold_spill, TG15_F8_a_full_lane_holds_back_its_own_commands_alone_where_memory_is_spilled)
 {
 	for (uint32_t i = 0; i < MANY; i++)
-		submit_gated(session, 1, &probes[i]);
+		hold_submit_gated(session, 1, &probes[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	struct words words;
 	harness_words(&h, &words, WORDS, true, 0);
-	submit_increment(&words, 2, &asked);
+	hold_submit_increment(&words, 2, &asked);
 	cr_assert(harness_wait(&h, &asked));
 	expect_good(&asked);
 	cr_assert(not(probes[0].done));
@@ -241,15 +242,15 @@ Test(hold, F8_what_is_held_in_one_lane_costs_others_no_more_than_its_first_comma
 	enum { ROUNDS = 12 };
 	struct words words;
 	harness_words(&h, &words, WORDS, true, 0);
-	submit_increment(&words, 2, &asked); /* the contents are there */
+	hold_submit_increment(&words, 2, &asked); /* the contents are there */
 	cr_assert(harness_wait(&h, &asked));
 	for (uint32_t i = 0; i < MANY; i++)
-		submit_gated(session, 1, &probes[i]);
+		hold_submit_gated(session, 1, &probes[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		asked = (struct probe){.done = false};
-		submit_increment(&words, 2, &asked);
+		hold_submit_increment(&words, 2, &asked);
 		cr_assert(harness_wait(&h, &asked));
 	}
 	const struct worker_hold *hold = &h.scheduler->devices[0]->worker.hold;
@@ -270,14 +271,14 @@ Test(hold, a_command_that_is_held_fails_with_what_it_needs)
 	const struct launch fails = {
 		.device = 0, .kernel = "fail", .uses = &use, .use_count = 1, .home_lane = 2};
 	(void)harness_kernel(&h, 0, "fail");
-	submit_increment(&words, 2, &asked);
+	hold_submit_increment(&words, 2, &asked);
 	cr_assert(harness_wait(&h, &asked));
 	for (uint32_t i = 0; i < MANY; i++)
-		submit_gated(session, 1, &probes[i]);
+		hold_submit_gated(session, 1, &probes[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	(void)harness_launch(&h, &fails, &asked);
-	submit_increment(&words, 1, &held);
+	hold_submit_increment(&words, 1, &held);
 	scheduler_flush(h.scheduler);
 	cr_assert(harness_wait(&h, &asked));
 	cr_assert(eq(i32, asked.fault.status, STATUS_KERNEL));
@@ -303,14 +304,14 @@ Test(hold, M9_what_needs_a_command_that_is_refused_behind_its_waits_does_not_run
 		.device = 0, .kernel = "refuse", .uses = &use, .use_count = 1, .home_lane = 1};
 	(void)harness_kernel(&h, 0, "refuse");
 	cr_assert(zero(int, fake_log_start(64)));
-	submit_increment(&words, 2, &asked);
+	hold_submit_increment(&words, 2, &asked);
 	cr_assert(harness_wait(&h, &asked));
 	asked = (struct probe){.done = false};
-	submit_gated(session, 1, &probes[0]);
+	hold_submit_gated(session, 1, &probes[0]);
 	(void)harness_launch(&h, &refused, &asked);
-	submit_increment(&words, 2, &held);
+	hold_submit_increment(&words, 2, &held);
 	/* When this one has ended, the device's thread has had all three. */
-	submit_increment(&apart, 3, &probes[1]);
+	hold_submit_increment(&apart, 3, &probes[1]);
 	cr_assert(harness_wait(&h, &probes[1]));
 	cr_assert(not(asked.done));
 	fake_gate_open(GATE);
@@ -334,7 +335,7 @@ Test(hold, M9_what_needs_a_command_that_is_refused_behind_its_waits_does_not_run
 Test(hold, N4_commands_of_a_session_that_ends_are_skipped_while_they_are_held)
 {
 	for (uint32_t i = 0; i < MANY; i++)
-		submit_gated(session, 1, &probes[i]);
+		hold_submit_gated(session, 1, &probes[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	const struct backend_fault ended = {.status = STATUS_CONNECTION_LOST, .text = "ended"};
@@ -351,7 +352,7 @@ Test(hold, M10_commands_that_are_held_fail_when_the_device_is_lost)
 	const struct launch loses = {
 		.device = 0, .kernel = "lose_device", .items = 1, .home_lane = 2};
 	for (uint32_t i = 0; i < MANY; i++)
-		submit_gated(session, 1, &probes[i]);
+		hold_submit_gated(session, 1, &probes[i]);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_started(0, 1, HARNESS_TIMEOUT_NS));
 	(void)harness_launch(&h, &loses, &asked);

@@ -11,18 +11,18 @@
 
 static struct harness h;
 
-static void setup(void)
+static void host_memory_set_up(void)
 {
 	threads_open_devices(&h, FAKE_FEATURES_ALL, 2);
 }
 
-TestSuite(host_memory, .timeout = 20, .init = setup);
+TestSuite(host_memory, .timeout = 20, .init = host_memory_set_up);
 
 struct released {
 	uint32_t calls;
 };
 
-static void release(void *owner)
+static void host_memory_count_release(void *owner)
 {
 	((struct released *)owner)->calls++;
 }
@@ -59,7 +59,7 @@ Test(host_memory, every_device_registers_it_and_transfers_find_it)
 		&probe);
 	harness_expect_success(&h, &probe);
 	cr_expect(eq(u64, fake_counters_of(0).registered_transfers, 1));
-	scheduler_host_unregister(host, release, &released);
+	scheduler_host_unregister(host, host_memory_count_release, &released);
 	cr_expect(eq(u32, released.calls, 0));
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, released.calls, 1));
@@ -80,7 +80,7 @@ Test(host_memory, a_device_that_is_opened_later_registers_it_too)
 	cr_assert(eq(int, scheduler_device(h.scheduler, 2, &h.devices[2]), 0));
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, registrations(), 2));
-	scheduler_host_unregister(host, release, &released);
+	scheduler_host_unregister(host, host_memory_count_release, &released);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, released.calls, 1));
 	harness_expect_stopped(&h);
@@ -94,7 +94,7 @@ Test(host_memory, it_stays_until_a_registration_that_is_on_its_way_is_undone)
 	struct sched_host *host = register_page(memory);
 	scheduler_flush(h.scheduler);
 	cr_assert(fake_wait_loading(1, 1, HARNESS_TIMEOUT_NS));
-	scheduler_host_unregister(host, release, &released);
+	scheduler_host_unregister(host, host_memory_count_release, &released);
 	for (uint32_t i = 0; i < 10; i++) {
 		struct probe probe;
 		threads_launch(&h, 0, "noop", &probe);
@@ -127,7 +127,7 @@ Test(host_memory, a_device_that_cannot_register_it_works_without)
 		&probe);
 	harness_expect_success(&h, &probe);
 	cr_expect(eq(u64, fake_counters_of(0).registered_transfers, 0));
-	scheduler_host_unregister(host, release, &released);
+	scheduler_host_unregister(host, host_memory_count_release, &released);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, released.calls, 1));
 	harness_words_free(&h, &x);
@@ -140,9 +140,9 @@ Test(threads, host_memory_that_nobody_registers_is_released_at_once)
 	struct released released = {0};
 	harness_start(&h, 1);
 	struct sched_host *host = register_page(memory);
-	scheduler_host_unregister(host, release, &released);
+	scheduler_host_unregister(host, host_memory_count_release, &released);
 	cr_expect(eq(u32, released.calls, 1));
-	scheduler_host_unregister(NULL, release, &released);
+	scheduler_host_unregister(NULL, host_memory_count_release, &released);
 	cr_expect(eq(u32, released.calls, 2));
 	harness_expect_stopped(&h);
 }
@@ -153,7 +153,7 @@ Test(threads, host_memory_is_released_when_the_scheduler_is_freed)
 	struct released released = {0};
 	threads_open_devices_with(&h, FAKE_FEATURES_ALL, 0, 2);
 	struct sched_host *host = register_page(memory);
-	scheduler_host_unregister(host, release, &released);
+	scheduler_host_unregister(host, host_memory_count_release, &released);
 	h.scheduler = scheduler_free(h.scheduler);
 	cr_expect(eq(u32, released.calls, 1));
 	cr_expect(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).hosts, 0));

@@ -13,12 +13,12 @@
 
 static struct harness h;
 
-static void setup(void)
+static void worker_lanes_set_up(void)
 {
 	threads_open_devices(&h, FAKE_FEATURES_ALL, 2);
 }
 
-TestSuite(lanes, .timeout = 20, .init = setup);
+TestSuite(lanes, .timeout = 20, .init = worker_lanes_set_up);
 
 /* Reads all entries, by lane. */
 static uint32_t read_log(struct fake_log_entry *log, uint32_t capacity)

@@ -110,7 +110,7 @@ enum { PARTS = 8, HAS_OF_PARTS = 2, OF_PARTS = HAS_OF_PARTS + 1 };
 
 /* Memory is moved in parts: each part is filled when the former part has left. The first buffer is
  * spilled. */
-static void begin_parts(struct words *words)
+static void spill_copies_begin_parts(struct words *words)
 {
 	const uint64_t bytes = PARTS * PAGE;
 	struct scheduler_config config = {
@@ -133,7 +133,7 @@ Test(spill, TG15_what_comes_follows_what_goes_part_by_part)
 	enum { ENTRIES = 64 };
 	static struct fake_log_entry log[ENTRIES];
 	struct words words[OF_PARTS];
-	begin_parts(words);
+	spill_copies_begin_parts(words);
 	fake_delay(0, 3000000);
 	cr_assert(zero(int, fake_log_start(ENTRIES)));
 	spill_run_increment(0, &words[0]);
@@ -163,7 +163,7 @@ Test(spill, TG15_a_part_that_fails_harms_nobody_else)
 	for (uint32_t skip = 0; skip < 2 * 2 * PARTS; skip++) {
 		struct words words[OF_PARTS];
 		struct probe probe;
-		begin_parts(words);
+		spill_copies_begin_parts(words);
 		cr_assert(zero(int, fake_fail(entries[skip % 2], 0, skip / 2, 1, STATUS_RUNTIME,
 					      false, "no copy")));
 		(void)spill_increment(0, &words[0], &probe);
@@ -183,7 +183,7 @@ Test(spill, TG15_a_device_may_be_lost_at_each_part)
 	for (uint32_t skip = 0; skip < 2 * 2 * PARTS; skip++) {
 		struct words words[OF_PARTS];
 		struct probe probe;
-		begin_parts(words);
+		spill_copies_begin_parts(words);
 		cr_assert(zero(int, fake_fail(entries[skip % 2], 0, skip / 2, 1, STATUS_DEVICE_LOST,
 					      true, "gone")));
 		(void)spill_increment(0, &words[0], &probe);
@@ -200,7 +200,7 @@ Test(spill, TG15_what_goes_may_end_while_another_comes_into_its_place)
 {
 	struct words words[OF_PARTS];
 	struct probe probe;
-	begin_parts(words);
+	spill_copies_begin_parts(words);
 	uint64_t submitted = spill_calls(FAKE_SUBMIT);
 	fake_device_gate_close(0);
 	(void)spill_increment(0, &words[0], &probe);

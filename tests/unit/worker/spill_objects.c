@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-static void make_image(struct words *image)
+static void spill_objects_make_image(struct words *image)
 {
 	const struct backend_image description = {
 		.format = BACKEND_IMAGE_R8G8B8A8_UNORM, .dimensions = 2, .size = {WORDS / 8, 8}};
@@ -22,7 +22,7 @@ static void make_image(struct words *image)
 						      &image->buffer)));
 }
 
-static void fill_image(struct words *image, uint32_t value)
+static void spill_objects_fill_image(struct words *image, uint32_t value)
 {
 	const struct task_requirement requirement = {
 		.buffer = image->buffer, .mode = ACCESS_MODE_WRITE_NO_INIT, .size_bytes = BYTES};
@@ -51,8 +51,8 @@ Test(spill, TG15_images_go_and_come_back)
 	spill_begin(ROOM, BACKEND_FEATURE_IMAGE, &(struct scheduler_config){.processors = 2});
 	spill_make_words(words, ROOM);
 	for (uint32_t i = 0; i < 2; i++) {
-		make_image(&images[i]);
-		fill_image(&images[i], 0x11 * (i + 1));
+		spill_objects_make_image(&images[i]);
+		spill_objects_fill_image(&images[i], 0x11 * (i + 1));
 	}
 	for (uint32_t i = 0; i < ROOM; i++)
 		spill_run_increment(0, &words[i]);
@@ -97,7 +97,7 @@ static struct sched_graph *make_graph(struct words *words, struct probe *built)
 	return graph;
 }
 
-static void launch_graph(struct sched_graph *graph, struct words *words)
+static void spill_objects_launch_graph(struct sched_graph *graph, struct words *words)
 {
 	const struct task_requirement requirement = {
 		.buffer = words->buffer, .mode = ACCESS_MODE_READ_WRITE, .size_bytes = BYTES};
@@ -130,8 +130,8 @@ Test(spill, TG15_what_a_graph_names_stays)
 		for (uint32_t i = 1; i < ROOM + 1; i++)
 			spill_run_increment(0, &words[i]);
 	returns = spill_counts(0).returns;
-	launch_graph(graph, &words[0]);
-	launch_graph(graph, &words[0]);
+	spill_objects_launch_graph(graph, &words[0]);
+	spill_objects_launch_graph(graph, &words[0]);
 	cr_expect(eq(u64, spill_counts(0).returns, returns));
 	spill_expect_counted(&words[0], 1 + 4);
 	sched_graph_release(graph);

@@ -14,7 +14,7 @@
 
 static struct harness h;
 
-static void setup_polled(void)
+static void worker_threads_setup_polled(void)
 {
 	threads_open_devices(&h, FAKE_FEATURES_ALL, 2);
 }
@@ -24,9 +24,9 @@ static void setup_spinning(void)
 	threads_open_devices(&h, FAKE_FEATURES_ALL, 16);
 }
 
-TestSuite(polled, .timeout = 20, .init = setup_polled);
+TestSuite(polled, .timeout = 20, .init = worker_threads_setup_polled);
 TestSuite(polled_spinning, .timeout = 20, .init = setup_spinning);
-TestSuite(loader, .timeout = 20, .init = setup_polled);
+TestSuite(loader, .timeout = 20, .init = worker_threads_setup_polled);
 TestSuite(threads, .timeout = 20);
 
 /* Commands end without waking a thread, but the thread polls. With nothing in flight it does not
