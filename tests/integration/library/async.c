@@ -52,7 +52,7 @@ static sycl_context context_with(sycl_async_handler *handler, void *user_data)
 	return made;
 }
 
-static sycl_result fail_task(sycl_host_task task, void *user_data)
+static sycl_result async_fail_task(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	(void)user_data;
@@ -62,7 +62,7 @@ static sycl_result fail_task(sycl_host_task task, void *user_data)
 static sycl_event run_failing(sycl_queue on)
 {
 	sycl_event event = NULL;
-	run_task(on, fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, &event);
+	run_task(on, async_fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, &event);
 	return event;
 }
 
@@ -73,7 +73,7 @@ static void three_failures(sycl_queue on)
 	sycl_event all = NULL;
 	_Atomic uint32_t count = 0;
 	for (int i = 0; i < 3; i++) {
-		run_task(on, fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
+		run_task(on, async_fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
 		run_task(on, count_task, &count, NULL, SYCL_ACCESS_READ, NULL, NULL);
 	}
 	MUST(sycl_queue_barrier(on, &all));
@@ -160,7 +160,7 @@ Test(async_errors, M2_what_fails_after_its_queue_is_gone_is_told_by_a_later_wait
 {
 	struct received received = {0};
 	sycl_queue on = queue_with(NULL, listen, &received);
-	run_task(on, fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
+	run_task(on, async_fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
 	MUST(sycl_queue_release(on));
 	/* The engine releases the queue when its group has ended. Any later wait then delivers the
 	 * errors. */
@@ -229,7 +229,7 @@ Test(async_errors, M1_M4_M5_without_a_handler_the_next_wait_says_so_and_stderr_s
 	int kept = dup(STDERR_FILENO), caught = memfd_create("stderr", MFD_CLOEXEC);
 	cr_assert(ge(int, dup2(caught, STDERR_FILENO), 0));
 	sycl_queue on = queue_with(NULL, NULL, NULL);
-	run_task(on, fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
+	run_task(on, async_fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
 	sycl_event all = NULL;
 	MUST(sycl_queue_barrier(on, &all));
 	sycl_result waited = sycl_event_wait_for(all, LONG_NS);
@@ -237,9 +237,9 @@ Test(async_errors, M1_M4_M5_without_a_handler_the_next_wait_says_so_and_stderr_s
 	sycl_buffer buffer = words_buffer(platform, 1);
 	sycl_result unrelated = sycl_queue_wait(queue);
 	sycl_result first = sycl_queue_wait_and_throw(on), second = sycl_queue_wait_and_throw(on);
-	run_task(on, fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
+	run_task(on, async_fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
 	sycl_result third = sycl_queue_wait(on);
-	run_task(on, fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
+	run_task(on, async_fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, NULL);
 	MUST(sycl_queue_barrier(on, NULL));
 	MUST(sycl_queue_release(on));
 	(void)dup2(kept, STDERR_FILENO);
@@ -285,7 +285,7 @@ Test(async_errors, M9_a_chain_fails_with_the_first_cause_and_nothing_hangs)
 	sycl_kernel increment = portable_kernel(on, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
 	sycl_event first = NULL, second = NULL, third = NULL;
-	run_task(on, fail_task, NULL, buffer, SYCL_ACCESS_READ_WRITE, NULL, &first);
+	run_task(on, async_fail_task, NULL, buffer, SYCL_ACCESS_READ_WRITE, NULL, &first);
 	run_increment(on, increment, buffer, &second);
 	run_increment(on, increment, buffer, &third);
 	REFUSED(sycl_event_wait_for(third, LONG_NS), SYCL_ERROR_DEPENDENCY_FAILED);

@@ -56,7 +56,7 @@ static void submit_add(sycl_buffer buffer, uint32_t value, sycl_event after, syc
 	MUST(sycl_handler_submit(handler, event_out));
 }
 
-static uint32_t word_of(sycl_buffer buffer)
+static uint32_t backends_word_of(sycl_buffer buffer)
 {
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
@@ -67,7 +67,7 @@ static uint32_t word_of(sycl_buffer buffer)
 	return word;
 }
 
-static sycl_buffer zeros(void)
+static sycl_buffer backends_zeros(void)
 {
 	static const uint32_t words[ITEMS];
 	sycl_buffer buffer = NULL;
@@ -79,7 +79,7 @@ static sycl_buffer zeros(void)
 Test(client_backends, B20_an_event_of_one_backend_gates_the_kernel_of_the_other, .init = open_both,
      .fini = close_both)
 {
-	sycl_buffer buffer = zeros();
+	sycl_buffer buffer = backends_zeros();
 	sycl_event gate = NULL, gated = NULL;
 	submit_hold(fake, hold, 3, NULL, SYCL_ACCESS_READ, &gate);
 	submit_add(buffer, 5, gate, &gated);
@@ -90,7 +90,7 @@ Test(client_backends, B20_an_event_of_one_backend_gates_the_kernel_of_the_other,
 	fake_gate_open(3);
 	MUST(sycl_event_wait_for(gated, LONG_NS));
 	MUST(sycl_event_wait_for(gate, 0));
-	cr_assert(eq(u32, word_of(buffer), 5));
+	cr_assert(eq(u32, backends_word_of(buffer), 5));
 	MUST(sycl_event_release(gate));
 	MUST(sycl_event_release(gated));
 	MUST(sycl_buffer_release(buffer));
@@ -101,7 +101,7 @@ Test(client_backends, B20_an_event_of_one_backend_gates_the_kernel_of_the_other,
 Test(client_backends, B20_M9_and_the_reverse_also_with_its_failure, .init = open_both,
      .fini = close_both)
 {
-	sycl_buffer between = zeros(), after = zeros();
+	sycl_buffer between = backends_zeros(), after = backends_zeros();
 	sycl_event first = NULL, second = NULL;
 	sycl_handler handler = NULL;
 	struct fake_counters counters;
@@ -118,8 +118,8 @@ Test(client_backends, B20_M9_and_the_reverse_also_with_its_failure, .init = open
 	fake_gate_open(4);
 	MUST(sycl_event_wait_for(second, LONG_NS));
 	MUST(sycl_event_wait_for(first, 0));
-	cr_assert(eq(u32, word_of(after), 1));
-	cr_assert(eq(u32, word_of(between), 7));
+	cr_assert(eq(u32, backends_word_of(after), 1));
+	cr_assert(eq(u32, backends_word_of(between), 7));
 	/* A failure on one backend is the cause on the other. */
 	sycl_event failed = NULL, dependent = NULL;
 	sycl_kernel fail = fake_kernel(fake, "fail");
@@ -141,7 +141,7 @@ Test(client_backends, B20_M9_and_the_reverse_also_with_its_failure, .init = open
 Test(client_backends, A27_B9_a_buffer_goes_to_and_fro_in_the_order_of_submission, .init = open_both,
      .fini = close_both)
 {
-	sycl_buffer buffer = zeros();
+	sycl_buffer buffer = backends_zeros();
 	for (uint32_t i = 0; i < 20; i++) {
 		sycl_handler handler = NULL;
 		submit_add(buffer, 10, NULL, NULL);
@@ -150,6 +150,6 @@ Test(client_backends, A27_B9_a_buffer_goes_to_and_fro_in_the_order_of_submission
 		MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(ITEMS)));
 		MUST(sycl_handler_submit(handler, NULL));
 	}
-	cr_assert(eq(u32, word_of(buffer), 220));
+	cr_assert(eq(u32, backends_word_of(buffer), 220));
 	MUST(sycl_buffer_release(buffer));
 }

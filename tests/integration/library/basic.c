@@ -155,7 +155,7 @@ static int32_t by_last_letter(sycl_device device, void *user_data)
 	return name[strlen(name) - 1] - '0';
 }
 
-static int32_t never(sycl_device device, void *user_data)
+static int32_t basic_choose_no_device(sycl_device device, void *user_data)
 {
 	(void)device;
 	(void)user_data;
@@ -173,7 +173,8 @@ Test(client_basic, A22_A23_A24_selectors, .init = with_service, .fini = without_
 	cr_assert(eq(int, calls, 3));
 	MUST(sycl_device_release(device));
 	device = NULL;
-	cr_assert(eq(int, sycl_device_select(platform, never, NULL, &device), SYCL_ERROR_RUNTIME));
+	cr_assert(eq(int, sycl_device_select(platform, basic_choose_no_device, NULL, &device),
+		     SYCL_ERROR_RUNTIME));
 	cr_assert(eq(int, sycl_device_select(platform, sycl_gpu_selector, NULL, &device),
 		     SYCL_ERROR_RUNTIME));
 	cr_assert(eq(int, sycl_device_select(platform, sycl_accelerator_selector, NULL, &device),

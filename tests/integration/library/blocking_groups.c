@@ -86,7 +86,7 @@ static void call_submissions(const struct gated *gated)
 	MUST(sycl_command_group_release(group));
 }
 
-static sycl_result nothing(sycl_host_task task, void *user_data)
+static sycl_result blocking_groups_do_nothing(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	(void)user_data;
@@ -126,7 +126,7 @@ static void call_actions(const struct gated *gated)
 	CALL_MUST(sycl_handler_set_host_accessor, handler, 0, gated->held, SYCL_ACCESS_READ);
 	CALL_MUST(sycl_handler_set_ranged_host_accessor, handler, 1, gated->held, SYCL_ACCESS_READ,
 		  0, 4);
-	CALL_MUST(sycl_handler_host_task, handler, nothing, NULL, NULL);
+	CALL_MUST(sycl_handler_host_task, handler, blocking_groups_do_nothing, NULL, NULL);
 	MUST(sycl_handler_submit(handler, NULL));
 	handler = begun(gated);
 	CALL_MUST(sycl_handler_copy, handler, gated->held, 0, gated->held, 256, 256);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void release(sycl_kernel_bundle *bundle)
+static void blocking_release_bundle(sycl_kernel_bundle *bundle)
 {
 	if (*bundle)
 		MUST(sycl_kernel_bundle_release(*bundle));
@@ -21,13 +21,13 @@ static void call_states(const struct gated *gated, const char *source)
 	(void)CALL(sycl_kernel_bundle_get_state, input, &state);
 	(void)CALL(sycl_kernel_bundle_compile, input, NULL, &object);
 	(void)CALL(sycl_kernel_bundle_link, 1, &object, NULL, &made);
-	release(&made);
+	blocking_release_bundle(&made);
 	(void)CALL(sycl_kernel_bundle_build, input, NULL, &made);
-	release(&object);
+	blocking_release_bundle(&object);
 	(void)CALL(sycl_kernel_bundle_join, 1, &made, &object);
-	release(&made);
-	release(&object);
-	release(&input);
+	blocking_release_bundle(&made);
+	blocking_release_bundle(&object);
+	blocking_release_bundle(&input);
 }
 
 static void call_bundle(const struct gated *gated, sycl_kernel_bundle bundle)
@@ -73,7 +73,7 @@ void call_kernels(const struct gated *gated)
 	CALL_MUST(sycl_kernel_bundle_from_source, gated->queue, SYCL_SOURCE_PORTABLE, source, NULL,
 		  &bundle);
 	call_bundle(gated, bundle);
-	release(&bundle);
+	blocking_release_bundle(&bundle);
 	call_states(gated, source);
 	(void)CALL(sycl_get_build_log);
 	(void)CALL(sycl_kernel_from_source, gated->queue, "nonsense", "nonsense", &kernel);
@@ -87,7 +87,7 @@ void call_kernels(const struct gated *gated)
 	(void)CALL(sycl_kernel_get_argument_info, gated->fill, 0, (sycl_argument_info)1, 0, NULL,
 		   NULL);
 	CALL_MUST(sycl_kernel_get_bundle, gated->fill, &bundle);
-	release(&bundle);
+	blocking_release_bundle(&bundle);
 	(void)CALL(sycl_kernel_get_sub_groups, gated->fill, sycl_range1(1), &size, &number);
 	(void)CALL(sycl_kernel_get_backend_info, gated->fill, 1, sizeof(number), &number, NULL);
 	(void)CALL(sycl_kernel_get_occupancy, gated->fill, sycl_range1(1), 0, &occupancy);

@@ -4,7 +4,7 @@
  */
 #include "library/blocking.h"
 
-static sycl_result nothing(sycl_host_task task, void *user_data)
+static sycl_result blocking_natives_do_nothing(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	(void)user_data;
@@ -68,7 +68,7 @@ static void call_makes(const struct gated *gated, sycl_backend is)
 	(void)CALL(sycl_kernel_bundle_from_native_kernels, gated->context, 0, NULL, is, 1, none,
 		   &bundle);
 	MUST(sycl_handler_begin(gated->other, &handler));
-	(void)CALL(sycl_handler_host_task_native, handler, nothing, NULL, NULL);
+	(void)CALL(sycl_handler_host_task_native, handler, blocking_natives_do_nothing, NULL, NULL);
 	MUST(sycl_handler_discard(handler));
 }
 

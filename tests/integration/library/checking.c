@@ -58,22 +58,22 @@ static const char source[] =
 	"SYCL_KERNEL void count(SYCL_GLOBAL(int) x, ulong place)\n"
 	"{ sycl_atomic_add(&x[place], 1); }\n";
 
-static sycl_kernel kernel_of(const char *name)
+static sycl_kernel checking_kernel_of(const char *name)
 {
 	sycl_kernel kernel = NULL;
 	MUST(sycl_kernel_from_source(checking_queue, source, name, &kernel));
 	return kernel;
 }
 
-static void begin(void)
+static void checking_begin(void)
 {
 	MUST(sycl_handler_begin(checking_queue, &handler));
 }
 
 /* Launches what is set, and expects this error; NULL: none. */
-static void ends_with(const char *name, struct sycl_range range, const char *expected)
+static void checking_ends_with(const char *name, struct sycl_range range, const char *expected)
 {
-	sycl_kernel kernel = kernel_of(name);
+	sycl_kernel kernel = checking_kernel_of(name);
 	MUST(sycl_handler_parallel_for(handler, kernel, range));
 	MUST(sycl_handler_submit(handler, NULL));
 	sycl_result result = sycl_queue_wait(checking_queue);
@@ -90,11 +90,11 @@ static void shift(int by, const char *expected)
 	sycl_buffer to = NULL;
 	float zeros[N] = {0};
 	MUST(sycl_buffer_create(checking_platform, zeros, sizeof(zeros), SYCL_HOST_CONST, &to));
-	begin();
+	checking_begin();
 	MUST(sycl_handler_set_accessor(handler, 0, x, SYCL_ACCESS_READ));
 	MUST(sycl_handler_set_accessor(handler, 1, to, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_value(handler, 2, sizeof(by), &by));
-	ends_with("shift", sycl_range1(N), expected);
+	checking_ends_with("shift", sycl_range1(N), expected);
 	MUST(sycl_buffer_release(to));
 }
 
@@ -108,35 +108,38 @@ Test(client_checking, an_access_outside_of_the_range_is_reported_with_line_and_w
 	shift(0, NULL); /* the session is as good as before */
 }
 
-static void store(sycl_access_mode mode, uint64_t bytes, int step, const char *expected)
+static void checking_launch_store(sycl_access_mode mode, uint64_t bytes, int step,
+				  const char *expected)
 {
-	begin();
+	checking_begin();
 	MUST(sycl_handler_set_accessor(handler, 0, x, mode));
 	MUST(sycl_handler_set_ranged_accessor(handler, 1, y, SYCL_ACCESS_WRITE, 64, bytes));
 	MUST(sycl_handler_set_value(handler, 2, sizeof(step), &step));
 	/* With a step of 0, any of several work-items could be the first. */
-	ends_with("store", sycl_range1(step ? 8 : 1), expected);
+	checking_ends_with("store", sycl_range1(step ? 8 : 1), expected);
 }
 
 Test(client_checking, a_part_of_a_buffer_has_its_own_range)
 {
-	store(SYCL_ACCESS_WRITE, 32, 1, NULL);
-	store(SYCL_ACCESS_WRITE, 28, 1,
-	      "kernel store, line 9, work-item 7: y[7] is outside of the accessor's 7 elements");
+	checking_launch_store(SYCL_ACCESS_WRITE, 32, 1, NULL);
+	checking_launch_store(
+		SYCL_ACCESS_WRITE, 28, 1,
+		"kernel store, line 9, work-item 7: y[7] is outside of the accessor's 7 elements");
 }
 
 Test(client_checking, a_write_through_an_accessor_that_reads_is_reported)
 {
-	store(SYCL_ACCESS_READ, 32, 0,
-	      "kernel store, line 9, work-item 0: x[0] is written, the accessor only reads");
+	checking_launch_store(
+		SYCL_ACCESS_READ, 32, 0,
+		"kernel store, line 9, work-item 0: x[0] is written, the accessor only reads");
 }
 
 static void half_of(uint64_t count, const char *expected)
 {
-	begin();
+	checking_begin();
 	MUST(sycl_handler_set_accessor(handler, 0, x, SYCL_ACCESS_READ_WRITE_NO_INIT));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(count), &count));
-	ends_with("half_of", sycl_range1(N), expected);
+	checking_ends_with("half_of", sycl_range1(N), expected);
 }
 
 Test(client_checking, an_element_that_is_read_before_it_is_written_is_reported)
@@ -148,10 +151,10 @@ Test(client_checking, an_element_that_is_read_before_it_is_written_is_reported)
 
 static void rows(uint64_t columns, const char *expected)
 {
-	begin();
+	checking_begin();
 	MUST(sycl_handler_set_accessor(handler, 0, x, SYCL_ACCESS_WRITE));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(columns), &columns));
-	ends_with("rows", sycl_range2(16, 2), expected);
+	checking_ends_with("rows", sycl_range2(16, 2), expected);
 }
 
 Test(client_checking, a_pointer_into_a_range_is_checked_against_that_range)
@@ -166,12 +169,12 @@ Test(client_checking, an_atomic_access_and_usm_are_checked)
 	void *pointer = NULL;
 	for (uint64_t place = N - 1; place <= N; place++) {
 		MUST(sycl_malloc_device(checking_queue, N * sizeof(int), 0, &pointer));
-		begin();
+		checking_begin();
 		MUST(sycl_handler_set_usm(handler, 0, pointer));
 		MUST(sycl_handler_set_value(handler, 1, sizeof(place), &place));
-		ends_with("count", sycl_range1(1),
-			  place < N
-				  ? NULL
+		checking_ends_with(
+			"count", sycl_range1(1),
+			place < N ? NULL
 				  : "kernel count, line 24, work-item 0: x[256] is outside of the "
 				    "accessor's 256 elements");
 		MUST(sycl_free(checking_queue, pointer));
@@ -183,19 +186,19 @@ Test(client_checking, an_empty_buffer_has_no_element)
 	sycl_buffer empty = NULL;
 	uint64_t place = 0;
 	MUST(sycl_buffer_create(checking_platform, NULL, 0, SYCL_HOST_NONE, &empty));
-	begin();
+	checking_begin();
 	MUST(sycl_handler_set_accessor(handler, 0, empty, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(place), &place));
-	ends_with(
+	checking_ends_with(
 		"count", sycl_range1(1),
 		"kernel count, line 24, work-item 0: x[0] is outside of the accessor's 0 elements");
 	MUST(sycl_buffer_release(empty));
 }
 
-static int first_word(void)
+static int checking_first_word(void)
 {
 	int word = 0;
-	begin();
+	checking_begin();
 	MUST(sycl_handler_copy_to_host(handler, x, 0, &word, sizeof(word)));
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_queue_wait(checking_queue));
@@ -207,12 +210,12 @@ static int first_word(void)
 Test(client_checking, of_many_launches_in_a_row_each_is_checked)
 {
 	enum { LAUNCHES = 600 };
-	sycl_kernel kernel = kernel_of("count");
+	sycl_kernel kernel = checking_kernel_of("count");
 	for (uint64_t i = 0; i <= LAUNCHES; i++) {
 		const uint64_t place = i < LAUNCHES ? 0 : N;
 		if (i == LAUNCHES)
-			cr_assert(eq(int, first_word(), LAUNCHES));
-		begin();
+			cr_assert(eq(int, checking_first_word(), LAUNCHES));
+		checking_begin();
 		MUST(sycl_handler_set_accessor(handler, 0, x, SYCL_ACCESS_READ_WRITE));
 		MUST(sycl_handler_set_value(handler, 1, sizeof(place), &place));
 		MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(1)));
@@ -228,7 +231,7 @@ Test(client_checking, of_many_launches_in_a_row_each_is_checked)
 /* The kernel with checks runs there, too, and looks for nothing. */
 Test(client_checking, kernels_of_graphs_are_not_checked)
 {
-	sycl_kernel kernel = kernel_of("count");
+	sycl_kernel kernel = checking_kernel_of("count");
 	sycl_executable_graph executable = NULL;
 	sycl_context context = NULL;
 	sycl_device device = NULL;
@@ -237,7 +240,7 @@ Test(client_checking, kernels_of_graphs_are_not_checked)
 	MUST(sycl_queue_get_device(checking_queue, &device));
 	MUST(sycl_queue_get_context(checking_queue, &context));
 	MUST(sycl_graph_create(context, device, NULL, &graph));
-	begin();
+	checking_begin();
 	MUST(sycl_handler_set_ranged_accessor(handler, 0, x, SYCL_ACCESS_READ_WRITE, 0, 4));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(place), &place));
 	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(1)));
@@ -255,7 +258,7 @@ Test(client_checking, kernels_of_graphs_are_not_checked)
 
 Test(client_checking, a_kernel_has_the_arguments_of_its_source)
 {
-	sycl_kernel kernel = kernel_of("shift");
+	sycl_kernel kernel = checking_kernel_of("shift");
 	uint32_t arguments = 0;
 	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments), &arguments,
 				  NULL));
@@ -282,13 +285,13 @@ Test(client_checking, a_kernel_without_checks_may_have_an_argument_of_any_name)
 		checking_queue, is_cuda ? SYCL_SOURCE_CUDA_CPP : SYCL_SOURCE_OPENCL_C,
 		is_cuda ? cuda : plain, is_cuda ? "-arch=compute_90" : NULL, &bundle));
 	MUST(sycl_kernel_create(bundle, "k", &kernel));
-	begin();
+	checking_begin();
 	MUST(sycl_handler_set_accessor(handler, 0, x, SYCL_ACCESS_WRITE_NO_INIT));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(1)));
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_queue_wait(checking_queue));
-	begin();
+	checking_begin();
 	MUST(sycl_handler_copy_to_host(handler, x, 0, &found, sizeof(found)));
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_queue_wait(checking_queue));
@@ -340,7 +343,7 @@ Test(client_not_checking, wrong_accesses_are_not_reported)
 {
 	open_with(0);
 	/* The element lies in the buffer, though not in the accessor's range. */
-	store(SYCL_ACCESS_WRITE, 28, 1, NULL);
+	checking_launch_store(SYCL_ACCESS_WRITE, 28, 1, NULL);
 	log_has(checking_is_cuda() ? cuda_words : opencl_words, "");
 }
 
@@ -348,8 +351,9 @@ Test(client_not_checking, the_environment_can_ask_for_checks)
 {
 	cr_assert(eq(int, setenv("SYCLD_CHECK", "1", 1), 0));
 	open_with(0);
-	store(SYCL_ACCESS_WRITE, 28, 1,
-	      "kernel store, line 9, work-item 7: y[7] is outside of the accessor's 7 elements");
+	checking_launch_store(
+		SYCL_ACCESS_WRITE, 28, 1,
+		"kernel store, line 9, work-item 7: y[7] is outside of the accessor's 7 elements");
 }
 
 Test(client_not_checking, words_of_one_language_explain_a_build_that_fails)

@@ -94,7 +94,8 @@ static const char values[] =
 		/* 12 */ "}\n";
 
 /* Runs groups of GROUP work-items and expects one of these errors; NULL: none. */
-static void ends_with(const char *text, const char *name, bool has_local, const char *expected)
+static void checking_races_ends_with(const char *text, const char *name, bool has_local,
+				     const char *expected)
 {
 	sycl_kernel kernel = NULL;
 
@@ -120,7 +121,7 @@ Test(client_checking_races, a_race_in_local_memory_is_reported_with_lines_and_it
 	int line = 0, first = 0, element = 0, second = 0, other_line = 0;
 	char how[16] = "", role[16] = "", end[16] = "";
 
-	ends_with(source, "turn", true, "kernel turn, line ");
+	checking_races_ends_with(source, "turn", true, "kernel turn, line ");
 	const char *text = sycl_get_last_error_text();
 	cr_assert(eq(int,
 		     /* NOLINTNEXTLINE(cert-err34-c): the engine wrote the numbers */
@@ -142,38 +143,39 @@ Test(client_checking_races, a_race_in_local_memory_is_reported_with_lines_and_it
 
 Test(client_checking_races, the_same_kernel_with_barriers_has_no_race)
 {
-	ends_with(source, "right_turn", true, NULL);
+	checking_races_ends_with(source, "right_turn", true, NULL);
 }
 
 Test(client_checking_races, a_race_in_a_buffer_is_reported)
 {
-	ends_with(source, "sum", false, "x[0] is written, and work-item ");
+	checking_races_ends_with(source, "sum", false, "x[0] is written, and work-item ");
 	cr_assert(ne(ptr, strstr(sycl_get_last_error_text(), "writes it in line 19 without"), NULL),
 		  "%s", sycl_get_last_error_text());
 }
 
 Test(client_checking_races, atomic_accesses_do_not_race_with_each_other)
 {
-	ends_with(source, "right_sum", false, NULL);
+	checking_races_ends_with(source, "right_sum", false, NULL);
 }
 
 Test(client_checking_races, an_atomic_access_races_with_another_one)
 {
-	ends_with(source, "mixed", false, "total[0] is ");
+	checking_races_ends_with(source, "mixed", false, "total[0] is ");
 }
 
 /* Of the work-items that read, the last one need not be the one that does not write. */
 Test(client_checking_races, a_write_after_reads_is_reported)
 {
-	ends_with(source, "late", false, "first[0] is ");
+	checking_races_ends_with(source, "late", false, "first[0] is ");
 }
 
 Test(client_checking_races, functions_of_the_group_are_barriers)
 {
-	ends_with(values, "right_values", false, NULL);
+	checking_races_ends_with(values, "right_values", false, NULL);
 }
 
 Test(client_checking_races, an_access_outside_of_local_memory_is_reported)
 {
-	ends_with(source, "beyond", true, "tile[16] is outside of the local memory's 16 elements");
+	checking_races_ends_with(source, "beyond", true,
+				 "tile[16] is outside of the local memory's 16 elements");
 }

@@ -24,7 +24,7 @@ static void release_devices(struct devices *devices)
 		MUST(sycl_device_release(devices->all[i]));
 }
 
-static uint32_t type_of(sycl_device device)
+static uint32_t choice_type_of(sycl_device device)
 {
 	uint32_t type = 0;
 	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_TYPE, sizeof(type), &type, NULL));
@@ -55,7 +55,7 @@ static int32_t score(sycl_device device, void *user_data)
 	return 2000; /* a device that was not listed would win */
 }
 
-static int32_t never(sycl_device device, void *user_data)
+static int32_t choice_choose_no_device(sycl_device device, void *user_data)
 {
 	(void)device;
 	(void)user_data;
@@ -75,7 +75,8 @@ Test(choice, A22_the_highest_score_wins_and_none_is_an_error)
 		MUST(sycl_device_release(chosen));
 	}
 	sycl_device untouched = NULL;
-	REFUSED(sycl_device_select(platform, never, NULL, &untouched), SYCL_ERROR_RUNTIME);
+	REFUSED(sycl_device_select(platform, choice_choose_no_device, NULL, &untouched),
+		SYCL_ERROR_RUNTIME);
 	cr_assert(eq(ptr, untouched, NULL));
 	release_devices(&devices);
 }
@@ -97,7 +98,7 @@ Test(choice, A23_the_selectors_of_a_kind_find_it_or_fail)
 	for (uint32_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
 		uint32_t there = 0;
 		for (uint32_t i = 0; i < devices.count; i++)
-			there += type_of(devices.all[i]) == kinds[k].type;
+			there += choice_type_of(devices.all[i]) == kinds[k].type;
 		chosen = NULL;
 		sycl_result result = sycl_device_select(platform, kinds[k].selector, NULL, &chosen);
 		cr_assert(eq(int, result, there ? SYCL_SUCCESS : SYCL_ERROR_RUNTIME), "type %u",
@@ -106,7 +107,7 @@ Test(choice, A23_the_selectors_of_a_kind_find_it_or_fail)
 			cr_assert(eq(ptr, chosen, NULL));
 			continue;
 		}
-		cr_assert(eq(u32, type_of(chosen), kinds[k].type));
+		cr_assert(eq(u32, choice_type_of(chosen), kinds[k].type));
 		MUST(sycl_device_release(chosen));
 	}
 	release_devices(&devices);

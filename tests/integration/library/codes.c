@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static int32_t never(sycl_device device, void *user_data)
+static int32_t codes_choose_no_device(sycl_device device, void *user_data)
 {
 	(void)device;
 	(void)user_data;
@@ -18,7 +18,7 @@ static int32_t never(sycl_device device, void *user_data)
 static sycl_result runtime(void)
 {
 	sycl_device device = NULL;
-	return sycl_device_select(platform, never, NULL, &device);
+	return sycl_device_select(platform, codes_choose_no_device, NULL, &device);
 }
 
 static sycl_result kernel(void)

@@ -157,7 +157,7 @@ static uint64_t programs_with(sycl_queue queue, const char *text, const char *na
 	return counts.taken[OPENCL_PROGRAMS] - counts.given[OPENCL_PROGRAMS];
 }
 
-static void submit_increment(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer)
+static void counts_submit_increment(sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -195,10 +195,10 @@ Test(client_counts, N1_equal_programs_are_one_of_the_drivers)
 		  "the same text is loaded twice");
 	cr_expect(gt(u64, programs_with(queue, other, "other", &third), one),
 		  "another text is not loaded");
-	submit_increment(queue, first, buffer);
+	counts_submit_increment(queue, first, buffer);
 	MUST(sycl_kernel_release(first));
 	MUST(sycl_queue_wait(queue));
-	submit_increment(queue, second, buffer);
+	counts_submit_increment(queue, second, buffer);
 	MUST(sycl_kernel_release(second));
 	MUST(sycl_kernel_release(third));
 	MUST(sycl_queue_release(queue));

@@ -38,7 +38,7 @@ static uint32_t platform_number(sycl_platform platform, sycl_platform_info info)
 	return number;
 }
 
-static uint32_t device_number(sycl_device_info info)
+static uint32_t library_cuda_device_number(sycl_device_info info)
 {
 	uint32_t value = 0;
 	MUST(sycl_device_get_info(device, info, sizeof(value), &value, NULL));
@@ -110,8 +110,8 @@ Test(client_cuda, A15_every_query_of_platform_device_context_and_queue_is_answer
 	cr_assert(eq(ptr, back, context));
 	MUST(sycl_queue_is_in_order(queue, &in_order));
 	cr_assert(eq(u32, in_order, 0));
-	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_TYPE), SYCL_DEVICE_TYPE_GPU));
-	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_IS_AVAILABLE), 1));
+	cr_assert(eq(u32, library_cuda_device_number(SYCL_DEVICE_INFO_TYPE), SYCL_DEVICE_TYPE_GPU));
+	cr_assert(eq(u32, library_cuda_device_number(SYCL_DEVICE_INFO_IS_AVAILABLE), 1));
 	MUST(sycl_context_release(back));
 	MUST(sycl_queue_release(queue));
 	MUST(sycl_context_release(context));
@@ -139,21 +139,21 @@ Test(client_cuda, A16_cuda_has_no_backend_info)
 Test(client_cuda, G7_G8_G9_orders_of_an_old_gpu)
 {
 	open_cuda_with("compute 6 1", FAKE_CUDA_LIBRARY);
-	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS),
+	cr_assert(eq(u32, library_cuda_device_number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS),
 		     SYCL_MEMORY_ORDER_RELAXED));
-	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES), 31));
-	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS), 31));
+	cr_assert(eq(u32, library_cuda_device_number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES), 31));
+	cr_assert(eq(u32, library_cuda_device_number(SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS), 31));
 	close_cuda();
 }
 
 Test(client_cuda, G7_G8_G9_orders_of_an_h200)
 {
 	open_cuda_with("", FAKE_CUDA_LIBRARY);
-	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS),
+	cr_assert(eq(u32, library_cuda_device_number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_ORDERS),
 		     31 & ~(uint32_t)SYCL_MEMORY_ORDER_SEQ_CST));
-	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES), 31));
-	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS), 31));
-	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_ATOMIC_FENCE_SCOPES), 31));
+	cr_assert(eq(u32, library_cuda_device_number(SYCL_DEVICE_INFO_ATOMIC_MEMORY_SCOPES), 31));
+	cr_assert(eq(u32, library_cuda_device_number(SYCL_DEVICE_INFO_ATOMIC_FENCE_ORDERS), 31));
+	cr_assert(eq(u32, library_cuda_device_number(SYCL_DEVICE_INFO_ATOMIC_FENCE_SCOPES), 31));
 	close_cuda();
 }
 
@@ -193,7 +193,7 @@ Test(client_cuda, A4_a_gpu_in_exclusive_mode_is_listed_with_the_reason)
 	char reason[512];
 	sycl_queue queue = NULL;
 	open_cuda_with("attribute 20 3", FAKE_CUDA_LIBRARY);
-	cr_assert(eq(u32, device_number(SYCL_DEVICE_INFO_IS_AVAILABLE), 0));
+	cr_assert(eq(u32, library_cuda_device_number(SYCL_DEVICE_INFO_IS_AVAILABLE), 0));
 	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_UNAVAILABLE_REASON, sizeof(reason),
 				  reason, NULL));
 	cr_assert(ne(ptr, strstr(reason, "exclusive"), NULL), "%s", reason);

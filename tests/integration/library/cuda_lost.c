@@ -29,7 +29,7 @@ static sycl_device device;
 static sycl_queue queue;
 static sycl_buffer buffer;
 
-static int32_t is_cuda(sycl_device candidate, void *unused)
+static int32_t cuda_lost_is_cuda(sycl_device candidate, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
@@ -51,7 +51,7 @@ static void open_lost_device(void)
 	*(void **)(&control) = dlsym(library, FAKE_CUDA_CONTROL_SYMBOL);
 	fake = control();
 	MUST(sycl_platform_open("embedded:", &connection));
-	MUST(sycl_device_select(connection, is_cuda, NULL, &device));
+	MUST(sycl_device_select(connection, cuda_lost_is_cuda, NULL, &device));
 	MUST(sycl_queue_create(NULL, device, NULL, &queue));
 	MUST(sycl_buffer_create(connection, NULL, SIZE_BYTES, SYCL_HOST_NONE, &buffer));
 }
@@ -98,7 +98,7 @@ Test(client_cuda_lost, F12_I11_the_session_ends_and_the_application_goes_on)
 	/* The driver of this process has failed for good. Another session gets that error, and no
 	 * call hangs. */
 	MUST(sycl_platform_open("embedded:", &connection));
-	cr_expect(eq(int, sycl_device_select(connection, is_cuda, NULL, &device),
+	cr_expect(eq(int, sycl_device_select(connection, cuda_lost_is_cuda, NULL, &device),
 		     SYCL_ERROR_RUNTIME));
 	MUST(sycl_platform_release(connection));
 }

@@ -91,14 +91,14 @@ static sycl_queue make_queue(int in_order)
 	return queue;
 }
 
-static sycl_kernel make_kernel(const char *name)
+static sycl_kernel cuda_order_make_kernel(const char *name)
 {
 	sycl_kernel kernel = NULL;
 	MUST(sycl_kernel_create(bundle, name, &kernel));
 	return kernel;
 }
 
-static sycl_buffer make_buffer(void)
+static sycl_buffer cuda_order_make_buffer(void)
 {
 	sycl_buffer buffer = NULL;
 	MUST(sycl_buffer_create(connection, NULL, N * 4, SYCL_HOST_NONE, &buffer));
@@ -132,8 +132,8 @@ static sycl_event launch_write(sycl_queue queue, sycl_kernel kernel, sycl_buffer
 	return event;
 }
 
-static void mix(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, sycl_buffer from,
-		uint32_t value)
+static void cuda_order_launch_mix(sycl_queue queue, sycl_kernel kernel, sycl_buffer to,
+				  sycl_buffer from, uint32_t value)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -144,7 +144,7 @@ static void mix(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, sycl_buffe
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-static uint32_t first_word(sycl_buffer buffer)
+static uint32_t cuda_order_first_word(sycl_buffer buffer)
 {
 	sycl_host_accessor accessor = NULL;
 	void *words = NULL;
@@ -177,16 +177,16 @@ Test(client_cuda_order, F1_an_in_order_queue_is_one_stream)
 {
 	open_with_lanes(LANES);
 	sycl_queue queue = make_queue(1);
-	sycl_kernel put = make_kernel("put");
+	sycl_kernel put = cuda_order_make_kernel("put");
 	sycl_buffer buffers[8];
 	for (unsigned i = 0; i < 8; i++)
-		buffers[i] = make_buffer();
+		buffers[i] = cuda_order_make_buffer();
 	for (uint32_t i = 0; i < 200; i++)
 		MUST(sycl_event_release(launch_write(queue, put, buffers[i % 8], i)));
 	MUST(sycl_queue_wait(queue));
 	cr_assert(eq(int, streams_of("put"), 1));
 	for (unsigned i = 0; i < 8; i++) {
-		cr_assert(eq(u32, first_word(buffers[i]), 192 + i));
+		cr_assert(eq(u32, cuda_order_first_word(buffers[i]), 192 + i));
 		MUST(sycl_buffer_release(buffers[i]));
 	}
 	MUST(sycl_kernel_release(put));
@@ -200,11 +200,11 @@ Test(client_cuda_order, F2_an_out_of_order_queue_uses_several_streams)
 {
 	open_with_lanes(LANES);
 	sycl_queue queue = make_queue(0);
-	sycl_kernel held = make_kernel("held");
+	sycl_kernel held = cuda_order_make_kernel("held");
 	sycl_buffer buffers[8];
 	gate("gate close held");
 	for (unsigned i = 0; i < 8; i++) {
-		buffers[i] = make_buffer();
+		buffers[i] = cuda_order_make_buffer();
 		MUST(sycl_event_release(launch_write(queue, held, buffers[i], i)));
 	}
 	cr_assert(fake->wait_count("held held", 2, WAIT_NS));
@@ -225,8 +225,8 @@ Test(client_cuda_order, F3_a_thousand_queues_share_the_streams_of_the_pool)
 	static sycl_queue queues[QUEUES];
 	open_with_lanes(LANES);
 	sycl_queue first = make_queue(1);
-	sycl_kernel put = make_kernel("put");
-	sycl_buffer buffer = make_buffer();
+	sycl_kernel put = cuda_order_make_kernel("put");
+	sycl_buffer buffer = cuda_order_make_buffer();
 	for (unsigned i = 0; i < QUEUES; i++)
 		queues[i] = make_queue(i % 2);
 	for (unsigned i = 0; i < QUEUES; i += 25)
@@ -234,7 +234,7 @@ Test(client_cuda_order, F3_a_thousand_queues_share_the_streams_of_the_pool)
 	for (unsigned i = 0; i < QUEUES; i++)
 		MUST(sycl_queue_release(queues[i]));
 	MUST(sycl_queue_wait(first));
-	cr_assert(eq(u32, first_word(buffer), 975));
+	cr_assert(eq(u32, cuda_order_first_word(buffer), 975));
 	cr_assert(le(int, streams_of("put"), (int)LANES));
 	/* Besides the lanes there are streams for copies in and out, for memory, and for opening
 	 * the device. */
@@ -251,8 +251,9 @@ Test(client_cuda_order, F7_waits_are_for_what_is_waited_for)
 {
 	open_with_lanes(LANES);
 	sycl_queue long_queue = make_queue(0), queue = make_queue(0);
-	sycl_kernel put = make_kernel("put"), held = make_kernel("held");
-	sycl_buffer long_buffer = make_buffer(), buffer = make_buffer(), more = NULL;
+	sycl_kernel put = cuda_order_make_kernel("put"), held = cuda_order_make_kernel("held");
+	sycl_buffer long_buffer = cuda_order_make_buffer(), buffer = cuda_order_make_buffer(),
+		    more = NULL;
 	static uint32_t words[N]; /* its release waits, and writes back */
 	MUST(sycl_buffer_create(connection, words, sizeof(words), SYCL_HOST_BORROWED, &more));
 	gate("gate close held 1");
@@ -263,16 +264,16 @@ Test(client_cuda_order, F7_waits_are_for_what_is_waited_for)
 	MUST(sycl_queue_wait_for(queue, WAIT_NS));
 	MUST(sycl_buffer_release_for(more, WAIT_NS));
 	cr_assert(eq(u32, words[N - 1], 3));
-	cr_assert(eq(u32, first_word(buffer), 2));
+	cr_assert(eq(u32, cuda_order_first_word(buffer), 2));
 	/* This queue has the held kernel. Other groups of it are complete, and the queue is not. */
 	MUST(sycl_event_release(launch_write(long_queue, put, buffer, 4)));
-	cr_assert(eq(u32, first_word(buffer), 4));
+	cr_assert(eq(u32, cuda_order_first_word(buffer), 4));
 	cr_assert(eq(int, sycl_queue_wait_for(long_queue, 0), SYCL_ERROR_TIMEOUT));
 	cr_assert(eq(int, sycl_event_wait_for(event, 0), SYCL_ERROR_TIMEOUT));
 	cr_assert(eq(u64, fake->count("held held"), 1));
 	gate("gate open held");
 	MUST(sycl_queue_wait_for(long_queue, WAIT_NS));
-	cr_assert(eq(u32, first_word(long_buffer), 1));
+	cr_assert(eq(u32, cuda_order_first_word(long_buffer), 1));
 	MUST(sycl_event_release(event));
 	MUST(sycl_buffer_release(long_buffer));
 	MUST(sycl_buffer_release(buffer));
@@ -292,8 +293,8 @@ Test(client_cuda_order, F8_queues_that_share_a_stream_with_a_held_kernel)
 	open_with_lanes(LANES);
 	for (unsigned i = 0; i < QUEUES; i++)
 		queues[i] = make_queue(1);
-	sycl_kernel put = make_kernel("put"), held = make_kernel("held");
-	sycl_buffer long_buffer = make_buffer(), buffer = make_buffer();
+	sycl_kernel put = cuda_order_make_kernel("put"), held = cuda_order_make_kernel("held");
+	sycl_buffer long_buffer = cuda_order_make_buffer(), buffer = cuda_order_make_buffer();
 	MUST(sycl_event_release(
 		launch_write(queues[1], put, long_buffer, 0))); /* on the device now */
 	MUST(sycl_queue_wait(queues[1]));
@@ -306,7 +307,7 @@ Test(client_cuda_order, F8_queues_that_share_a_stream_with_a_held_kernel)
 				launch_write(queues[i], put, buffer, round * QUEUES + i)));
 		for (unsigned i = 1; i < QUEUES; i++)
 			MUST(sycl_queue_wait_for(queues[i], WAIT_NS));
-		cr_assert(eq(u32, first_word(buffer), round * QUEUES + QUEUES - 1));
+		cr_assert(eq(u32, cuda_order_first_word(buffer), round * QUEUES + QUEUES - 1));
 	}
 	cr_assert(eq(u64, fake->count("held held"), 1));
 	gate("gate open held");
@@ -327,8 +328,8 @@ Test(client_cuda_order, F8_a_thousand_buffers_beside_a_kernel_of_another)
 {
 	open_with_lanes(LANES);
 	sycl_queue long_queue = make_queue(1), queue = make_queue(1);
-	sycl_kernel put = make_kernel("put"), held = make_kernel("held");
-	sycl_buffer long_buffer = make_buffer();
+	sycl_kernel put = cuda_order_make_kernel("put"), held = cuda_order_make_kernel("held");
+	sycl_buffer long_buffer = cuda_order_make_buffer();
 	MUST(sycl_event_release(
 		launch_write(queue, put, long_buffer, 0))); /* both kernels are on the device now */
 	MUST(sycl_queue_wait(queue));
@@ -337,11 +338,11 @@ Test(client_cuda_order, F8_a_thousand_buffers_beside_a_kernel_of_another)
 	cr_assert(fake->wait_count("held held", 1, WAIT_NS));
 	uint64_t syncs = fake->count("implicit_sync");
 	for (uint32_t i = 0; i < 1000; i++) {
-		sycl_buffer buffer = make_buffer();
+		sycl_buffer buffer = cuda_order_make_buffer();
 		MUST(sycl_queue_fill(queue, buffer, 0, N * 4, &i, sizeof(i), NULL));
 		MUST(sycl_event_release(launch_write(queue, put, buffer, i)));
 		if (i % 40 == 0)
-			cr_assert(eq(u32, first_word(buffer), i));
+			cr_assert(eq(u32, cuda_order_first_word(buffer), i));
 		MUST(sycl_buffer_release_for(buffer, WAIT_NS));
 	}
 	cr_assert(eq(u64, fake->count("held held"), 1));
@@ -367,20 +368,21 @@ static void random_groups(unsigned seed, unsigned lanes, int in_order, uint32_t 
 	open_with_lanes(lanes);
 	for (unsigned i = 0; i < 3; i++)
 		queues[i] = make_queue(in_order);
-	sycl_kernel put = make_kernel("put"), mixer = make_kernel("mix");
+	sycl_kernel put = cuda_order_make_kernel("put"), mixer = cuda_order_make_kernel("mix");
 	for (uint32_t i = 0; i < BUFFERS; i++) {
-		buffers[i] = make_buffer();
+		buffers[i] = cuda_order_make_buffer();
 		expected[i] = i + 1;
 		MUST(sycl_event_release(launch_write(queues[i % 3], put, buffers[i], i + 1)));
 	}
 	for (uint32_t i = 0; i < STEPS; i++) {
 		unsigned to = (unsigned)rand_r(&seed) % BUFFERS,
 			 from = (to + 1 + (unsigned)rand_r(&seed) % (BUFFERS - 1)) % BUFFERS;
-		mix(queues[(unsigned)rand_r(&seed) % 3], mixer, buffers[to], buffers[from], i);
+		cuda_order_launch_mix(queues[(unsigned)rand_r(&seed) % 3], mixer, buffers[to],
+				      buffers[from], i);
 		expected[to] = expected[to] * 31 + expected[from] + i;
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++) {
-		words[i] = first_word(buffers[i]);
+		words[i] = cuda_order_first_word(buffers[i]);
 		cr_assert(eq(u32, words[i], expected[i]));
 		MUST(sycl_buffer_release(buffers[i]));
 	}
@@ -427,7 +429,7 @@ Test(client_cuda_order, F5_results_do_not_depend_on_how_long_copies_take)
 static sycl_executable_graph hand_on(sycl_queue queue, sycl_buffer temporary, sycl_buffer result,
 				     uint32_t value)
 {
-	sycl_kernel put = make_kernel("put"), mixer = make_kernel("mix");
+	sycl_kernel put = cuda_order_make_kernel("put"), mixer = cuda_order_make_kernel("mix");
 	sycl_graph graph = NULL;
 	sycl_executable_graph executable = NULL;
 	sycl_handler handler = NULL;
@@ -438,7 +440,7 @@ static sycl_executable_graph hand_on(sycl_queue queue, sycl_buffer temporary, sy
 	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(handler, put, sycl_range1(N)));
 	MUST(sycl_handler_submit(handler, NULL));
-	mix(queue, mixer, result, temporary, 1);
+	cuda_order_launch_mix(queue, mixer, result, temporary, 1);
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
 	MUST(sycl_graph_finalize(graph, NULL, &executable));
 	MUST(sycl_graph_release(graph));
@@ -454,8 +456,8 @@ Test(client_cuda_order, L17_temporaries_are_memory_of_the_drivers_graph)
 	uint32_t expected = 7;
 	open_with_lanes(LANES);
 	sycl_queue queue = make_queue(1);
-	sycl_kernel put = make_kernel("put");
-	sycl_buffer result = make_buffer(), temporary = NULL;
+	sycl_kernel put = cuda_order_make_kernel("put");
+	sycl_buffer result = cuda_order_make_buffer(), temporary = NULL;
 	MUST(sycl_buffer_create_temporary(connection, N * 4, &temporary));
 	MUST(sycl_event_release(launch_write(queue, put, result, expected)));
 	MUST(sycl_queue_wait(queue)); /* a graph is made when nothing runs */
@@ -464,7 +466,7 @@ Test(client_cuda_order, L17_temporaries_are_memory_of_the_drivers_graph)
 		MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
 		expected = expected * 31 + 5 + 1;
 	}
-	cr_assert(eq(u32, first_word(result), expected));
+	cr_assert(eq(u32, cuda_order_first_word(result), expected));
 	cr_assert(eq(u64, fake->count("graph_memories"), 1));
 	cr_assert(eq(u64, fake->count("graph_memory_launches"), LAUNCHES));
 	MUST(sycl_executable_graph_release(executable));

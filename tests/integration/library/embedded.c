@@ -59,7 +59,7 @@ static const char portable[] =
 	"SYCL_KERNEL void look_up(SYCL_GLOBAL(uint) out, SYCL_CONSTANT(uint) table, SYCL_GLOBAL(const uint) part)\n"
 	"{ out[sycl_global_id(0)] = table[sycl_global_id(0) % 8] + part[0]; }\n";
 
-static sycl_kernel kernel_of(const char *name)
+static sycl_kernel embedded_kernel_of(const char *name)
 {
 	sycl_kernel kernel = NULL;
 	MUST(sycl_kernel_from_source(queue, portable, name, &kernel));
@@ -70,7 +70,7 @@ Test(client_embedded_cpu, E1_C18_the_last_dimension_varies_fastest)
 {
 	enum { A = 3, B = 4, C = 5 };
 	static uint32_t out[A * B * C];
-	sycl_kernel linear = kernel_of("linear");
+	sycl_kernel linear = embedded_kernel_of("linear");
 	sycl_buffer buffer = NULL;
 	sycl_handler handler = NULL;
 	MUST(sycl_buffer_create(platform, out, sizeof(out), SYCL_HOST_BORROWED, &buffer));
@@ -203,7 +203,7 @@ Test(client_embedded_cpu, D11_results_come_back)
 		x[i] = (float)i;
 		y[i] = 1;
 	}
-	sycl_kernel saxpy = kernel_of("saxpy");
+	sycl_kernel saxpy = embedded_kernel_of("saxpy");
 	sycl_buffer bx = NULL, by = NULL;
 	MUST(sycl_buffer_create(platform, x, sizeof(x), SYCL_HOST_CONST, &bx));
 	MUST(sycl_buffer_create(platform, y, sizeof(y), SYCL_HOST_BORROWED, &by));
@@ -229,7 +229,7 @@ Test(client_embedded_cpu, E7_E12_work_groups_share_local_memory)
 	static uint32_t data[N];
 	for (uint32_t i = 0; i < N; i++)
 		data[i] = i;
-	sycl_kernel reverse = kernel_of("reverse");
+	sycl_kernel reverse = embedded_kernel_of("reverse");
 	sycl_buffer buffer = NULL;
 	MUST(sycl_buffer_create(platform, data, sizeof(data), SYCL_HOST_BORROWED, &buffer));
 	sycl_handler handler = NULL;
@@ -284,7 +284,7 @@ Test(client_embedded_cpu, J19_a_source_that_does_not_compile_returns_the_compile
 		  "%s", sycl_get_build_log());
 	cr_assert(eq(ptr, kernel, NULL));
 	/* The session still works. */
-	kernel = kernel_of("saxpy");
+	kernel = embedded_kernel_of("saxpy");
 	uint32_t arguments = 0;
 	MUST(sycl_kernel_get_info(kernel, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(arguments), &arguments,
 				  NULL));
@@ -460,7 +460,7 @@ Test(client_embedded_cpu, C8_E16_G13_a_buffer_as_constant_memory_and_as_parts)
 {
 	enum { ALIGNED = 4096 };
 	static uint32_t host[3 * ALIGNED / 4];
-	sycl_kernel look_up = kernel_of("look_up");
+	sycl_kernel look_up = embedded_kernel_of("look_up");
 	sycl_buffer buffer = NULL, out = NULL, part = NULL;
 	sycl_handler handler = NULL;
 	for (uint32_t i = 0; i < 8; i++)

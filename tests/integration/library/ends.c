@@ -49,7 +49,7 @@ static void use_behind_gate(struct scene *scene, sycl_buffer buffer, bool modify
 		run_increment(scene->on, scene->increment, buffer, NULL);
 }
 
-static void set_words(uint32_t *words, uint32_t value)
+static void ends_set_words(uint32_t *words, uint32_t value)
 {
 	for (int i = 0; i < WORDS; i++)
 		words[i] = value;
@@ -92,8 +92,8 @@ static void begin_case(struct end_state *state, const struct end_case *one, uint
 
 	*state = (struct end_state){.seen = host};
 	scene_begin(&state->scene);
-	set_words(host, 1);
-	set_words(owned, 1);
+	ends_set_words(host, 1);
+	ends_set_words(owned, 1);
 	options.kind = one->kind;
 	options.size_bytes = bytes;
 	if (one->kind == SYCL_HOST_SHARED) {
@@ -176,7 +176,7 @@ Test(ends, D12_the_block_decides_at_the_moment_of_the_release)
 	MUST(sycl_host_block_create(NULL, WORDS_BYTES, NULL, NULL, &block));
 	MUST(sycl_host_block_get_pointer(block, &memory));
 	cr_assert(all_words(memory, 0), "filled with 0");
-	set_words(memory, 5);
+	ends_set_words(memory, 5);
 	options.kind = SYCL_HOST_SHARED;
 	options.size_bytes = WORDS_BYTES;
 	options.block = block;
@@ -209,8 +209,8 @@ Test(ends, D14_write_back_and_final_data_of_every_kind)
 		for (int what = 0; what < 4; what++) {
 			struct sycl_buffer_options options = SYCL_BUFFER_OPTIONS_INIT;
 			sycl_buffer buffer = NULL;
-			set_words(host, 1);
-			set_words(elsewhere, 9);
+			ends_set_words(host, 1);
+			ends_set_words(elsewhere, 9);
 			options.kind = kinds[k];
 			options.size_bytes = sizeof(host);
 			options.host = kinds[k] == SYCL_HOST_NONE ? NULL
@@ -242,7 +242,7 @@ Test(ends, D13_memory_that_was_given_away_is_freed_once_or_not_at_all)
 	sycl_buffer buffer = NULL;
 	int freed = 0;
 	uint32_t *mine = malloc(WORDS_BYTES);
-	set_words(mine, 4);
+	ends_set_words(mine, 4);
 	options.kind = SYCL_HOST_OWNED;
 	options.host = mine;
 	options.free_host = count_free;
@@ -289,7 +289,7 @@ Test(ends, D9_D16_detached_it_never_waits_and_nothing_comes_back)
 	sycl_buffer buffer = NULL;
 	uint64_t size = 0;
 	scene_begin(&scene);
-	set_words(host, 1);
+	ends_set_words(host, 1);
 	MUST(sycl_buffer_create(scene.helped, host, sizeof(host), SYCL_HOST_BORROWED, &buffer));
 	MUST(sycl_buffer_set_final_data(buffer, final));
 	MUST(sycl_buffer_retain(buffer));
@@ -314,7 +314,7 @@ Test(ends, D11_the_last_of_a_buffer_and_its_parts_writes_back)
 		static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
 						 {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
 		sycl_buffer all[3] = {NULL};
-		set_words(host, 1);
+		ends_set_words(host, 1);
 		MUST(sycl_buffer_create(platform, host, sizeof(host), SYCL_HOST_BORROWED, &all[0]));
 		MUST(sycl_buffer_create_sub(all[0], 1024, 2048, &all[1]));
 		MUST(sycl_buffer_reinterpret(all[0], 4, sycl_range2(32, 32), &all[2]));
@@ -336,7 +336,7 @@ Test(ends, D11_a_release_that_gives_up_loses_nothing)
 	static uint32_t host[WORDS];
 	sycl_buffer buffer = NULL;
 	scene_begin(&scene);
-	set_words(host, 6);
+	ends_set_words(host, 6);
 	MUST(sycl_buffer_create(scene.helped, host, sizeof(host), SYCL_HOST_BORROWED, &buffer));
 	use_behind_gate(&scene, buffer, false);
 	REFUSED(sycl_buffer_release_for(buffer, SHORT_NS), SYCL_ERROR_TIMEOUT);
@@ -366,7 +366,7 @@ static struct shared_page *make_page(bool robust)
 	return page;
 }
 
-static void *release_buffer(void *buffer)
+static void *ends_release_buffer(void *buffer)
 {
 	return (void *)(intptr_t)sycl_buffer_release(buffer);
 }
@@ -381,7 +381,7 @@ Test(ends, D19_the_mutex_is_held_while_the_memory_is_touched)
 	sycl_buffer buffer = NULL;
 	pthread_t thread;
 	void *result = NULL;
-	set_words(page->words, 1);
+	ends_set_words(page->words, 1);
 	options.kind = SYCL_HOST_BORROWED;
 	options.size_bytes = sizeof(page->words);
 	options.host = page->words;
@@ -391,7 +391,7 @@ Test(ends, D19_the_mutex_is_held_while_the_memory_is_touched)
 		  "nobody holds it when nothing is copied");
 	run_fill(queue, fill, buffer, 2, NULL);
 	MUST(sycl_queue_wait_for(queue, LONG_NS)); /* groups do not touch the program's memory */
-	cr_assert(eq(int, pthread_create(&thread, NULL, release_buffer, buffer), 0));
+	cr_assert(eq(int, pthread_create(&thread, NULL, ends_release_buffer, buffer), 0));
 	for (int i = 0; i < 1000; i++)
 		cr_assert(all_words(page->words, 1));
 	cr_assert(eq(int, pthread_mutex_unlock(&page->mutex), 0));
@@ -423,7 +423,7 @@ Test(ends, D19_another_process_holds_the_mutex)
 	sycl_buffer buffer = NULL;
 	int locked[2], go[2];
 	char byte = 0;
-	set_words(page->words, 1);
+	ends_set_words(page->words, 1);
 	options.kind = SYCL_HOST_BORROWED;
 	options.size_bytes = sizeof(page->words);
 	options.host = page->words;

@@ -48,7 +48,8 @@ struct seen {
 	uint64_t groups[8];
 };
 
-static void keep(uint32_t count, const struct sycl_async_error *errors, void *user_data)
+static void errors_late_count_error(uint32_t count, const struct sycl_async_error *errors,
+				    void *user_data)
 {
 	struct seen *seen = user_data;
 	seen->calls++;
@@ -67,7 +68,7 @@ Test(client_errors_late, M2_M3_all_errors_in_one_call_and_once)
 	sycl_kernel fail = fake_kernel(queue, "fail"), noop = fake_kernel(queue, "noop");
 	sycl_queue in_order = fake_queue(platform, 0);
 	struct seen seen = {0};
-	MUST(sycl_queue_throw_asynchronous(in_order, keep, &seen));
+	MUST(sycl_queue_throw_asynchronous(in_order, errors_late_count_error, &seen));
 	cr_assert(eq(u32, seen.calls, 0));
 	sycl_event last = NULL;
 	for (int i = 0; i < 3; i++) {
@@ -77,13 +78,13 @@ Test(client_errors_late, M2_M3_all_errors_in_one_call_and_once)
 	MUST(sycl_queue_barrier(in_order, &last));
 	MUST(sycl_event_wait_for(last,
 				 LONG_NS)); /* it only waits: their failures are not its own */
-	MUST(sycl_queue_throw_asynchronous(in_order, keep, &seen));
+	MUST(sycl_queue_throw_asynchronous(in_order, errors_late_count_error, &seen));
 	cr_assert(eq(u32, seen.calls, 1));
 	cr_assert(eq(u32, seen.errors, 3));
 	cr_assert(eq(u64, seen.groups[0], 1));
 	cr_assert(eq(u64, seen.groups[1], 3));
 	cr_assert(eq(u64, seen.groups[2], 5));
-	MUST(sycl_queue_throw_asynchronous(in_order, keep, &seen));
+	MUST(sycl_queue_throw_asynchronous(in_order, errors_late_count_error, &seen));
 	cr_assert(eq(u32, seen.calls, 1));
 	MUST(sycl_queue_wait(in_order));
 	MUST(sycl_queue_throw_asynchronous(in_order, NULL,

@@ -303,7 +303,7 @@ static uint64_t used_kib(void)
 #endif
 
 /* Makes `count` submissions, half of them with an event, and sometimes waits for one. */
-static void submit_many(sycl_command_group group, uint32_t count)
+static void events_submit_many(sycl_command_group group, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		sycl_event event = NULL;
@@ -326,10 +326,10 @@ Test(events, H13_N6_memory_does_not_grow_with_submissions, .timeout = 1800)
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_fill(handler, buffer, 0, 4, "x", 1));
 	MUST(sycl_handler_freeze(handler, &group));
-	submit_many(group, 80000); /* what is kept for good is kept now: times of the latest 65,536
-				      groups, for example */
+	events_submit_many(group, 80000); /* what is kept for good is kept now: times of the latest
+				      65,536 groups, for example */
 	uint64_t before = used_kib();
-	submit_many(group, count);
+	events_submit_many(group, count);
 	amount_say(count, "submissions");
 	uint64_t after = used_kib();
 	/* 32 bytes of each of them would be more than this. */

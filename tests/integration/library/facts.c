@@ -2,7 +2,7 @@
  * other events wait for. */
 #include "library/test.h"
 
-static uint32_t device_number(sycl_device device, sycl_device_info info)
+static uint32_t library_facts_device_number(sycl_device device, sycl_device_info info)
 {
 	uint32_t number = 0;
 	MUST(sycl_device_get_info(device, info, sizeof(number), &number, NULL));
@@ -33,8 +33,8 @@ Test(client_basic, G10_a_context_has_what_all_its_devices_have, .init = with_ser
 	MUST(sycl_context_create(1, devices, &one));
 	MUST(sycl_context_create(2, devices, &both));
 	for (size_t i = 0; i < sizeof(queries) / sizeof(*queries); i++) {
-		uint32_t first = device_number(devices[0], queries[i].of_device);
-		uint32_t second = device_number(devices[1], queries[i].of_device);
+		uint32_t first = library_facts_device_number(devices[0], queries[i].of_device);
+		uint32_t second = library_facts_device_number(devices[1], queries[i].of_device);
 		cr_assert(ne(u32, first, second), "query %zu shows nothing", i);
 		cr_assert(eq(u32, context_number(one, queries[i].of_context), first));
 		cr_assert(eq(u32, context_number(both, queries[i].of_context), first & second));
@@ -114,7 +114,7 @@ Test(client_basic, A15_a_device_without_images_and_parts_says_so, .init = with_s
 	uint64_t width = 1;
 	uint8_t uuid[16] = {1};
 	size_t bytes = 1;
-	cr_assert(eq(u32, device_number(device, SYCL_DEVICE_INFO_IMAGE_SUPPORT), 0));
+	cr_assert(eq(u32, library_facts_device_number(device, SYCL_DEVICE_INFO_IMAGE_SUPPORT), 0));
 	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_IMAGE2D_MAX_WIDTH, sizeof(width), &width,
 				  NULL));
 	cr_assert(eq(u64, width, 0));
@@ -123,6 +123,7 @@ Test(client_basic, A15_a_device_without_images_and_parts_says_so, .init = with_s
 	MUST(sycl_device_get_info(device, SYCL_DEVICE_INFO_UUID, sizeof(uuid), uuid, &bytes));
 	cr_assert(eq(sz, bytes, 16));
 	cr_assert(eq(int, uuid[0], 0));
-	cr_assert(eq(u32, device_number(device, SYCL_DEVICE_INFO_QUEUE_PROFILING), 1));
+	cr_assert(
+		eq(u32, library_facts_device_number(device, SYCL_DEVICE_INFO_QUEUE_PROFILING), 1));
 	MUST(sycl_device_release(device));
 }

@@ -144,12 +144,12 @@ Test(frozen, B15_E21_values_are_of_the_time_when_they_were_set)
 	MUST(sycl_kernel_release(fill));
 }
 
-static void count_end(void *user_data)
+static void frozen_count_end(void *user_data)
 {
 	*(uint32_t *)user_data += 1000;
 }
 
-static sycl_result count_call(sycl_host_task task, void *user_data)
+static sycl_result frozen_count_call(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	*(uint32_t *)user_data += 1;
@@ -163,7 +163,7 @@ Test(frozen, B15_K1_a_host_task_is_called_for_each_submission_and_its_data_ends_
 	sycl_handler handler = NULL;
 	sycl_command_group group = NULL;
 	MUST(sycl_handler_begin(in_order, &handler));
-	MUST(sycl_handler_host_task(handler, count_call, &count, count_end));
+	MUST(sycl_handler_host_task(handler, frozen_count_call, &count, frozen_count_end));
 	MUST(sycl_handler_freeze(handler, &group));
 	for (int i = 0; i < 25; i++)
 		MUST(sycl_queue_submit_group(in_order, group, NULL));
@@ -298,7 +298,7 @@ Test(frozen, B15_a_kernel_goes_to_each_device_that_its_bundle_was_built_for)
 	MUST(sycl_context_release(context));
 }
 
-static void *submit_many(void *context)
+static void *frozen_submit_many(void *context)
 {
 	for (int i = 0; i < 200; i++)
 		MUST(sycl_queue_submit_group(queue, context, NULL));
@@ -312,7 +312,7 @@ Test(frozen, B15_from_several_threads_at_a_time)
 	sycl_command_group group = frozen_increment(queue, increment, buffer);
 	pthread_t threads[3];
 	for (int i = 0; i < 3; i++)
-		cr_assert(eq(int, pthread_create(&threads[i], NULL, submit_many, group), 0));
+		cr_assert(eq(int, pthread_create(&threads[i], NULL, frozen_submit_many, group), 0));
 	for (int i = 0; i < 3; i++)
 		(void)pthread_join(threads[i], NULL);
 	cr_assert(words_are(buffer, 600));

@@ -68,7 +68,7 @@ static void heal(sycl_kernel fill, sycl_buffer lost)
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-static void end_scene(struct scene *scene)
+static void graph_changes_end_scene(struct scene *scene)
 {
 	MUST(sycl_graph_release(scene->graph));
 	MUST(sycl_executable_graph_release(scene->executable));
@@ -94,7 +94,7 @@ Test(graph_changes,
 	cr_assert(words_copied_are(queue, scene.other, 1));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 1));
 	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).graphs, 0));
-	end_scene(&scene);
+	graph_changes_end_scene(&scene);
 }
 
 /* A launch meets an error that only the driver detects. Only that launch fails. */
@@ -122,7 +122,7 @@ Test(graph_changes, L13_M9_a_change_that_can_be_made_in_no_way_fails_one_launch)
 		cr_assert(words_copied_are(queue, scene.filled, 50));
 		cr_assert(words_copied_are(queue, scene.other, 4 + i));
 	}
-	end_scene(&scene);
+	graph_changes_end_scene(&scene);
 }
 
 /* The driver refuses an update for a reason of its own. The graph is then made anew, with the same
@@ -141,7 +141,7 @@ Test(graph_changes, L13_an_update_that_fails_has_the_graph_made_anew)
 	cr_assert(words_copied_are(queue, scene.filled, 50));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 2));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 2));
-	end_scene(&scene);
+	graph_changes_end_scene(&scene);
 }
 
 /* Returns true once that many graphs were made, within a time. */
@@ -181,7 +181,7 @@ Test(graph_slices, L13_F8_a_large_graph_is_made_anew_in_slices_beside_its_launch
 	cr_assert(le(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_adds_at_once, 2 * SLICE),
 		  "%llu nodes were added at once",
 		  (unsigned long long)fake_counters_of(FAKE_ANY_DEVICE).graph_adds_at_once);
-	end_scene(&scene);
+	graph_changes_end_scene(&scene);
 }
 
 /* The kernel is changed and changed back. The old graph only waits for its launches, so no third
@@ -210,7 +210,7 @@ Test(graph_changes, L13_changes_to_and_fro_while_launches_are_held_keep_two_grap
 	cr_assert(words_copied_are(queue, scene.other, 2 + 4 + 8));
 	cr_assert(words_copied_are(queue, scene.filled, 40));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0));
-	end_scene(&scene);
+	graph_changes_end_scene(&scene);
 	MUST(sycl_queue_wait(queue));
 }
 
@@ -277,7 +277,7 @@ Test(graph_changes, R3_a_node_is_disabled_in_the_graph_that_is_there)
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 5));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 1));
 	cr_assert(zero(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses));
-	end_scene(&scene);
+	graph_changes_end_scene(&scene);
 }
 
 /* The node was disabled when the graph was made. So it cannot be enabled in that graph. */
@@ -292,7 +292,7 @@ Test(graph_changes, R3_a_node_that_the_graph_never_had_has_it_made_anew)
 	cr_assert(words_copied_are(queue, scene.other, 1 + 2));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 2));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_CREATE], 2));
-	end_scene(&scene);
+	graph_changes_end_scene(&scene);
 }
 
 /* A disabled node would have written contents. They are kept, also if the whole graph is one
@@ -321,5 +321,5 @@ Test(graph_changes, R3_what_a_disabled_node_would_write_anew_is_kept)
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 1));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_graph_release(graph));
-	end_scene(&scene);
+	graph_changes_end_scene(&scene);
 }

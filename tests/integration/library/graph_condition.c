@@ -42,7 +42,8 @@ static sycl_handler conditional(sycl_graph_condition_type type, sycl_buffer word
 	return handler;
 }
 
-static void add_node(sycl_graph graph, sycl_handler handler, sycl_graph_node *node_out)
+static void graph_condition_add_node(sycl_graph graph, sycl_handler handler,
+				     sycl_graph_node *node_out)
 {
 	MUST(sycl_graph_add(graph, handler, 0, NULL, node_out));
 }
@@ -55,7 +56,7 @@ static sycl_executable_graph made_of(sycl_graph graph)
 	return executable;
 }
 
-static void set_words(sycl_buffer words, uint32_t value)
+static void graph_condition_set_words(sycl_buffer words, uint32_t value)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -67,7 +68,7 @@ static void set_words(sycl_buffer words, uint32_t value)
 static sycl_executable_graph body_of(sycl_kernel increment, sycl_buffer buffer)
 {
 	sycl_graph graph = graph_for(queue);
-	add_node(graph, increment_handler(queue, increment, buffer), NULL);
+	graph_condition_add_node(graph, increment_handler(queue, increment, buffer), NULL);
 	return made_of(graph);
 }
 
@@ -83,19 +84,19 @@ Test(graph_conditions, R4_an_if_node_runs_its_body_where_the_word_is_not_0)
 	sycl_graph_node node = 0;
 	sycl_graph_node_type type = SYCL_GRAPH_NODE_EMPTY;
 	uint32_t ran = 0;
-	add_node(graph, conditional(SYCL_GRAPH_CONDITION_IF, words, body), &node);
+	graph_condition_add_node(graph, conditional(SYCL_GRAPH_CONDITION_IF, words, body), &node);
 	MUST(sycl_graph_node_get_type(graph, node, &type));
 	cr_assert(eq(int, (int)type, SYCL_GRAPH_NODE_CONDITIONAL));
 	sycl_handler copy = NULL;
 	MUST(sycl_handler_begin(queue, &copy));
 	MUST(sycl_handler_copy(copy, inside, 0, behind, 0, WORDS_BYTES));
 	sycl_graph_node last = 0;
-	add_node(graph, copy, &last);
+	graph_condition_add_node(graph, copy, &last);
 	cr_assert(comes_behind(graph, last, node), "what the body writes is read behind it");
 	MUST(sycl_executable_graph_release(body));
 	sycl_executable_graph executable = made_of(graph);
 	for (uint32_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-		set_words(words, values[i]);
+		graph_condition_set_words(words, values[i]);
 		ran += values[i] != 0;
 		MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
 		cr_assert(words_are(inside, ran));
@@ -117,11 +118,11 @@ Test(graph_conditions, R4_a_while_node_runs_its_body_until_the_word_is_0)
 	sycl_buffer words = words_buffer(platform, 0), inside = words_buffer(platform, 0),
 		    outside = words_buffer(platform, 0);
 	sycl_graph inner = graph_for(queue), graph = graph_for(queue);
-	add_node(inner, increment_handler(queue, increment, inside), NULL);
-	add_node(inner, count_handler(increment, words), NULL);
+	graph_condition_add_node(inner, increment_handler(queue, increment, inside), NULL);
+	graph_condition_add_node(inner, count_handler(increment, words), NULL);
 	sycl_executable_graph body = made_of(inner);
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
-	set_words(words, 0u - TURNS);
+	graph_condition_set_words(words, 0u - TURNS);
 	MUST(sycl_handler_submit(conditional(SYCL_GRAPH_CONDITION_WHILE, words, body), NULL));
 	run_increment(queue, increment, outside, NULL);
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
@@ -149,22 +150,23 @@ Test(graph_conditions, R4_bodies_lie_in_bodies_and_in_graphs_of_graphs)
 	sycl_buffer counted = words_buffer(platform, 0);
 	sycl_executable_graph one = body_of(increment, counted);
 	sycl_graph inner = graph_for(queue), middle = graph_for(queue), outer = graph_for(queue);
-	add_node(inner, conditional(SYCL_GRAPH_CONDITION_IF, yes, one), NULL);
-	add_node(inner, conditional(SYCL_GRAPH_CONDITION_IF, no, one), NULL);
-	add_node(inner, increment_handler(queue, increment, counted), NULL);
-	add_node(inner, count_handler(increment, words), NULL);
+	graph_condition_add_node(inner, conditional(SYCL_GRAPH_CONDITION_IF, yes, one), NULL);
+	graph_condition_add_node(inner, conditional(SYCL_GRAPH_CONDITION_IF, no, one), NULL);
+	graph_condition_add_node(inner, increment_handler(queue, increment, counted), NULL);
+	graph_condition_add_node(inner, count_handler(increment, words), NULL);
 	sycl_executable_graph body = made_of(inner);
-	add_node(middle, conditional(SYCL_GRAPH_CONDITION_WHILE, words, body), NULL);
+	graph_condition_add_node(middle, conditional(SYCL_GRAPH_CONDITION_WHILE, words, body),
+				 NULL);
 	sycl_executable_graph subgraph = made_of(middle);
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_graph(handler, subgraph));
-	add_node(outer, increment_handler(queue, increment, counted), NULL);
-	add_node(outer, handler, NULL);
-	add_node(outer, increment_handler(queue, increment, counted), NULL);
+	graph_condition_add_node(outer, increment_handler(queue, increment, counted), NULL);
+	graph_condition_add_node(outer, handler, NULL);
+	graph_condition_add_node(outer, increment_handler(queue, increment, counted), NULL);
 	sycl_executable_graph executable = made_of(outer);
 	for (uint32_t i = 1; i <= 3; i++) {
-		set_words(words, 0u - TURNS);
+		graph_condition_set_words(words, 0u - TURNS);
 		MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
 		cr_assert(words_are(counted, i * (2 * TURNS + 2)));
 	}
@@ -195,18 +197,18 @@ Test(graph_conditions, R4_what_a_body_does_not_do_leaves_contents_as_they_were)
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_WRITE_NO_INIT));
 	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(WORDS)));
-	add_node(inner, handler, NULL);
+	graph_condition_add_node(inner, handler, NULL);
 	sycl_executable_graph body = made_of(inner);
-	add_node(graph, conditional(SYCL_GRAPH_CONDITION_IF, words, body), NULL);
+	graph_condition_add_node(graph, conditional(SYCL_GRAPH_CONDITION_IF, words, body), NULL);
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, result, SYCL_ACCESS_WRITE_NO_INIT));
 	MUST(sycl_handler_set_accessor(handler, 1, buffer, SYCL_ACCESS_READ));
 	MUST(sycl_handler_parallel_for(handler, copy, sycl_range1(WORDS)));
-	add_node(graph, handler, NULL);
+	graph_condition_add_node(graph, handler, NULL);
 	sycl_executable_graph executable = made_of(graph);
 	MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
 	cr_assert(words_are(result, 5));
-	set_words(words, 1);
+	graph_condition_set_words(words, 1);
 	MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
 	cr_assert(words_are(result, 9));
 	cr_assert(words_are(buffer, 9));
@@ -232,7 +234,7 @@ static sycl_executable_graph body_with_a_task(void)
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_host_task(handler, task, NULL, NULL));
-	add_node(graph, handler, NULL);
+	graph_condition_add_node(graph, handler, NULL);
 	return made_of(graph);
 }
 
@@ -268,7 +270,7 @@ Test(graph_conditions, R4_what_is_no_condition_is_refused)
 	REFUSED(sycl_handler_submit(handler, NULL),
 		SYCL_ERROR_INVALID); /* the queue is not recorded */
 	sycl_graph graph = graph_for(queue);
-	add_node(graph, conditional(SYCL_GRAPH_CONDITION_IF, words, body), NULL);
+	graph_condition_add_node(graph, conditional(SYCL_GRAPH_CONDITION_IF, words, body), NULL);
 	updatable.flags = SYCL_GRAPH_UPDATABLE;
 	REFUSED(sycl_graph_finalize(graph, &updatable, &executable),
 		SYCL_ERROR_FEATURE_NOT_SUPPORTED);
@@ -277,7 +279,7 @@ Test(graph_conditions, R4_what_is_no_condition_is_refused)
 	sycl_executable_graph never = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_host_task(handler, task, NULL, NULL));
-	add_node(graph, handler, NULL);
+	graph_condition_add_node(graph, handler, NULL);
 	REFUSED(sycl_graph_finalize(graph, NULL, &never),
 		SYCL_ERROR_FEATURE_NOT_SUPPORTED); /* beside a host task */
 	MUST(sycl_graph_release(graph));
@@ -300,7 +302,8 @@ Test(graph_conditions, R4_bodies_lie_so_deep_in_each_other_and_no_deeper)
 	sycl_executable_graph body = body_of(increment, buffer);
 	for (int i = 0; i < DEEPEST; i++) {
 		sycl_graph graph = graph_for(queue);
-		add_node(graph, conditional(SYCL_GRAPH_CONDITION_IF, words, body), NULL);
+		graph_condition_add_node(graph, conditional(SYCL_GRAPH_CONDITION_IF, words, body),
+					 NULL);
 		MUST(sycl_executable_graph_release(body));
 		body = made_of(graph);
 	}

@@ -24,7 +24,8 @@ static void add_fill(sycl_graph graph, sycl_kernel fill, sycl_buffer buffer, uin
 	MUST(sycl_graph_add(graph, handler, 0, NULL, node_out));
 }
 
-static void add_copy(sycl_graph graph, sycl_kernel copy, sycl_buffer to, sycl_buffer from)
+static void graph_temporary_add_copy(sycl_graph graph, sycl_kernel copy, sycl_buffer to,
+				     sycl_buffer from)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -34,7 +35,8 @@ static void add_copy(sycl_graph graph, sycl_kernel copy, sycl_buffer to, sycl_bu
 	MUST(sycl_graph_add(graph, handler, 0, NULL, NULL));
 }
 
-static void add_increment(sycl_graph graph, sycl_kernel increment, sycl_buffer buffer)
+static void graph_temporary_add_increment(sycl_graph graph, sycl_kernel increment,
+					  sycl_buffer buffer)
 {
 	MUST(sycl_graph_add(graph, increment_handler(queue, increment, buffer), 0, NULL, NULL));
 }
@@ -49,9 +51,9 @@ static sycl_executable_graph two_steps(sycl_buffer first, sycl_buffer second, sy
 		    increment = portable_kernel(queue, "increment_u32");
 	sycl_graph graph = graph_for(queue);
 	add_fill(graph, fill, first, value, node_out);
-	add_copy(graph, copy, second, first);
-	add_increment(graph, increment, second);
-	add_copy(graph, copy, result, second);
+	graph_temporary_add_copy(graph, copy, second, first);
+	graph_temporary_add_increment(graph, increment, second);
+	graph_temporary_add_copy(graph, copy, result, second);
 	sycl_executable_graph executable = finalized(graph, flags);
 	if (graph_out)
 		*graph_out = graph;
@@ -204,7 +206,7 @@ Test(graph_temporary, L12_beside_host_tasks)
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_host_task(handler, count_task, &count, NULL));
 	MUST(sycl_graph_add(graph, handler, 0, NULL, NULL));
-	add_copy(graph, copy, result, buffer);
+	graph_temporary_add_copy(graph, copy, result, buffer);
 	sycl_executable_graph executable = finalized(graph, 0);
 	MUST(sycl_graph_release(graph));
 	for (int i = 0; i < 5; i++)
@@ -248,11 +250,12 @@ Test(graph_temporary, L7_contents_that_no_node_has_written_are_refused)
 	sycl_buffer buffer = temporary(WORDS_BYTES), result = plain_buffer(platform), half = NULL;
 	sycl_executable_graph executable = NULL;
 	sycl_graph graph = graph_for(queue);
-	add_copy(graph, copy, result, buffer); /* read first */
+	graph_temporary_add_copy(graph, copy, result, buffer); /* read first */
 	REFUSED(sycl_graph_finalize(graph, NULL, &executable), SYCL_ERROR_INVALID);
 	MUST(sycl_graph_release(graph));
 	graph = graph_for(queue);
-	add_increment(graph, increment, buffer); /* it keeps words that no node wrote */
+	graph_temporary_add_increment(graph, increment,
+				      buffer); /* it keeps words that no node wrote */
 	REFUSED(sycl_graph_finalize(graph, NULL, &executable), SYCL_ERROR_INVALID);
 	MUST(sycl_graph_release(graph));
 	graph = graph_for(queue);
@@ -262,12 +265,12 @@ Test(graph_temporary, L7_contents_that_no_node_has_written_are_refused)
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_fill(handler, half, 0, WORDS_BYTES / 2, &word, sizeof(word)));
 	MUST(sycl_graph_add(graph, handler, 0, NULL, NULL));
-	add_copy(graph, copy, result, buffer); /* half of it was written */
+	graph_temporary_add_copy(graph, copy, result, buffer); /* half of it was written */
 	REFUSED(sycl_graph_finalize(graph, NULL, &executable), SYCL_ERROR_INVALID);
 	MUST(sycl_graph_release(graph));
 	graph = graph_for(queue);
 	add_fill(graph, fill, buffer, 1, NULL);
-	add_copy(graph, copy, result, buffer);
+	graph_temporary_add_copy(graph, copy, result, buffer);
 	MUST(sycl_graph_finalize(graph, NULL, &executable));
 	MUST(sycl_graph_release(graph));
 	MUST(sycl_executable_graph_release(executable));
@@ -279,7 +282,7 @@ Test(graph_temporary, L7_contents_that_no_node_has_written_are_refused)
 	MUST(sycl_kernel_release(increment));
 }
 
-static sycl_result nothing(sycl_host_task task, void *user_data)
+static sycl_result graph_temporary_do_nothing(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	(void)user_data;
@@ -313,7 +316,7 @@ Test(graph_temporary, L11_a_temporary_is_for_nodes_on_the_device_alone)
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_host_accessor(handler, 0, buffer, SYCL_ACCESS_READ));
-	MUST(sycl_handler_host_task(handler, nothing, NULL, NULL));
+	MUST(sycl_handler_host_task(handler, graph_temporary_do_nothing, NULL, NULL));
 	REFUSED(sycl_graph_add(graph, handler, 0, NULL, NULL), SYCL_ERROR_INVALID);
 	cr_assert(eq(u32, count_nodes(graph), 0));
 	/* It cannot be shared with other processes. */

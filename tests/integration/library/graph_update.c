@@ -218,7 +218,7 @@ Test(graph_update, R3_nodes_are_disabled_in_order_with_launches)
 	MUST(sycl_kernel_release(increment));
 }
 
-static sycl_result count_call(sycl_host_task task, void *user_data)
+static sycl_result graph_update_count_call(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	(*(uint32_t *)user_data)++;
@@ -236,7 +236,7 @@ Test(graph_update, R3_nodes_are_disabled_where_they_go_one_by_one)
 	sycl_graph graph = three_nodes(fill, increment, buffer, 10, nodes);
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	MUST(sycl_handler_host_task(handler, count_call, &calls, NULL));
+	MUST(sycl_handler_host_task(handler, graph_update_count_call, &calls, NULL));
 	MUST(sycl_graph_add(graph, handler, 1, &nodes[2], NULL));
 	sycl_executable_graph executable = finalized(graph, SYCL_GRAPH_UPDATABLE);
 	launch_and_wait(queue, executable);

@@ -18,14 +18,14 @@ static uint64_t submits(const struct fake_counters *before)
 	return fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_SUBMIT] - before->calls[FAKE_SUBMIT];
 }
 
-static void wait_for(sycl_event event)
+static void graph_whole_end_event(sycl_event event)
 {
 	MUST(sycl_event_wait_for(event, LONG_NS));
 	MUST(sycl_event_release(event));
 }
 
-static sycl_executable_graph chain(sycl_kernel increment, sycl_buffer buffer, int nodes,
-				   uint32_t flags)
+static sycl_executable_graph graph_whole_make_chain(sycl_kernel increment, sycl_buffer buffer,
+						    int nodes, uint32_t flags)
 {
 	sycl_graph graph = graph_for(queue);
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
@@ -41,7 +41,7 @@ Test(graph_whole, TG13_L1_a_launch_is_one_command_whatever_the_number_of_nodes)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
-	sycl_executable_graph executable = chain(increment, buffer, 100, 0);
+	sycl_executable_graph executable = graph_whole_make_chain(increment, buffer, 100, 0);
 	launch_and_wait(queue, executable); /* the graph is made, and the data are moved */
 	struct fake_counters before = fake_counters_of(FAKE_ANY_DEVICE);
 	for (int i = 0; i < 10; i++)
@@ -65,7 +65,7 @@ Test(graph_whole, L9_launches_on_any_queues_are_never_at_one_time_on_two_lanes)
 	sycl_buffer buffer = words_buffer(platform, 0);
 	sycl_queue queues[] = {queue, portable_beside(queue, SYCL_QUEUE_IN_ORDER),
 			       portable_beside(queue, SYCL_QUEUE_IN_ORDER)};
-	sycl_executable_graph executable = chain(increment, buffer, 3, 0);
+	sycl_executable_graph executable = graph_whole_make_chain(increment, buffer, 3, 0);
 	for (uint32_t i = 0; i < 300; i++)
 		MUST(sycl_queue_graph(queues[i % 3], executable, 0, NULL, NULL));
 	for (int i = 0; i < 3; i++)
@@ -134,8 +134,8 @@ Test(graph_whole, L13_changes_wait_for_what_is_in_flight_and_need_no_other_graph
 		MUST(sycl_queue_graph(queue, executable, 0, NULL, round == 3 ? &last : NULL));
 	}
 	portable_engine_hold(false);
-	wait_for(first);
-	wait_for(last);
+	graph_whole_end_event(first);
+	graph_whole_end_event(last);
 	cr_assert(words_copied_are(queue, buffer, 23));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0),
 		  "it was changed while it was in flight");
@@ -189,8 +189,8 @@ Test(graph_whole, what_the_driver_refuses_is_launched_node_by_node)
 	sycl_buffer buffer = words_buffer(platform, 0);
 	cr_assert(zero(int, fake_fail(FAKE_GRAPH_ADD, FAKE_ANY_DEVICE, 4, 1,
 				      STATUS_FEATURE_NOT_SUPPORTED, false, "not this one")));
-	sycl_executable_graph refused = chain(increment, buffer, 10, 0),
-			      taken = chain(increment, buffer, 10, 0);
+	sycl_executable_graph refused = graph_whole_make_chain(increment, buffer, 10, 0),
+			      taken = graph_whole_make_chain(increment, buffer, 10, 0);
 	launch_and_wait(queue, refused);
 	struct fake_counters before = fake_counters_of(FAKE_ANY_DEVICE);
 	launch_and_wait(queue, refused);
@@ -232,7 +232,7 @@ Test(graph_whole, L9_M9_a_node_that_fails_fails_the_launch_with_its_cause_and_wh
 	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(handler, fill, sycl_range1(WORDS)));
 	MUST(sycl_handler_submit(handler, &healed));
-	wait_for(healed);
+	graph_whole_end_event(healed);
 	cr_assert(words_are(buffer, 3));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).calls[FAKE_GRAPH_FINISH], 1),
 		  "it was no graph of the driver's");
@@ -250,8 +250,8 @@ Test(graph_whole, L16_D16_a_graph_that_is_released_ends_behind_its_launches)
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0), outlived = words_buffer(platform, 0);
 	sycl_event last = NULL;
-	sycl_executable_graph executable = chain(increment, buffer, 5, 0),
-			      brief = chain(increment, outlived, 2, 0);
+	sycl_executable_graph executable = graph_whole_make_chain(increment, buffer, 5, 0),
+			      brief = graph_whole_make_chain(increment, outlived, 2, 0);
 	launch_and_wait(queue, executable);
 	portable_engine_hold(true);
 	for (int i = 0; i < 4; i++)
@@ -264,7 +264,7 @@ Test(graph_whole, L16_D16_a_graph_that_is_released_ends_behind_its_launches)
 	MUST(sycl_buffer_release(outlived));
 	MUST(sycl_kernel_release(increment));
 	portable_engine_hold(false);
-	wait_for(last);
+	graph_whole_end_event(last);
 	cr_assert(words_are(buffer, 30));
 	MUST(sycl_queue_wait(queue));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0));
@@ -280,7 +280,7 @@ Test(graph_whole, contents_come_from_wherever_they_are)
 	sycl_kernel increment = portable_kernel(queue, "increment_u32"),
 		    there = portable_kernel(beside, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
-	sycl_executable_graph executable = chain(increment, buffer, 4, 0);
+	sycl_executable_graph executable = graph_whole_make_chain(increment, buffer, 4, 0);
 	for (uint32_t i = 0; i < 20; i++) {
 		sycl_host_accessor accessor = NULL;
 		void *pointer = NULL;
@@ -335,12 +335,13 @@ Test(graph_whole, releases_of_others_leave_it_as_it_is)
 {
 	sycl_kernel increment = portable_kernel(queue, "increment_u32");
 	sycl_buffer buffer = words_buffer(platform, 0);
-	sycl_executable_graph executable = chain(increment, buffer, 6, 0), other = NULL;
+	sycl_executable_graph executable = graph_whole_make_chain(increment, buffer, 6, 0),
+			      other = NULL;
 	launch_and_wait(queue, executable);
 	for (int i = 0; i < 20; i++) {
 		sycl_buffer gone = words_buffer(platform, 1);
 		sycl_kernel again = portable_kernel(queue, "increment_u32");
-		other = chain(again, gone, 2, 0);
+		other = graph_whole_make_chain(again, gone, 2, 0);
 		launch_and_wait(queue, other);
 		MUST(sycl_executable_graph_release(other));
 		MUST(sycl_buffer_release(gone));

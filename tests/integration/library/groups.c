@@ -15,7 +15,7 @@ static sycl_buffer plain_buffer(void)
 }
 
 /* The first word, read on the host. */
-static uint32_t word_of(sycl_buffer buffer)
+static uint32_t library_groups_word_of(sycl_buffer buffer)
 {
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
@@ -45,7 +45,7 @@ Test(client_groups, B16_B18_submitting_never_waits_and_waiting_does)
 	MUST(sycl_event_get_status(last, &status));
 	cr_assert(eq(int, (int)status, SYCL_COMMAND_COMPLETE));
 	MUST(sycl_queue_wait(queue));
-	cr_assert(eq(u32, word_of(buffer), 4999));
+	cr_assert(eq(u32, library_groups_word_of(buffer), 4999));
 	MUST(sycl_event_release(first));
 	MUST(sycl_event_release(last));
 	MUST(sycl_buffer_release(buffer));
@@ -95,11 +95,11 @@ Test(client_groups, a_launch_is_one_line)
 	value = 0; /* the launch has copied it */
 	MUST(sycl_event_wait_for(done, LONG_NS));
 	MUST(sycl_event_release(done));
-	cr_assert(eq(u32, word_of(buffer), 31));
+	cr_assert(eq(u32, library_groups_word_of(buffer), 31));
 	value = 32;
 	MUST(SYCL_LAUNCH_ND(queue, fill, sycl_range1(N), sycl_range1(10), NULL,
 			    SYCL_READ_WRITE(buffer), SYCL_VALUE(value)));
-	cr_assert(eq(u32, word_of(buffer), 32));
+	cr_assert(eq(u32, library_groups_word_of(buffer), 32));
 	cr_assert(eq(int, SYCL_LAUNCH(queue, fill, sycl_range1(N), NULL, SYCL_WRITE(buffer)),
 		     SYCL_ERROR_KERNEL_ARGUMENT));
 	MUST(sycl_buffer_release(buffer));
@@ -227,7 +227,7 @@ Test(client_groups, E21_values_are_captured_when_they_are_set)
 	MUST(sycl_handler_submit(handler, NULL));
 	value = 43;
 	fake_gate_open(0);
-	cr_assert(eq(u32, word_of(buffer), 41));
+	cr_assert(eq(u32, library_groups_word_of(buffer), 41));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(hold));
 	MUST(sycl_kernel_release(fill));
@@ -258,7 +258,7 @@ Test(client_groups, B22_B23_E5_zero_sizes_run_nothing_and_order)
 			  "it waits for what is before it");
 		fake_gate_open(i);
 		MUST(sycl_event_wait_for(done, LONG_NS));
-		cr_assert(eq(u32, word_of(buffer), 0));
+		cr_assert(eq(u32, library_groups_word_of(buffer), 0));
 		uint64_t end = 0;
 		MUST(sycl_event_get_profiling(done, SYCL_PROFILING_END, &end));
 		MUST(sycl_event_release(done));
@@ -329,16 +329,16 @@ Test(client_groups, E13_an_offset_arrives_or_is_refused)
 	sycl_buffer buffer = plain_buffer();
 	sycl_range odd = sycl_range1(1);
 	MUST(submit_with_offset(ids, buffer, sycl_range1(4), sycl_range1(70)));
-	cr_assert(eq(u32, word_of(buffer), 70));
+	cr_assert(eq(u32, library_groups_word_of(buffer), 70));
 	MUST(submit_with_offset(ids, buffer, sycl_range3(2, 3, 5), sycl_range3(4, 2, 1)));
-	cr_assert(eq(u32, word_of(buffer), (4 * 3 + 2) * 5 + 1));
+	cr_assert(eq(u32, library_groups_word_of(buffer), (4 * 3 + 2) * 5 + 1));
 	MUST(submit_with_offset(ids, buffer, sycl_range1(4), sycl_range1(0)));
-	cr_assert(eq(u32, word_of(buffer), 0));
+	cr_assert(eq(u32, library_groups_word_of(buffer), 0));
 	/* These launches differ only in their values. However they are sent, each runs with its
 	 * own. */
 	for (uint32_t i = 0; i < 12; i++) {
 		MUST(submit_with_offset(ids, buffer, sycl_range1(4), sycl_range1(10 + i / 3)));
-		cr_assert(eq(u32, word_of(buffer), 10 + i / 3));
+		cr_assert(eq(u32, library_groups_word_of(buffer), 10 + i / 3));
 	}
 	MUST(submit_with_offset(ids, buffer, sycl_range2(4, 0), sycl_range2(UINT64_MAX, 1)));
 	MUST(sycl_queue_wait(queue));
@@ -381,7 +381,7 @@ Test(client_groups, R5_a_launch_may_be_said_to_be_splittable_or_to_begin_early)
 			MUST(sycl_handler_set_offset(handler, sycl_range1(i)));
 			MUST(sycl_handler_parallel_for(handler, ids, sycl_range1(i == 5 ? 0 : 4)));
 			MUST(sycl_handler_submit(handler, NULL));
-			cr_assert(eq(u32, word_of(buffer), i == 5 ? 4 : i));
+			cr_assert(eq(u32, library_groups_word_of(buffer), i == 5 ? 4 : i));
 		}
 		MUST(sycl_handler_begin(queue, &handler));
 		MUST(permissions[p](handler));
@@ -410,7 +410,7 @@ Test(client_groups, B1_one_action_for_each_group)
 	MUST(sycl_handler_submit(handler, NULL));
 	cr_assert(eq(int, sycl_handler_submit(handler, NULL), SYCL_ERROR_INVALID_HANDLE),
 		  "it has ended");
-	cr_assert(eq(u32, word_of(buffer), 1));
+	cr_assert(eq(u32, library_groups_word_of(buffer), 1));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(noop));
 }
@@ -493,7 +493,7 @@ Test(client_groups, C1_B13_B14_modes_of_one_buffer_are_united)
 						       SYCL_ACCESS_WRITE_NO_INIT));
 		MUST(sycl_handler_parallel_for(handler, copy, sycl_range1(N)));
 		MUST(sycl_handler_submit(handler, NULL));
-		cr_assert(eq(u32, word_of(buffer), 5),
+		cr_assert(eq(u32, library_groups_word_of(buffer), 5),
 			  "the contents were needed, so they were there");
 	}
 	/* A requirement that no argument uses orders as well. */

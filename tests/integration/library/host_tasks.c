@@ -335,13 +335,13 @@ Test(host_tasks, K5_a_slow_one_delays_nobody_elses)
 	MUST(sycl_platform_release(slow));
 }
 
-static void count_end(void *user_data)
+static void host_tasks_count_end(void *user_data)
 {
 	atomic_fetch_add((_Atomic uint32_t *)user_data, 1);
 }
 
 struct life {
-	_Atomic uint32_t ended, calls; /* `ended` comes first: count_end increments it */
+	_Atomic uint32_t ended, calls; /* `ended` comes first: host_tasks_count_end increments it */
 	sycl_result result;
 };
 
@@ -360,7 +360,7 @@ static void run_life(sycl_queue on, struct life *life, sycl_event after, sycl_ev
 	MUST(sycl_handler_begin(on, &handler));
 	if (after)
 		MUST(sycl_handler_depends_on(handler, after));
-	MUST(sycl_handler_host_task(handler, live, life, count_end));
+	MUST(sycl_handler_host_task(handler, live, life, host_tasks_count_end));
 	MUST(sycl_handler_submit(handler, event_out));
 }
 
@@ -377,13 +377,14 @@ Test(host_tasks, K1_called_once_or_never_and_its_data_ends_once)
 	MUST(sycl_queue_wait(queue));
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	MUST(sycl_handler_host_task(handler, live, &discarded, count_end));
-	REFUSED(sycl_handler_host_task(handler, live, &good, count_end), SYCL_ERROR_INVALID);
+	MUST(sycl_handler_host_task(handler, live, &discarded, host_tasks_count_end));
+	REFUSED(sycl_handler_host_task(handler, live, &good, host_tasks_count_end),
+		SYCL_ERROR_INVALID);
 	MUST(sycl_handler_discard(handler));
 	MUST(sycl_handler_begin(queue, &handler));
 	uint32_t value = 0;
 	MUST(sycl_handler_set_value(handler, 0, sizeof(value), &value));
-	MUST(sycl_handler_host_task(handler, live, &unsent, count_end));
+	MUST(sycl_handler_host_task(handler, live, &unsent, host_tasks_count_end));
 	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);
 	MUST(sycl_event_release(failed));
 	MUST(sycl_event_release(late));
@@ -580,7 +581,7 @@ Test(host_tasks, B16_K5_as_many_as_are_allowed_and_no_more)
 	struct life over = {0};
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	MUST(sycl_handler_host_task(handler, live, &over, count_end));
+	MUST(sycl_handler_host_task(handler, live, &over, host_tasks_count_end));
 	REFUSED(sycl_handler_submit(handler, NULL), SYCL_ERROR_QUOTA);
 	cr_assert(eq(u32, over.ended, 1));
 	MUST(sycl_queue_wait(queue));

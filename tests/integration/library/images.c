@@ -9,7 +9,7 @@ TestSuite(images, .timeout = 120, .init = portable_begin, .fini = portable_end);
 
 enum { ROWS = 6, COLUMNS = 10, IMAGE_BYTES = ROWS * COLUMNS * 4 };
 
-static sycl_image make_image(void *host, sycl_host_memory kind)
+static sycl_image library_images_make_image(void *host, sycl_host_memory kind)
 {
 	sycl_image image = NULL;
 	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R8G8B8A8_UINT,
@@ -17,8 +17,8 @@ static sycl_image make_image(void *host, sycl_host_memory kind)
 	return image;
 }
 
-static void fill_image(sycl_queue on, sycl_image image, uint32_t value, sycl_access_mode mode,
-		       sycl_event *event_out)
+static void library_images_fill_image(sycl_queue on, sycl_image image, uint32_t value,
+				      sycl_access_mode mode, sycl_event *event_out)
 {
 	sycl_kernel kernel = portable_kernel(on, "fill_image");
 	sycl_handler handler = NULL;
@@ -156,7 +156,7 @@ Test(images, C20_an_image_tells_what_it_is)
 
 Test(images, M12_an_image_is_no_buffer_and_a_buffer_no_image)
 {
-	sycl_image image = make_image(NULL, SYCL_HOST_NONE);
+	sycl_image image = library_images_make_image(NULL, SYCL_HOST_NONE);
 	sycl_buffer buffer = words_buffer(platform, 0);
 	sycl_handler handler = NULL;
 	sycl_host_accessor accessor = NULL;
@@ -182,29 +182,29 @@ Test(images, D9_D11_D14_pixels_are_written_back_as_of_a_buffer)
 	sycl_event event = NULL;
 	memset(host, 3, sizeof(host));
 	memset(other, 9, sizeof(other));
-	sycl_image image = make_image(host, SYCL_HOST_BORROWED);
+	sycl_image image = library_images_make_image(host, SYCL_HOST_BORROWED);
 	cr_assert(image_is(image, 3));
-	fill_image(queue, image, 4, SYCL_ACCESS_WRITE_NO_INIT, &event);
+	library_images_fill_image(queue, image, 4, SYCL_ACCESS_WRITE_NO_INIT, &event);
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));
 	cr_assert(bytes_are(host, 3));
 	MUST(sycl_image_release(image));
 	cr_assert(bytes_are(host, 4));
 
-	image = make_image(host, SYCL_HOST_BORROWED);
-	fill_image(queue, image, 5, SYCL_ACCESS_WRITE_NO_INIT, NULL);
+	image = library_images_make_image(host, SYCL_HOST_BORROWED);
+	library_images_fill_image(queue, image, 5, SYCL_ACCESS_WRITE_NO_INIT, NULL);
 	MUST(sycl_image_set_final_data(image, other));
 	MUST(sycl_image_release_for(image, LONG_NS));
 	cr_assert(bytes_are(host, 4));
 	cr_assert(bytes_are(other, 5));
 
-	image = make_image(host, SYCL_HOST_BORROWED);
-	fill_image(queue, image, 6, SYCL_ACCESS_WRITE_NO_INIT, NULL);
+	image = library_images_make_image(host, SYCL_HOST_BORROWED);
+	library_images_fill_image(queue, image, 6, SYCL_ACCESS_WRITE_NO_INIT, NULL);
 	REFUSED(sycl_image_set_write_back(image, 2), SYCL_ERROR_INVALID);
 	MUST(sycl_image_set_write_back(image, 0));
 	MUST(sycl_image_release(image));
-	image = make_image(host, SYCL_HOST_CONST);
-	fill_image(queue, image, 7, SYCL_ACCESS_WRITE_NO_INIT, NULL);
+	image = library_images_make_image(host, SYCL_HOST_CONST);
+	library_images_fill_image(queue, image, 7, SYCL_ACCESS_WRITE_NO_INIT, NULL);
 	MUST(sycl_image_release(image));
 	MUST(sycl_queue_wait(queue));
 	cr_assert(bytes_are(host, 4));
@@ -212,11 +212,12 @@ Test(images, D9_D11_D14_pixels_are_written_back_as_of_a_buffer)
 
 Test(images, B12_C20_groups_on_an_image_keep_their_order)
 {
-	sycl_image a = make_image(NULL, SYCL_HOST_NONE), b = make_image(NULL, SYCL_HOST_NONE);
+	sycl_image a = library_images_make_image(NULL, SYCL_HOST_NONE),
+		   b = library_images_make_image(NULL, SYCL_HOST_NONE);
 	for (uint32_t i = 1; i <= 40; i++) {
-		fill_image(queue, a, i, SYCL_ACCESS_WRITE_NO_INIT, NULL);
+		library_images_fill_image(queue, a, i, SYCL_ACCESS_WRITE_NO_INIT, NULL);
 		copy_by_kernel(queue, b, a);
-		fill_image(queue, a, i + 100, SYCL_ACCESS_WRITE, NULL);
+		library_images_fill_image(queue, a, i + 100, SYCL_ACCESS_WRITE, NULL);
 	}
 	cr_assert(image_is(b, 40));
 	cr_assert(image_is(a, 140));
@@ -228,11 +229,11 @@ Test(images, B12_C20_groups_on_an_image_keep_their_order)
  * wrote. */
 Test(images, D3_C20_images_are_copied_and_seen_by_the_host)
 {
-	sycl_image a = make_image(NULL, SYCL_HOST_NONE), b = make_image(NULL, SYCL_HOST_NONE),
-		   other = NULL, shape = NULL;
+	sycl_image a = library_images_make_image(NULL, SYCL_HOST_NONE),
+		   b = library_images_make_image(NULL, SYCL_HOST_NONE), other = NULL, shape = NULL;
 	sycl_host_image accessor = NULL;
 	void *pixels = NULL;
-	fill_image(queue, a, 11, SYCL_ACCESS_WRITE_NO_INIT, NULL);
+	library_images_fill_image(queue, a, 11, SYCL_ACCESS_WRITE_NO_INIT, NULL);
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_copy_image(handler, a, b));
@@ -266,12 +267,14 @@ Test(images, B25_A27_an_image_follows_from_device_to_device)
 {
 	enum { DEVICES = 3 };
 	sycl_queue queues[DEVICES];
-	sycl_image a = make_image(NULL, SYCL_HOST_NONE), b = make_image(NULL, SYCL_HOST_NONE);
+	sycl_image a = library_images_make_image(NULL, SYCL_HOST_NONE),
+		   b = library_images_make_image(NULL, SYCL_HOST_NONE);
 	for (uint32_t i = 0; i < DEVICES; i++)
 		queues[i] = portable_queue(platform, i, 0);
 	for (uint32_t round = 0; round < 4; round++) {
 		for (uint32_t i = 0; i < DEVICES; i++) {
-			fill_image(queues[i], a, 10 * round + i, SYCL_ACCESS_WRITE_NO_INIT, NULL);
+			library_images_fill_image(queues[i], a, 10 * round + i,
+						  SYCL_ACCESS_WRITE_NO_INIT, NULL);
 			copy_by_kernel(queues[(i + 1) % DEVICES], b, a);
 			copy_by_kernel(queues[(i + 2) % DEVICES], a, b);
 		}
@@ -300,7 +303,7 @@ static void submit_one(sycl_kernel kernel, sycl_image image, sycl_access_mode mo
 
 Test(images, E14_E22_arguments_of_another_kind_are_refused)
 {
-	sycl_image image = make_image(NULL, SYCL_HOST_NONE), integers = NULL;
+	sycl_image image = library_images_make_image(NULL, SYCL_HOST_NONE), integers = NULL;
 	sycl_buffer buffer = words_buffer(platform, 0);
 	sycl_kernel takes_image = portable_kernel(queue, "fill_image"),
 		    takes_buffer = portable_kernel(queue, "fill_u32");
@@ -371,7 +374,7 @@ Test(images, larger_than_the_device_allows_is_refused_at_the_call)
 	MUST(sycl_image_release(image));
 }
 
-static sycl_host_image host_of(sycl_image image, sycl_access_mode mode)
+static sycl_host_image library_images_host_of(sycl_image image, sycl_access_mode mode)
 {
 	sycl_host_image accessor = NULL;
 	MUST(sycl_host_image_create_for(image, mode, LONG_NS, &accessor));
@@ -391,7 +394,7 @@ Test(images, C20_the_host_reads_and_writes_pixels_as_a_kernel_does)
 	void *bytes = NULL;
 	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM, sycl_range2(2, 3), NULL,
 			       SYCL_HOST_NONE, &image));
-	sycl_host_image accessor = host_of(image, SYCL_ACCESS_READ_WRITE);
+	sycl_host_image accessor = library_images_host_of(image, SYCL_ACCESS_READ_WRITE);
 	MUST(sycl_host_image_write_float(accessor, place, written));
 	MUST(sycl_host_image_get_pointer(accessor, &bytes));
 	const uint8_t stored[4] = {0, 255, 128, 64}; /* b, g, r, a */
@@ -406,10 +409,10 @@ Test(images, C20_the_host_reads_and_writes_pixels_as_a_kernel_does)
 	REFUSED(sycl_host_image_read_int(accessor, place, none), SYCL_ERROR_INVALID);
 	REFUSED(sycl_host_image_write_int(accessor, place, ints), SYCL_ERROR_INVALID);
 	MUST(sycl_host_image_release(accessor));
-	accessor = host_of(image, SYCL_ACCESS_READ);
+	accessor = library_images_host_of(image, SYCL_ACCESS_READ);
 	REFUSED(sycl_host_image_write_float(accessor, place, written), SYCL_ERROR_ACCESSOR);
 	MUST(sycl_host_image_release(accessor));
-	accessor = host_of(image, SYCL_ACCESS_WRITE);
+	accessor = library_images_host_of(image, SYCL_ACCESS_WRITE);
 	REFUSED(sycl_host_image_read_float(accessor, place, read), SYCL_ERROR_ACCESSOR);
 	uint32_t references = 0;
 	MUST(sycl_host_image_retain(accessor));
@@ -471,7 +474,7 @@ static sycl_host_image whole_image(const struct whole_case *of, sycl_image *imag
 {
 	MUST(sycl_image_create(platform, of->format, sycl_range2(WHOLE_ROWS, WHOLE_COLUMNS), NULL,
 			       SYCL_HOST_NONE, image_out));
-	return host_of(*image_out, SYCL_ACCESS_READ_WRITE);
+	return library_images_host_of(*image_out, SYCL_ACCESS_READ_WRITE);
 }
 
 static const uint64_t whole_place[] = {1, 2}, whole_outside[] = {2, 0};
@@ -604,7 +607,7 @@ Test(images, G5_G6_S2_the_host_samples_as_a_kernel_does)
 	sycl_image image = NULL;
 	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT, sycl_range1(3),
 			       (void *)(uintptr_t)pixels, SYCL_HOST_CONST, &image));
-	sycl_host_image accessor = host_of(image, SYCL_ACCESS_READ);
+	sycl_host_image accessor = library_images_host_of(image, SYCL_ACCESS_READ);
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		const sycl_sampler sampler = sycl_sampler_create(
 			table[i].addressing, table[i].normalization, table[i].filtering);
@@ -663,7 +666,8 @@ Test(images, G5_G6_S2_the_mapping_of_samplers_is_that_of_the_specification)
  * well. */
 Test(images, B15_E21_a_frozen_group_has_its_images_and_samplers)
 {
-	sycl_image a = make_image(NULL, SYCL_HOST_NONE), b = make_image(NULL, SYCL_HOST_NONE);
+	sycl_image a = library_images_make_image(NULL, SYCL_HOST_NONE),
+		   b = library_images_make_image(NULL, SYCL_HOST_NONE);
 	sycl_queue other = portable_beside(queue, 0);
 	sycl_kernel kernel = portable_kernel(queue, "copy_image");
 	sycl_handler handler = NULL;
@@ -674,7 +678,7 @@ Test(images, B15_E21_a_frozen_group_has_its_images_and_samplers)
 	MUST(sycl_handler_single_task(handler, kernel));
 	MUST(sycl_handler_freeze(handler, &group));
 	for (uint32_t i = 0; i < 3; i++) {
-		fill_image(queue, a, i + 20, SYCL_ACCESS_WRITE_NO_INIT, NULL);
+		library_images_fill_image(queue, a, i + 20, SYCL_ACCESS_WRITE_NO_INIT, NULL);
 		MUST(sycl_queue_submit_group(i % 2 ? other : queue, group, NULL));
 		cr_assert(image_is(b, (int)i + 20));
 	}

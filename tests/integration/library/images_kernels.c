@@ -7,7 +7,7 @@
 
 TestSuite(image_programs, .timeout = 120, .init = portable_begin, .fini = portable_end);
 
-static sycl_kernel kernel_of(const char *source, const char *name)
+static sycl_kernel images_kernels_kernel_of(const char *source, const char *name)
 {
 	sycl_kernel kernel = NULL;
 	MUST(sycl_kernel_from_source(queue, source, name, &kernel));
@@ -20,7 +20,7 @@ static uint32_t noise(uint32_t *seed)
 	return *seed >> 24;
 }
 
-static sycl_host_image host_of(sycl_image image, sycl_access_mode mode)
+static sycl_host_image images_kernels_host_of(sycl_image image, sycl_access_mode mode)
 {
 	sycl_host_image accessor = NULL;
 	MUST(sycl_host_image_create(image, mode, &accessor));
@@ -54,14 +54,14 @@ Test(image_programs, C20_E14_G5_a_picture_is_resized_by_a_sampler)
 	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM,
 			       sycl_range2(SMALL_ROWS, SMALL_COLUMNS), small, SYCL_HOST_BORROWED,
 			       &to));
-	sycl_kernel kernel = kernel_of(source, "resize");
+	sycl_kernel kernel = images_kernels_kernel_of(source, "resize");
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_sampled_image(handler, 0, from, &sampler));
 	MUST(sycl_handler_set_image(handler, 1, to, SYCL_ACCESS_WRITE_NO_INIT));
 	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range2(SMALL_ROWS, SMALL_COLUMNS)));
 	MUST(sycl_handler_submit(handler, NULL));
-	sycl_host_image expected = host_of(from, SYCL_ACCESS_READ),
-			got = host_of(to, SYCL_ACCESS_READ);
+	sycl_host_image expected = images_kernels_host_of(from, SYCL_ACCESS_READ),
+			got = images_kernels_host_of(to, SYCL_ACCESS_READ);
 	for (uint64_t i = 0; i < SMALL_ROWS; i++)
 		for (uint64_t j = 0; j < SMALL_COLUMNS; j++) {
 			const float at[] = {((float)i + 0.5f) / SMALL_ROWS,
@@ -114,7 +114,8 @@ Test(image_programs, C20_E3_a_volume_keeps_its_orientation)
 			       NULL, SYCL_HOST_NONE, &a));
 	MUST(sycl_image_create(platform, SYCL_IMAGE_FORMAT_R32B32G32A32_SINT, sycl_range3(C, A, B),
 			       NULL, SYCL_HOST_NONE, &b));
-	sycl_kernel mark = kernel_of(source, "mark"), turn = kernel_of(source, "turn");
+	sycl_kernel mark = images_kernels_kernel_of(source, "mark"),
+		    turn = images_kernels_kernel_of(source, "turn");
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_image(handler, 0, a, SYCL_ACCESS_WRITE_NO_INIT));
 	MUST(sycl_handler_parallel_for(handler, mark, sycl_range3(A, B, C)));
@@ -124,7 +125,7 @@ Test(image_programs, C20_E3_a_volume_keeps_its_orientation)
 	MUST(sycl_handler_set_image(handler, 1, b, SYCL_ACCESS_WRITE_NO_INIT));
 	MUST(sycl_handler_parallel_for(handler, turn, sycl_range3(A, B, C)));
 	MUST(sycl_handler_submit(handler, NULL));
-	sycl_host_image accessor = host_of(b, SYCL_ACCESS_READ);
+	sycl_host_image accessor = images_kernels_host_of(b, SYCL_ACCESS_READ);
 	void *bytes = NULL;
 	MUST(sycl_host_image_get_pointer(accessor, &bytes));
 	for (int k = 0; k < C; k++)
@@ -167,7 +168,7 @@ Test(image_programs, G5_G6_S2_samplers_reach_the_device)
 			       pixels, SYCL_HOST_CONST, &image));
 	MUST(sycl_buffer_create(platform, at, sizeof(at), SYCL_HOST_CONST, &places));
 	MUST(sycl_buffer_create(platform, NULL, sizeof(got), SYCL_HOST_NONE, &results));
-	sycl_kernel kernel = kernel_of(source, "sample");
+	sycl_kernel kernel = images_kernels_kernel_of(source, "sample");
 	for (int mode = 0; mode < 5 * 4; mode++) {
 		sycl_handler handler = NULL;
 		sycl_host_accessor accessor = NULL;
@@ -186,7 +187,7 @@ Test(image_programs, G5_G6_S2_samplers_reach_the_device)
 		MUST(sycl_host_accessor_get_pointer(accessor, &pointer));
 		memcpy(got, pointer, sizeof(got));
 		MUST(sycl_host_accessor_release(accessor));
-		sycl_host_image expected = host_of(image, SYCL_ACCESS_READ);
+		sycl_host_image expected = images_kernels_host_of(image, SYCL_ACCESS_READ);
 		for (int i = 0; i < POINTS; i++) {
 			float value[4];
 			MUST(sycl_host_image_sample_float(expected, &sampler, &at[i], value));
@@ -231,7 +232,8 @@ Test(image_programs, R8_layers_are_written_sampled_and_read)
 	options.layered = 1;
 	MUST(sycl_image_create_with(platform, &options, &image));
 	MUST(sycl_buffer_create(platform, got, sizeof(got), SYCL_HOST_BORROWED, &buffer));
-	sycl_kernel mark = kernel_of(source, "mark"), pick = kernel_of(source, "pick");
+	sycl_kernel mark = images_kernels_kernel_of(source, "mark"),
+		    pick = images_kernels_kernel_of(source, "pick");
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_image(handler, 0, image, SYCL_ACCESS_WRITE_NO_INIT));
 	MUST(sycl_handler_parallel_for(handler, mark, sycl_range1(ITEMS)));
@@ -241,7 +243,7 @@ Test(image_programs, R8_layers_are_written_sampled_and_read)
 	MUST(sycl_handler_set_accessor(handler, 1, buffer, SYCL_ACCESS_WRITE_NO_INIT));
 	MUST(sycl_handler_parallel_for(handler, pick, sycl_range1(LAYERS)));
 	MUST(sycl_handler_submit(handler, NULL));
-	sycl_host_image accessor = host_of(image, SYCL_ACCESS_READ);
+	sycl_host_image accessor = images_kernels_host_of(image, SYCL_ACCESS_READ);
 	for (uint64_t i = 0; i < ITEMS; i++) {
 		const uint64_t index[] = {i / 4, i / 2 % 2, i % 2};
 		float value[4];

@@ -15,7 +15,7 @@ static sycl_context queue_context(void)
 	return context;
 }
 
-static uint64_t device_number(sycl_device_info info)
+static uint64_t kernels_real_device_number(sycl_device_info info)
 {
 	sycl_device device = NULL;
 	uint64_t number = 0;
@@ -200,9 +200,9 @@ Test(kernels, J19_options_specialise_a_source)
 	cr_assert(eq(i32, got[1], 6));
 }
 
-static bool has_aspect(sycl_aspect aspect)
+static bool kernels_real_has_aspect(sycl_aspect aspect)
 {
-	return device_number(SYCL_DEVICE_INFO_ASPECTS) >> aspect & 1;
+	return kernels_real_device_number(SYCL_DEVICE_INFO_ASPECTS) >> aspect & 1;
 }
 
 /* A feature that the device lacks is no mistake of the source. */
@@ -213,10 +213,10 @@ Test(kernels, E19_a_source_that_needs_what_the_device_lacks)
 		"SYCL_KERNEL void k(SYCL_GLOBAL(float) o) { half h = 2; o[0] = h * h; }\n";
 	static const char group_source[] =
 		"SYCL_KERNEL void k(SYCL_GLOBAL(float) o) { o[0] = sycl_sub_group_reduce_add(1.0f); }\n";
-	bool groups = device_number(SYCL_DEVICE_INFO_MAX_NUM_SUB_GROUPS) > 0;
+	bool groups = kernels_real_device_number(SYCL_DEVICE_INFO_MAX_NUM_SUB_GROUPS) > 0;
 	sycl_kernel kernel = NULL;
 
-	if (has_aspect(SYCL_ASPECT_FP16)) {
+	if (kernels_real_has_aspect(SYCL_ASPECT_FP16)) {
 		MUST(sycl_kernel_from_source(queue, half_source, "k", &kernel));
 		MUST(sycl_kernel_release(kernel));
 		kernel = NULL;
@@ -251,7 +251,7 @@ Test(kernels, E25_sub_groups_are_as_the_query_says)
 	sycl_kernel kernel = NULL;
 	uint32_t largest = 0;
 
-	if (device_number(SYCL_DEVICE_INFO_MAX_NUM_SUB_GROUPS) == 0) {
+	if (kernels_real_device_number(SYCL_DEVICE_INFO_MAX_NUM_SUB_GROUPS) == 0) {
 		uint32_t size = 0, count = 0;
 		MUST(sycl_kernel_from_source(queue, portable_engine_source(), "fill_u32", &kernel));
 		REFUSED(sycl_kernel_get_sub_groups(kernel, sycl_range1(8), &size, &count),
@@ -376,7 +376,7 @@ static sycl_result run_value(const char *source, const char *name, uint64_t byte
  * device: its launch record, aligned. */
 Test(kernels, E14_E21_values_of_all_sizes_up_to_the_limit)
 {
-	uint64_t limit = device_number(SYCL_DEVICE_INFO_MAX_PARAMETER_BYTES);
+	uint64_t limit = kernels_real_device_number(SYCL_DEVICE_INFO_MAX_PARAMETER_BYTES);
 	uint64_t room = limit - sizeof(void *) - (limit > 4096 ? 84 : 0);
 	const uint64_t sizes[] = {1, 2, 3, 17, 255, 1000, room}, too_large = limit + 1;
 	enum { SIZES = sizeof(sizes) / sizeof(*sizes) };

@@ -43,13 +43,13 @@ static void start_killed(void)
 	device = fake_device(platform, 0);
 }
 
-static void stop(void)
+static void killed_stop(void)
 {
 	MUST(sycl_device_release(device));
 	without_service();
 }
 
-TestSuite(client_killed, .timeout = 120, .init = start_killed, .fini = stop);
+TestSuite(client_killed, .timeout = 120, .init = start_killed, .fini = killed_stop);
 
 /* Makes a process. For the engine its end is the end of the session's client. */
 static pid_t make_process(void)
@@ -145,7 +145,7 @@ static void hold_buffer(const struct victim *victim, sycl_buffer buffer)
 }
 
 /* Other sessions work without delay. */
-static void expect_others_work(void)
+static void killed_expect_others_work(void)
 {
 	sycl_buffer buffer = NULL;
 	sycl_kernel kernel = fake_kernel(queue, "fill_u32");
@@ -185,7 +185,7 @@ static void kill_with_a_thousand(uint32_t properties)
 	client_service_kill(&service, victim.session);
 	client_service_kill(&service, victim.session); /* a second order changes nothing */
 	expect_killed(&victim);
-	expect_others_work();
+	killed_expect_others_work();
 	fake_gate_open(GATE);
 	cr_expect(le(u64, expect_gone(), SENT_MOST));
 	cr_expect(le(u64, launches() - before, SENT_MOST));
@@ -217,7 +217,7 @@ static sycl_buffer share(const struct victim *victim, sycl_buffer *theirs)
 	return mine;
 }
 
-static sycl_result read_words(sycl_buffer buffer, uint32_t *first_out)
+static sycl_result killed_read_words(sycl_buffer buffer, uint32_t *first_out)
 {
 	sycl_host_accessor accessor = NULL;
 	void *words = NULL;
@@ -243,7 +243,7 @@ Test(client_killed, N4_M9_who_shares_a_buffer_with_it_is_told_until_it_is_writte
 	settle(&victim);
 	client_service_kill(&service, victim.session);
 	fake_gate_open(GATE);
-	cr_expect(eq(int, read_words(mine, &value), SYCL_ERROR_DEPENDENCY_FAILED));
+	cr_expect(eq(int, killed_read_words(mine, &value), SYCL_ERROR_DEPENDENCY_FAILED));
 	cr_expect(strstr(sycl_get_last_error_text(), "ended by the operator: a test") != NULL, "%s",
 		  sycl_get_last_error_text());
 	sycl_handler handler = NULL;
@@ -251,7 +251,7 @@ Test(client_killed, N4_M9_who_shares_a_buffer_with_it_is_told_until_it_is_writte
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_fill(handler, mine, 0, BYTES, &nine, sizeof(nine)));
 	MUST(sycl_handler_submit(handler, NULL));
-	MUST(read_words(mine, &value));
+	MUST(killed_read_words(mine, &value));
 	cr_expect(eq(u32, value, 9));
 	(void)expect_gone();
 	(void)sycl_buffer_release(theirs);
@@ -306,7 +306,7 @@ Test(client_killed, N4_while_groups_are_submitted)
 		struct submitter submitter = {.victim = &victim};
 		kill_while(&submitter, 1 + round * 37);
 		victim_close(&victim);
-		expect_others_work();
+		killed_expect_others_work();
 	}
 }
 
@@ -317,7 +317,7 @@ static sycl_result count_calls(sycl_host_task task, void *user_data)
 	return SYCL_SUCCESS;
 }
 
-static void add_node(sycl_graph graph, sycl_handler handler)
+static void killed_add_node(sycl_graph graph, sycl_handler handler)
 {
 	MUST(sycl_graph_add(graph, handler, 0, NULL, NULL));
 }
@@ -343,7 +343,7 @@ static sycl_executable_graph graph_of(const struct victim *victim, _Atomic uint3
 						       SYCL_ACCESS_READ_WRITE));
 			MUST(sycl_handler_parallel_for(handler, victim->increment, sycl_range1(N)));
 		}
-		add_node(graph, handler);
+		killed_add_node(graph, handler);
 	}
 	MUST(sycl_graph_finalize(graph, NULL, &executable));
 	MUST(sycl_graph_release(graph));
@@ -361,7 +361,7 @@ Test(client_killed, N4_while_a_graph_with_a_host_task_is_replayed)
 		kill_while(&submitter, 1 + round);
 		(void)sycl_executable_graph_release(submitter.graph);
 		victim_close(&victim);
-		expect_others_work();
+		killed_expect_others_work();
 	}
 }
 
@@ -401,9 +401,9 @@ Test(client_killed, N4_F10_what_others_may_see_runs_though_its_process_has_ended
 	settle(&victim);
 	end_process(&victim);
 	cr_expect(eq(int, sycl_queue_wait_for(victim.queue, LONG_NS), SYCL_ERROR_CONNECTION_LOST));
-	expect_others_work();
+	killed_expect_others_work();
 	fake_gate_open(GATE);
-	MUST(read_words(mine, &value));
+	MUST(killed_read_words(mine, &value));
 	cr_expect(eq(u32, value, 50));
 	cr_expect(le(u64, expect_gone(), 52 + SENT_MOST));
 	(void)sycl_buffer_release(theirs);
@@ -420,7 +420,7 @@ Test(client_killed, N4_D16_all_that_was_submitted_runs_of_who_has_closed_and_liv
 	increment_many(&victim, victim.own, MANY);
 	settle(&victim);
 	victim_close(&victim);
-	expect_others_work();
+	killed_expect_others_work();
 	fake_gate_open(GATE);
 	cr_expect(eq(u64, expect_gone(), 1 + MANY));
 	end_process(&victim);
@@ -436,14 +436,14 @@ Test(client_killed, N4_nobody_is_left_who_wants_what_was_submitted_before_it_clo
 	increment_many(&victim, victim.own, MANY);
 	settle(&victim);
 	victim_close(&victim);
-	expect_others_work();
+	killed_expect_others_work();
 	before = launches();
 	end_process(&victim);
-	expect_others_work();
+	killed_expect_others_work();
 	/* The engine's loop polls its descriptors in each of its turns. This takes several
 	 * turns. */
 	for (uint32_t i = 0; i < 10; i++)
-		expect_others_work();
+		killed_expect_others_work();
 	fake_gate_open(GATE);
 	cr_expect(le(u64, expect_gone(), SENT_MOST));
 	cr_expect(le(u64, launches() - before, SENT_MOST + 11));
@@ -457,7 +457,7 @@ Test(client_killed, N4_a_session_that_is_closing_can_be_killed)
 	increment_many(&victim, victim.own, MANY);
 	settle(&victim);
 	victim_close(&victim);
-	expect_others_work();
+	killed_expect_others_work();
 	client_service_kill(&service, victim.session);
 	fake_gate_open(GATE);
 	cr_expect(le(u64, expect_gone(), SENT_MOST));

@@ -110,8 +110,8 @@ Test(moves, B24_each_reading_device_gets_one_copy_and_nothing_comes_back)
 	close_queues(on);
 }
 
-static void fill_words(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t first,
-		       uint32_t count, uint32_t value)
+static void moves_fill_words(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t first,
+			     uint32_t count, uint32_t value)
 {
 	sycl_handler handler = NULL;
 	sycl_event event = NULL;
@@ -148,7 +148,7 @@ Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 	for (uint32_t i = 0; i < DEVICES; i++)
 		fill[i] = portable_kernel(on[i], "fill_u32");
 	(void)moved();
-	fill_words(on[0], fill[0], buffer, 0, WORDS, 7);
+	moves_fill_words(on[0], fill[0], buffer, 0, WORDS, 7);
 	struct moved since = moved();
 	cr_assert(eq(u64, since.to_device, 0));
 	cr_assert(eq(u64, since.to_host, 0));
@@ -157,7 +157,7 @@ Test(moves, C6_C7_without_its_contents_nothing_moves_in_and_the_rest_stays)
 	cr_assert(eq(u64, since.to_host, unit(WORDS_BYTES)));
 	/* The other device writes only the second half. The first half is still valid on the first
 	 * device and on the host. */
-	fill_words(on[1], fill[1], buffer, HALF, HALF, 8);
+	moves_fill_words(on[1], fill[1], buffer, HALF, HALF, 8);
 	since = moved();
 	cr_assert(eq(u64, since.to_device, 0));
 	cr_assert(eq(u64, since.to_host, 0));

@@ -57,7 +57,7 @@ Test(client_basic, I18_another_process_gives_and_takes_no_native_handles, .init 
 	MUST(sycl_device_release(device));
 }
 
-static sycl_result nothing(sycl_host_task task, void *user_data)
+static sycl_result natives_do_nothing(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	(void)user_data;
@@ -69,7 +69,7 @@ Test(client_basic, I18_no_host_task_with_native_handles, .init = with_service,
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	REFUSED(sycl_handler_host_task_native(handler, nothing, NULL, NULL));
+	REFUSED(sycl_handler_host_task_native(handler, natives_do_nothing, NULL, NULL));
 	MUST(sycl_handler_discard(handler));
 }
 

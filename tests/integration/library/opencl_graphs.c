@@ -15,7 +15,7 @@ struct work {
 	uint64_t queue, graph;
 };
 
-static void ended(void *user_data)
+static void opencl_graphs_count_end(void *user_data)
 {
 	struct work *work = user_data;
 	atomic_fetch_add(&work->ends, 1);
@@ -23,7 +23,7 @@ static void ended(void *user_data)
 
 /* Copies the first accessor's buffer to the second one's. The call has the form of the extension's
  * versions up to 0.9.4. */
-static sycl_result run_native_copy(sycl_interop_handle interop, void *user_data)
+static sycl_result opencl_graphs_run_native_copy(sycl_interop_handle interop, void *user_data)
 {
 	struct work *work = user_data;
 	clCommandCopyBufferKHR_fn copy;
@@ -44,7 +44,7 @@ static sycl_result run_native_copy(sycl_interop_handle interop, void *user_data)
 		    (cl_mem)(uintptr_t)to, from_offset, to_offset, BYTES, 0, NULL, NULL, NULL);
 }
 
-static sycl_kernel increment_on(sycl_queue queue)
+static sycl_kernel opencl_graphs_increment_on(sycl_queue queue)
 {
 	static const char source[] =
 		"SYCL_KERNEL void increment(SYCL_GLOBAL(uint) x) { x[sycl_global_id(0)] += 1; }";
@@ -56,8 +56,8 @@ static sycl_kernel increment_on(sycl_queue queue)
 	return kernel;
 }
 
-static void add_increment(sycl_graph graph, sycl_queue queue, sycl_kernel kernel,
-			  sycl_buffer buffer)
+static void opencl_graphs_add_increment(sycl_graph graph, sycl_queue queue, sycl_kernel kernel,
+					sycl_buffer buffer)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -73,11 +73,12 @@ static void add_native(sycl_graph graph, sycl_queue queue, struct work *work, sy
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, from, SYCL_ACCESS_READ));
 	MUST(sycl_handler_set_accessor(handler, 1, to, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_native_command(handler, run_native_copy, work, ended));
+	MUST(sycl_handler_native_command(handler, opencl_graphs_run_native_copy, work,
+					 opencl_graphs_count_end));
 	MUST(sycl_graph_add(graph, handler, 0, NULL, NULL));
 }
 
-static sycl_buffer zeros(sycl_queue queue)
+static sycl_buffer opencl_graphs_zeros(sycl_queue queue)
 {
 	const uint32_t zero = 0;
 	sycl_buffer buffer = NULL;
@@ -86,7 +87,7 @@ static sycl_buffer zeros(sycl_queue queue)
 	return buffer;
 }
 
-static void expect_buffer(sycl_buffer buffer, uint32_t value)
+static void opencl_graphs_expect_buffer(sycl_buffer buffer, uint32_t value)
 {
 	sycl_host_accessor accessor = NULL;
 	void *words = NULL;
@@ -130,17 +131,17 @@ struct scene {
 	sycl_graph graph;
 };
 
-static void begin_scene(struct scene *scene)
+static void opencl_graphs_begin_scene(struct scene *scene)
 {
 	MUST(sycl_context_create(1, &device, &scene->context));
 	scene->queue = queue_in(scene->context);
-	scene->increment = increment_on(scene->queue);
-	scene->from = zeros(scene->queue);
-	scene->to = zeros(scene->queue);
+	scene->increment = opencl_graphs_increment_on(scene->queue);
+	scene->from = opencl_graphs_zeros(scene->queue);
+	scene->to = opencl_graphs_zeros(scene->queue);
 	MUST(sycl_graph_create(scene->context, device, NULL, &scene->graph));
 }
 
-static void end_scene(struct scene *scene)
+static void opencl_graphs_end_scene(struct scene *scene)
 {
 	MUST(sycl_queue_wait(scene->queue));
 	MUST(sycl_buffer_release(scene->from));
@@ -157,10 +158,10 @@ Test(opencl_graphs, K13_K15_K16_K18_a_command_of_the_application_keeps_the_graph
 	sycl_executable_graph executable = NULL;
 	if (!has_graphs())
 		cr_skip_test("no command buffers");
-	begin_scene(&scene);
-	add_increment(scene.graph, scene.queue, scene.increment, scene.from);
+	opencl_graphs_begin_scene(&scene);
+	opencl_graphs_add_increment(scene.graph, scene.queue, scene.increment, scene.from);
 	add_native(scene.graph, scene.queue, &work, scene.from, scene.to);
-	add_increment(scene.graph, scene.queue, scene.increment, scene.to);
+	opencl_graphs_add_increment(scene.graph, scene.queue, scene.increment, scene.to);
 	cr_assert(eq(u32, atomic_load(&work.calls), 0));
 	MUST(sycl_graph_finalize(scene.graph, NULL, &executable));
 	cr_assert(eq(u32, atomic_load(&work.calls), 1));
@@ -169,12 +170,12 @@ Test(opencl_graphs, K13_K15_K16_K18_a_command_of_the_application_keeps_the_graph
 	MUST(sycl_graph_release(scene.graph));
 	for (uint32_t round = 1; round <= 10; round++) {
 		MUST(sycl_queue_graph(scene.queue, executable, 0, NULL, NULL));
-		expect_buffer(scene.from, round);
-		expect_buffer(scene.to, round + 1);
+		opencl_graphs_expect_buffer(scene.from, round);
+		opencl_graphs_expect_buffer(scene.to, round + 1);
 	}
 	cr_assert(eq(u32, atomic_load(&work.calls), 1));
 	MUST(sycl_executable_graph_release(executable));
-	end_scene(&scene);
+	opencl_graphs_end_scene(&scene);
 }
 
 Test(opencl_graphs, K15_L17_a_function_that_fails_leaves_nothing)
@@ -184,7 +185,7 @@ Test(opencl_graphs, K15_L17_a_function_that_fails_leaves_nothing)
 	sycl_executable_graph executable = NULL;
 	if (!has_graphs())
 		cr_skip_test("no command buffers");
-	begin_scene(&scene);
+	opencl_graphs_begin_scene(&scene);
 	add_native(scene.graph, scene.queue, &work, scene.from, scene.to);
 	cr_assert(ne(int, sycl_graph_finalize(scene.graph, NULL, &executable), 0));
 	cr_assert(eq(u32, atomic_load(&work.calls), 1));
@@ -194,7 +195,7 @@ Test(opencl_graphs, K15_L17_a_function_that_fails_leaves_nothing)
 	MUST(sycl_queue_graph(scene.queue, executable, 0, NULL, NULL));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_graph_release(scene.graph));
-	end_scene(&scene);
+	opencl_graphs_end_scene(&scene);
 	round_trip();
 	cr_assert(eq(u32, atomic_load(&work.ends), 1));
 }
@@ -212,8 +213,8 @@ Test(opencl_graphs, K15_L13_what_was_called_once_is_not_made_anew)
 	sycl_event event = NULL;
 	if (!has_graphs())
 		cr_skip_test("no command buffers");
-	begin_scene(&scene);
-	add_increment(scene.graph, scene.queue, scene.increment, scene.from);
+	opencl_graphs_begin_scene(&scene);
+	opencl_graphs_add_increment(scene.graph, scene.queue, scene.increment, scene.from);
 	add_native(scene.graph, scene.queue, &work, scene.from, scene.to);
 	properties.flags = SYCL_GRAPH_UPDATABLE;
 	MUST(sycl_graph_finalize(scene.graph, &properties, &executable));
@@ -226,7 +227,7 @@ Test(opencl_graphs, K15_L13_what_was_called_once_is_not_made_anew)
 	cr_assert(eq(u32, atomic_load(&work.calls), 1));
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_graph_release(scene.graph));
-	end_scene(&scene);
+	opencl_graphs_end_scene(&scene);
 }
 
 /* A temporary of the graph is ordinary memory there. */
@@ -240,21 +241,21 @@ Test(opencl_graphs, K12_K16_a_command_of_the_application_gets_a_temporary)
 	const uint32_t word = 40;
 	if (!has_graphs())
 		cr_skip_test("no command buffers");
-	begin_scene(&scene);
+	opencl_graphs_begin_scene(&scene);
 	MUST(sycl_buffer_create_temporary(platform, BYTES, &temporary));
 	MUST(sycl_handler_begin(scene.queue, &handler));
 	MUST(sycl_handler_fill(handler, temporary, 0, BYTES, &word, sizeof(word)));
 	MUST(sycl_graph_add(scene.graph, handler, 0, NULL, NULL));
-	add_increment(scene.graph, scene.queue, scene.increment, temporary);
+	opencl_graphs_add_increment(scene.graph, scene.queue, scene.increment, temporary);
 	add_native(scene.graph, scene.queue, &work, temporary, scene.to);
 	MUST(sycl_graph_finalize(scene.graph, NULL, &executable));
 	MUST(sycl_graph_release(scene.graph));
 	MUST(sycl_buffer_release(temporary));
 	for (int round = 0; round < 5; round++) {
 		MUST(sycl_queue_graph(scene.queue, executable, 0, NULL, NULL));
-		expect_buffer(scene.to, 41);
+		opencl_graphs_expect_buffer(scene.to, 41);
 	}
 	cr_assert(eq(u32, atomic_load(&work.calls), 1));
 	MUST(sycl_executable_graph_release(executable));
-	end_scene(&scene);
+	opencl_graphs_end_scene(&scene);
 }

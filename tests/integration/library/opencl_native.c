@@ -15,14 +15,14 @@ struct work {
 	uint64_t device, context, queue;
 };
 
-static void ended(void *user_data)
+static void opencl_native_count_end(void *user_data)
 {
 	struct work *work = user_data;
 	atomic_fetch_add(&work->ends, 1);
 }
 
 /* Copies the first accessor's buffer to the second one's. */
-static sycl_result run_native_copy(sycl_interop_handle interop, void *user_data)
+static sycl_result opencl_native_run_native_copy(sycl_interop_handle interop, void *user_data)
 {
 	struct work *work = user_data;
 	uint64_t from = 0, to = 0, from_offset = 0, to_offset = 0;
@@ -46,7 +46,7 @@ struct scene {
 	sycl_buffer from, to;
 };
 
-static sycl_kernel increment_on(sycl_queue queue)
+static sycl_kernel opencl_native_increment_on(sycl_queue queue)
 {
 	static const char source[] =
 		"SYCL_KERNEL void increment(SYCL_GLOBAL(uint) x) { x[sycl_global_id(0)] += 1; }";
@@ -58,7 +58,7 @@ static sycl_kernel increment_on(sycl_queue queue)
 	return kernel;
 }
 
-static sycl_buffer zeros(sycl_queue queue)
+static sycl_buffer opencl_native_zeros(sycl_queue queue)
 {
 	const uint32_t zero = 0;
 	sycl_buffer buffer = NULL;
@@ -72,12 +72,12 @@ static sycl_buffer zeros(sycl_queue queue)
 static void begin_on(struct scene *scene, sycl_queue queue)
 {
 	scene->queue = queue;
-	scene->increment = increment_on(queue);
-	scene->from = zeros(queue);
-	scene->to = zeros(queue);
+	scene->increment = opencl_native_increment_on(queue);
+	scene->from = opencl_native_zeros(queue);
+	scene->to = opencl_native_zeros(queue);
 }
 
-static void begin_scene(struct scene *scene)
+static void opencl_native_begin_scene(struct scene *scene)
 {
 	struct sycl_queue_options options = SYCL_QUEUE_OPTIONS_INIT;
 	sycl_queue queue = NULL;
@@ -85,7 +85,7 @@ static void begin_scene(struct scene *scene)
 	begin_on(scene, queue);
 }
 
-static void end_scene(struct scene *scene)
+static void opencl_native_end_scene(struct scene *scene)
 {
 	MUST(sycl_buffer_release(scene->from));
 	MUST(sycl_buffer_release(scene->to));
@@ -93,7 +93,8 @@ static void end_scene(struct scene *scene)
 	MUST(sycl_queue_release(scene->queue));
 }
 
-static void submit_increment(const struct scene *scene, sycl_buffer buffer, sycl_event *event_out)
+static void opencl_native_submit_increment(const struct scene *scene, sycl_buffer buffer,
+					   sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(scene->queue, &handler));
@@ -108,11 +109,12 @@ static void submit_copy(const struct scene *scene, struct work *work, sycl_event
 	MUST(sycl_handler_begin(scene->queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, scene->from, SYCL_ACCESS_READ));
 	MUST(sycl_handler_set_accessor(handler, 1, scene->to, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_native_command(handler, run_native_copy, work, ended));
+	MUST(sycl_handler_native_command(handler, opencl_native_run_native_copy, work,
+					 opencl_native_count_end));
 	MUST(sycl_handler_submit(handler, event_out));
 }
 
-static void expect_buffer(sycl_buffer buffer, uint32_t value)
+static void opencl_native_expect_buffer(sycl_buffer buffer, uint32_t value)
 {
 	sycl_host_accessor accessor = NULL;
 	void *words = NULL;
@@ -127,23 +129,23 @@ static void expect_order(struct scene *scene)
 {
 	struct work work = {.result = SYCL_SUCCESS};
 	for (int i = 0; i < MANY; i++) {
-		submit_increment(scene, scene->from, NULL);
+		opencl_native_submit_increment(scene, scene->from, NULL);
 		submit_copy(scene, &work, NULL);
-		submit_increment(scene, scene->to, NULL);
+		opencl_native_submit_increment(scene, scene->to, NULL);
 	}
 	MUST(sycl_queue_wait(scene->queue));
 	cr_expect(eq(u32, atomic_load(&work.calls), MANY));
 	cr_expect(eq(u32, atomic_load(&work.ends), MANY));
-	expect_buffer(scene->from, MANY);
-	expect_buffer(scene->to, MANY + 1);
+	opencl_native_expect_buffer(scene->from, MANY);
+	opencl_native_expect_buffer(scene->to, MANY + 1);
 }
 
 Test(opencl_native_commands, K6_K8_K12_what_it_sends_lies_between_the_librarys_commands)
 {
 	struct scene scene;
-	begin_scene(&scene);
+	opencl_native_begin_scene(&scene);
 	expect_order(&scene);
-	end_scene(&scene);
+	opencl_native_end_scene(&scene);
 }
 
 /* The handles there are those that the library returns elsewhere. */
@@ -163,7 +165,7 @@ Test(opencl_native_commands, K12_J4_on_a_queue_of_the_applications_own)
 	cr_expect(eq(ptr, (void *)(uintptr_t)work.context, cl_context_of_test));
 	cr_expect(eq(ptr, (void *)(uintptr_t)work.device, cl_device_of_test));
 	MUST(sycl_event_release(event));
-	end_scene(&scene);
+	opencl_native_end_scene(&scene);
 	MUST(sycl_context_release(context));
 }
 
@@ -181,7 +183,7 @@ Test(opencl_native_commands, K8_J4_on_a_queue_of_the_applications_own_that_is_ou
 	MUST(sycl_opencl_make_queue(context, native, NULL, &queue));
 	begin_on(&scene, queue);
 	expect_order(&scene);
-	end_scene(&scene);
+	opencl_native_end_scene(&scene);
 	MUST(sycl_context_release(context));
 	CL(clReleaseCommandQueue(native));
 }
@@ -197,9 +199,9 @@ Test(opencl_native_commands, K9_it_is_complete_when_what_it_sent_is)
 	begin_on(&scene, queue);
 	MUST(sycl_queue_wait(queue));
 	struct work work = {.gate = user_event()};
-	submit_increment(&scene, scene.from, NULL);
+	opencl_native_submit_increment(&scene, scene.from, NULL);
 	submit_copy(&scene, &work, &native);
-	submit_increment(&scene, scene.to, &last);
+	opencl_native_submit_increment(&scene, scene.to, &last);
 	while (atomic_load(&work.calls) == 0)
 		(void)sched_yield();
 	FAILS(sycl_event_wait_for(native, 20000000), SYCL_ERROR_TIMEOUT);
@@ -207,11 +209,11 @@ Test(opencl_native_commands, K9_it_is_complete_when_what_it_sent_is)
 	CL(clSetUserEventStatus(work.gate, CL_COMPLETE));
 	MUST(sycl_event_wait(last));
 	MUST(sycl_event_wait(native));
-	expect_buffer(scene.to, 2);
+	opencl_native_expect_buffer(scene.to, 2);
 	MUST(sycl_event_release(native));
 	MUST(sycl_event_release(last));
 	CL(clReleaseEvent(work.gate));
-	end_scene(&scene);
+	opencl_native_end_scene(&scene);
 	MUST(sycl_context_release(context));
 }
 
@@ -220,20 +222,20 @@ Test(opencl_native_commands, K3_M9_a_failed_function_fails_its_group_and_what_de
 	struct scene scene;
 	struct work work = {.result = SYCL_ERROR_INVALID};
 	sycl_event native = NULL, last = NULL;
-	begin_scene(&scene);
+	opencl_native_begin_scene(&scene);
 	submit_copy(&scene, &work, &native);
-	submit_increment(&scene, scene.to, &last);
+	opencl_native_submit_increment(&scene, scene.to, &last);
 	FAILS(sycl_event_wait(native), SYCL_ERROR_INVALID);
 	FAILS(sycl_event_wait(last), SYCL_ERROR_DEPENDENCY_FAILED);
 	MUST(sycl_event_release(native));
 	MUST(sycl_event_release(last));
 	cr_expect(eq(u32, atomic_load(&work.calls), 1));
 	/* Other groups of the queue continue. */
-	submit_increment(&scene, scene.from, &last);
+	opencl_native_submit_increment(&scene, scene.from, &last);
 	MUST(sycl_event_wait(last));
 	MUST(sycl_event_release(last));
-	expect_buffer(scene.from, 1);
-	end_scene(&scene);
+	opencl_native_expect_buffer(scene.from, 1);
+	opencl_native_end_scene(&scene);
 }
 
 /* The thread that sends the work of all sessions does not wait for the commands that the function
@@ -254,7 +256,7 @@ Test(opencl_native_commands, K3_what_a_failed_function_has_sent_holds_up_no_othe
 	submit_copy(&scene, &work, &native);
 	while (atomic_load(&work.calls) == 0)
 		(void)sched_yield();
-	submit_increment(&other, other.from, &aside);
+	opencl_native_submit_increment(&other, other.from, &aside);
 	MUST(sycl_event_wait_for(aside, 30000000000));
 	FAILS(sycl_event_wait_for(native, 1000000), SYCL_ERROR_TIMEOUT);
 	CL(clSetUserEventStatus(work.gate, CL_COMPLETE));
@@ -262,7 +264,7 @@ Test(opencl_native_commands, K3_what_a_failed_function_has_sent_holds_up_no_othe
 	MUST(sycl_event_release(native));
 	MUST(sycl_event_release(aside));
 	CL(clReleaseEvent(work.gate));
-	end_scene(&other);
-	end_scene(&scene);
+	opencl_native_end_scene(&other);
+	opencl_native_end_scene(&scene);
 	MUST(sycl_context_release(context));
 }

@@ -113,7 +113,7 @@ Test(opencl_programs, J9_a_kernel_of_another_context_is_refused)
 	CL(clReleaseProgram(program));
 }
 
-static cl_program_binary_type type_of(cl_program program)
+static cl_program_binary_type opencl_programs_type_of(cl_program program)
 {
 	cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
 	CL(clGetProgramBuildInfo(program, cl_device_of_test, CL_PROGRAM_BINARY_TYPE, sizeof(type),
@@ -147,10 +147,10 @@ Test(opencl_programs, J2_J10_J11_states_of_bundles_and_kinds_of_programs)
 	cl_program source = program_of(scale_source, NULL);
 	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_INPUT, source, &bundle));
 	ends_as(bundle, SYCL_BUNDLE_INPUT, source);
-	cr_assert(eq(u32, type_of(source), CL_PROGRAM_BINARY_TYPE_NONE));
+	cr_assert(eq(u32, opencl_programs_type_of(source), CL_PROGRAM_BINARY_TYPE_NONE));
 	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_OBJECT, source, &bundle));
 	ends_as(bundle, SYCL_BUNDLE_OBJECT, source);
-	cr_assert(eq(u32, type_of(source), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT));
+	cr_assert(eq(u32, opencl_programs_type_of(source), CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT));
 	/* Now it has a binary. */
 	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_INPUT, source, &bundle),
 	      SYCL_ERROR_INVALID);
@@ -164,7 +164,7 @@ Test(opencl_programs, J2_J10_J11_states_of_bundles_and_kinds_of_programs)
 	cl_program fresh = program_of(scale_source, NULL);
 	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, fresh, &bundle));
 	ends_as(bundle, SYCL_BUNDLE_EXECUTABLE, fresh);
-	cr_assert(eq(u32, type_of(fresh), CL_PROGRAM_BINARY_TYPE_EXECUTABLE));
+	cr_assert(eq(u32, opencl_programs_type_of(fresh), CL_PROGRAM_BINARY_TYPE_EXECUTABLE));
 	MUST(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_EXECUTABLE, fresh, &bundle));
 	ends_as(bundle, SYCL_BUNDLE_EXECUTABLE, fresh);
 	FAILS(sycl_opencl_make_kernel_bundle(context, SYCL_BUNDLE_OBJECT, fresh, &bundle),

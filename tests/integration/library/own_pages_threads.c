@@ -21,7 +21,7 @@ static sem_t both;
 static _Atomic uint32_t met;
 
 /* The first thread waits until another one is here as well. */
-static void meet(uint32_t part)
+static void own_pages_wait_for_another_thread(uint32_t part)
 {
 	struct timespec until;
 	(void)part;
@@ -45,16 +45,16 @@ static void copy_by_two(const struct sycl_open_options *options)
 	(void)sem_init(&both, 0, 0);
 	met = 0;
 	sycl_buffer buffer = own_pages_borrow(helped);
-	own_pages_guard(0, meet);
-	own_pages_guard(1, meet);
+	own_pages_guard(0, own_pages_wait_for_another_thread);
+	own_pages_guard(1, own_pages_wait_for_another_thread);
 	own_pages_submit_increment(its, buffer);
 	cr_assert(eq(u32, met, 2));
 	cr_assert(ne(int, sem_trywait(&both), 0),
 		  "one thread copied both, and waited for itself in vain");
 	MUST(sycl_queue_wait_for(its, LONG_NS));
 	met = 0;
-	own_pages_guard(0, meet);
-	own_pages_guard(1, meet);
+	own_pages_guard(0, own_pages_wait_for_another_thread);
+	own_pages_guard(1, own_pages_wait_for_another_thread);
 	MUST(sycl_buffer_release(buffer));
 	cr_assert(eq(u32, met, 2));
 	cr_assert(ne(int, sem_trywait(&both), 0));

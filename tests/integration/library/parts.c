@@ -17,8 +17,8 @@ static sycl_buffer sub(sycl_buffer of, uint64_t offset, uint64_t size)
 }
 
 /* Fills a buffer, or a part of one, by a kernel. */
-static void fill_words(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value,
-		       uint64_t count, sycl_event *event_out)
+static void parts_fill_words(sycl_queue on, sycl_kernel fill, sycl_buffer buffer, uint32_t value,
+			     uint64_t count, sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(on, &handler));
@@ -124,12 +124,12 @@ Test(parts, C8_C9_C10_C11_only_what_overlaps_waits)
 	sycl_event events[CASES];
 	for (int i = 0; i < CASES; i++) {
 		pieces[i] = sub(buffer, cases[i].offset, cases[i].size);
-		fill_words(i % 2 ? on : other, i % 2 ? fill : beside, pieces[i], 7,
-			   cases[i].size / 4, &events[i]);
+		parts_fill_words(i % 2 ? on : other, i % 2 ? fill : beside, pieces[i], 7,
+				 cases[i].size / 4, &events[i]);
 	}
 	sycl_event whole = NULL;
-	fill_words(other, beside, buffer, 9, WORDS,
-		   &whole); /* the buffer itself overlaps all of them (C11) */
+	parts_fill_words(other, beside, buffer, 9, WORDS,
+			 &whole); /* the buffer itself overlaps all of them (C11) */
 	for (int i = 0; i < CASES; i++) {
 		if (cases[i].waits)
 			REFUSED(sycl_event_wait_for(events[i], SHORT_NS / 4), SYCL_ERROR_TIMEOUT);

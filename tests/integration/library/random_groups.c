@@ -170,7 +170,7 @@ static void world_usm(void)
 	}
 }
 
-static void world_begin(uint64_t seed)
+static void random_groups_world_begin(uint64_t seed)
 {
 	memset(&random_world, 0, sizeof(random_world));
 	random_world.tells = getenv("SYCLD_RANDOM_TELL") != NULL;
@@ -206,7 +206,7 @@ static void world_check(void)
 		random_host_access(false);
 }
 
-static void world_end(void)
+static void random_groups_world_end(void)
 {
 	world_check();
 	for (uint32_t i = 0; i < EVENTS; i++)
@@ -234,7 +234,7 @@ static void world_end(void)
 	}
 }
 
-static uint64_t number_of(const char *name, uint64_t otherwise)
+static uint64_t random_groups_number_of(const char *name, uint64_t otherwise)
 {
 	const char *text = getenv(name);
 	return text ? strtoull(text, NULL, 10) : otherwise;
@@ -245,22 +245,23 @@ TestSuite(random, .init = portable_begin, .fini = portable_end);
 Test(random, B7_B12_B19_B25_C12_D7_M9_random_groups_are_as_a_serial_model, .timeout = 3600)
 {
 	const bool is_long = getenv("SYCLD_LONG") != NULL;
-	const uint64_t seed = number_of("SYCLD_RANDOM_SEED", 0),
-		       groups = number_of("SYCLD_RANDOM_GROUPS", is_long ? 100000 : 2500);
-	const uint64_t first = seed ? seed : number_of("SYCLD_RANDOM_FIRST", 1);
-	const uint64_t seeds = is_long ? 20 : number_of("SYCLD_RANDOM_SEEDS", 4);
+	const uint64_t seed = random_groups_number_of("SYCLD_RANDOM_SEED", 0),
+		       groups = random_groups_number_of("SYCLD_RANDOM_GROUPS",
+							is_long ? 100000 : 2500);
+	const uint64_t first = seed ? seed : random_groups_number_of("SYCLD_RANDOM_FIRST", 1);
+	const uint64_t seeds = is_long ? 20 : random_groups_number_of("SYCLD_RANDOM_SEEDS", 4);
 	const uint64_t last = seed ? seed : first + seeds - 1;
 	cr_assert(ge(u64, last, first));
 	for (uint64_t at = first; at <= last; at++) {
 		(void)fprintf(stderr, "random groups: seed %lu, %lu of them\n", at,
 			      groups); /* printed when it fails */
-		world_begin(at);
+		random_groups_world_begin(at);
 		while (random_world.groups < groups) {
 			random_step();
 			if (random_world.groups % 500 == 0)
 				world_check();
 		}
-		world_end();
+		random_groups_world_end();
 		cr_assert(gt(u64, random_world.failures, groups / 1000),
 			  "seed %lu: hardly anything failed", at);
 		cr_assert(lt(u64, random_world.failures, groups / 2),

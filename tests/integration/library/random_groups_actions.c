@@ -13,8 +13,8 @@ static bool overlap(const struct part *a, const struct part *b)
 	       b->first < a->first + a->count;
 }
 
-static sycl_result set(sycl_handler handler, uint32_t index, const struct part *part,
-		       sycl_access_mode mode)
+static sycl_result random_groups_set_accessor(sycl_handler handler, uint32_t index,
+					      const struct part *part, sycl_access_mode mode)
 {
 	if (part->is_sub)
 		return sycl_handler_set_accessor(handler, index, part->handle, mode);
@@ -64,7 +64,7 @@ static void do_fill_kernel(void)
 	struct part to = random_part(random_below(3) ? 0 : CELLS);
 	struct group group = random_begin_group("fill kernel");
 	const uint32_t value = random_below(1u << 30);
-	MUST(set(group.handler, 0, &to, SYCL_ACCESS_WRITE_NO_INIT));
+	MUST(random_groups_set_accessor(group.handler, 0, &to, SYCL_ACCESS_WRITE_NO_INIT));
 	MUST(sycl_handler_set_value(group.handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(group.handler, random_world.fill[group.queue],
 				       sycl_range1(random_words_in(&to))));
@@ -73,12 +73,12 @@ static void do_fill_kernel(void)
 			random_words_of(&to)[i] = value;
 }
 
-static void do_increment(void)
+static void random_groups_do_increment(void)
 {
 	struct part to = random_part(0);
 	struct group group = random_begin_group("increment");
 	group.fails |= random_is_lost(&to);
-	MUST(set(group.handler, 0, &to, SYCL_ACCESS_READ_WRITE));
+	MUST(random_groups_set_accessor(group.handler, 0, &to, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_parallel_for(group.handler, random_world.increment[group.queue],
 				       sycl_range1(random_words_in(&to))));
 	if (overwrites(&group, &to))
@@ -86,7 +86,7 @@ static void do_increment(void)
 			random_words_of(&to)[i]++;
 }
 
-static void do_copy(bool by_kernel)
+static void random_groups_do_copy(bool by_kernel)
 {
 	struct part from = random_part(0), to = random_part(from.count);
 	if (overlap(&from, &to))
@@ -96,8 +96,8 @@ static void do_copy(bool by_kernel)
 	const bool one = hull(&from, &to, &both);
 	group.fails |= random_is_lost(one ? &both : &from);
 	if (by_kernel) {
-		MUST(set(group.handler, 0, &to, SYCL_ACCESS_WRITE_NO_INIT));
-		MUST(set(group.handler, 1, &from, SYCL_ACCESS_READ));
+		MUST(random_groups_set_accessor(group.handler, 0, &to, SYCL_ACCESS_WRITE_NO_INIT));
+		MUST(random_groups_set_accessor(group.handler, 1, &from, SYCL_ACCESS_READ));
 		MUST(sycl_handler_parallel_for(group.handler, random_world.copy[group.queue],
 					       sycl_range1(random_words_in(&to))));
 	} else {
@@ -162,7 +162,7 @@ static void mix_words(uint32_t *to, const uint32_t *from, size_t words)
 		to[i] = to[i] * 3 + from[i] + 1;
 }
 
-static sycl_result mix_task(sycl_host_task task, void *user_data)
+static sycl_result random_groups_mix_task(sycl_host_task task, void *user_data)
 {
 	const struct mix *mix = user_data;
 	void *to = NULL, *from = NULL;
@@ -192,7 +192,7 @@ static void do_host_task(bool failing)
 			    .result = failing ? SYCL_ERROR_RUNTIME : 0};
 	MUST(set_host(group.handler, 0, &to, SYCL_ACCESS_READ_WRITE));
 	MUST(set_host(group.handler, 1, &from, SYCL_ACCESS_READ));
-	MUST(sycl_handler_host_task(group.handler, mix_task, mix, free));
+	MUST(sycl_handler_host_task(group.handler, random_groups_mix_task, mix, free));
 	if (overwrites(&group, one ? &both : &to))
 		mix_words(random_words_of(&to), random_words_of(&from), random_words_in(&to));
 }
@@ -251,7 +251,7 @@ sycl_buffer random_buffer(uint32_t value)
 }
 
 /* A buffer is released while groups use it, and another one is made. */
-static void do_replace(void)
+static void random_groups_do_replace(void)
 {
 	const uint32_t index = random_below(BUFFERS), value = random_below(1u << 30);
 	for (uint32_t i = 0; i < SUBS; i++) {
@@ -278,7 +278,7 @@ static void do_replace_queue(void)
 }
 
 /* Keeps an event that later groups may depend on. The caller keeps its reference. */
-static void remember(sycl_event event, bool fails, const char *what)
+static void random_groups_keep_event(sycl_event event, bool fails, const char *what)
 {
 	struct known_event *known = &random_world.events[random_below(EVENTS)];
 	if (known->event) {
@@ -351,7 +351,7 @@ static void do_usm(void)
 		used->fails = group.fails;
 	}
 	if (random_below(3) == 0)
-		remember(done, group.fails, group.what);
+		random_groups_keep_event(done, group.fails, group.what);
 	MUST(sycl_event_release(done));
 }
 
@@ -361,7 +361,7 @@ static void do_barrier(void)
 	sycl_event event = NULL;
 	MUST(sycl_queue_barrier(random_world.queues[random_below(QUEUES)], &event));
 	random_world.groups++;
-	remember(event, false, "barrier");
+	random_groups_keep_event(event, false, "barrier");
 	MUST(sycl_event_release(event));
 }
 
@@ -371,11 +371,11 @@ void random_step(void)
 	if (dice < 14)
 		do_fill_kernel();
 	else if (dice < 34)
-		do_increment();
+		random_groups_do_increment();
 	else if (dice < 48)
-		do_copy(true);
+		random_groups_do_copy(true);
 	else if (dice < 58)
-		do_copy(false);
+		random_groups_do_copy(false);
 	else if (dice < 65)
 		do_fill_command();
 	else if (dice < 72)
@@ -389,7 +389,7 @@ void random_step(void)
 	else if (dice < 88)
 		do_update_host();
 	else if (dice < 89)
-		(random_below(8) ? do_replace : do_replace_queue)();
+		(random_below(8) ? random_groups_do_replace : do_replace_queue)();
 	else if (dice < 90)
 		do_barrier();
 	else

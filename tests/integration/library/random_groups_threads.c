@@ -14,7 +14,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-static uint64_t number_of(const char *name, uint64_t otherwise)
+static uint64_t random_groups_threads_number_of(const char *name, uint64_t otherwise)
 {
 	const char *text = getenv(name);
 	return text ? strtoull(text, NULL, 10) : otherwise;
@@ -25,10 +25,13 @@ TestSuite(random_threads, .init = portable_engine_start, .fini = portable_engine
 Test(random_threads, B7_B18_B19_B26_C12_M9_threads_at_once_are_as_one_order_of_all, .timeout = 3600)
 {
 	const bool is_long = getenv("SYCLD_LONG") != NULL;
-	const uint64_t seed = number_of("SYCLD_RANDOM_SEED", 0),
-		       groups = number_of("SYCLD_RANDOM_GROUPS", is_long ? 100000 : 3000);
-	const uint64_t first = seed ? seed : number_of("SYCLD_RANDOM_FIRST", 1);
-	const uint64_t seeds = is_long ? 20 : number_of("SYCLD_RANDOM_SEEDS", 4);
+	const uint64_t seed = random_groups_threads_number_of("SYCLD_RANDOM_SEED", 0),
+		       groups = random_groups_threads_number_of("SYCLD_RANDOM_GROUPS",
+								is_long ? 100000 : 3000);
+	const uint64_t first =
+		seed ? seed : random_groups_threads_number_of("SYCLD_RANDOM_FIRST", 1);
+	const uint64_t seeds =
+		is_long ? 20 : random_groups_threads_number_of("SYCLD_RANDOM_SEEDS", 4);
 	const uint64_t last = seed ? seed : first + seeds - 1;
 	cr_assert(ge(u64, last, first));
 	for (uint64_t at = first; at <= last; at++) {

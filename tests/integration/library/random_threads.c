@@ -284,7 +284,7 @@ static void make_baton(sycl_queue queue)
 	threads_world.baton = pointer;
 }
 
-static void world_begin(uint64_t seed, uint32_t helper_threads)
+static void random_threads_world_begin(uint64_t seed, uint32_t helper_threads)
 {
 	struct threads_world *world = &threads_world;
 	struct sycl_open_options options = SYCL_OPEN_OPTIONS_INIT;
@@ -316,7 +316,7 @@ static void world_begin(uint64_t seed, uint32_t helper_threads)
 	make_baton(world->places[0].queue);
 }
 
-static void world_end(void)
+static void random_threads_world_end(void)
 {
 	struct threads_world *world = &threads_world;
 	for (uint32_t i = 0; i < NOTES; i++)
@@ -348,7 +348,7 @@ void random_threads_run(uint64_t seed, uint64_t groups, uint32_t helper_threads,
 			struct random_threads_result *result_out)
 {
 	struct random_threads_result result = {.groups = 0};
-	world_begin(seed, helper_threads);
+	random_threads_world_begin(seed, helper_threads);
 	while (result.groups < groups) {
 		play_round();
 		result = (struct random_threads_result){.groups = 0};
@@ -358,6 +358,6 @@ void random_threads_run(uint64_t seed, uint64_t groups, uint32_t helper_threads,
 			result.checks += threads_world.workers[i].checks;
 		}
 	}
-	world_end();
+	random_threads_world_end();
 	*result_out = result;
 }

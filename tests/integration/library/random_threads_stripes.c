@@ -38,7 +38,7 @@ static bool submit_write(struct worker *worker, struct threads_group *group, str
 	return !group->fails;
 }
 
-static void do_fill(struct worker *worker)
+static void stripes_do_fill(struct worker *worker)
 {
 	struct stripe *to = any(worker);
 	struct threads_group group = threads_begin(worker, false);
@@ -57,7 +57,7 @@ static void do_fill(struct worker *worker)
 			to->words[i] = value;
 }
 
-static void do_increment(struct worker *worker)
+static void stripes_do_increment(struct worker *worker)
 {
 	struct stripe *to = any(worker);
 	struct threads_group group = threads_begin(worker, false);
@@ -70,7 +70,7 @@ static void do_increment(struct worker *worker)
 			to->words[i]++;
 }
 
-static void do_copy(struct worker *worker)
+static void stripes_do_copy(struct worker *worker)
 {
 	struct stripe *to = any(worker), *from = &worker->stripes[to == worker->stripes];
 	struct threads_group group = threads_begin(worker, false);
@@ -88,20 +88,20 @@ static void do_copy(struct worker *worker)
 		memcpy(to->words, from->words, sizeof(to->words));
 }
 
-static void mix(uint32_t *words)
+static void stripes_mix_words(uint32_t *words)
 {
 	for (uint32_t i = 0; i < STRIPE_WORDS; i++)
 		words[i] = words[i] * 3 + i;
 }
 
-static sycl_result mix_task(sycl_host_task task, void *user_data)
+static sycl_result stripes_mix_task(sycl_host_task task, void *user_data)
 {
 	void *words = NULL;
 	if (user_data)
 		return SYCL_ERROR_RUNTIME;
 	sycl_result result = sycl_host_task_get_pointer(task, 0, &words);
 	if (!result)
-		mix(words);
+		stripes_mix_words(words);
 	return result;
 }
 
@@ -115,10 +115,10 @@ static void do_task(struct worker *worker)
 	NEED(sycl_handler_set_ranged_host_accessor(group.handler, 0, handle(worker, to),
 						   SYCL_ACCESS_READ_WRITE, offset(worker, to),
 						   STRIPE_BYTES));
-	NEED(sycl_handler_host_task(group.handler, mix_task,
+	NEED(sycl_handler_host_task(group.handler, stripes_mix_task,
 				    failing ? (void *)(uintptr_t)&fails : NULL, NULL));
 	if (submit_write(worker, &group, to))
-		mix(to->words);
+		stripes_mix_words(to->words);
 }
 
 static void check_stripe(struct worker *worker, struct stripe *at)
@@ -140,7 +140,7 @@ static void check_stripe(struct worker *worker, struct stripe *at)
 }
 
 /* From now on the stripe has another handle. The old one is released while groups use it. */
-static void do_replace(struct worker *worker)
+static void stripes_do_replace(struct worker *worker)
 {
 	struct stripe *at = any(worker);
 	if (at->sub)
@@ -156,17 +156,17 @@ void threads_do_stripe(struct worker *worker)
 {
 	const uint32_t dice = threads_next(worker, 100);
 	if (dice < 25)
-		do_fill(worker);
+		stripes_do_fill(worker);
 	else if (dice < 50)
-		do_increment(worker);
+		stripes_do_increment(worker);
 	else if (dice < 70)
-		do_copy(worker);
+		stripes_do_copy(worker);
 	else if (dice < 84)
 		do_task(worker);
 	else if (dice < 92)
 		check_stripe(worker, any(worker));
 	else
-		do_replace(worker);
+		stripes_do_replace(worker);
 }
 
 void threads_end_stripes(struct worker *worker)

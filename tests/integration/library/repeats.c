@@ -21,7 +21,7 @@ enum {
 
 static uint64_t random_state;
 
-static uint32_t random_for_step(uint32_t below)
+static uint32_t repeats_random_for_step(uint32_t below)
 {
 	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
 	return (uint32_t)((random_state >> 33) % below);
@@ -41,69 +41,69 @@ struct step {
 	uint32_t queue, to, from, value, items;
 };
 
-static struct step draw_step(void)
+static struct step repeats_draw_step(void)
 {
-	struct step step = {.copies = random_for_step(3) == 0,
-			    .on_half = random_for_step(3) == 0,
-			    .wants_event = random_for_step(3) == 0,
-			    .depends = random_for_step(8) == 0,
-			    .queue = random_for_step(QUEUES),
-			    .to = random_for_step(BUFFERS),
-			    .value = random_for_step(1u << 30),
-			    .items = random_for_step(2) ? WORDS / 2 : 100};
-	step.from = (step.to + 1 + random_for_step(BUFFERS - 1)) % BUFFERS;
+	struct step step = {.copies = repeats_random_for_step(3) == 0,
+			    .on_half = repeats_random_for_step(3) == 0,
+			    .wants_event = repeats_random_for_step(3) == 0,
+			    .depends = repeats_random_for_step(8) == 0,
+			    .queue = repeats_random_for_step(QUEUES),
+			    .to = repeats_random_for_step(BUFFERS),
+			    .value = repeats_random_for_step(1u << 30),
+			    .items = repeats_random_for_step(2) ? WORDS / 2 : 100};
+	step.from = (step.to + 1 + repeats_random_for_step(BUFFERS - 1)) % BUFFERS;
 	return step;
 }
 
-static void make_buffer(struct side *side, uint32_t i, uint32_t value)
+static void repeats_make_buffer(struct side *side, uint32_t i, uint32_t value)
 {
 	side->buffers[i] = words_buffer(side->platform, value);
 	MUST(sycl_buffer_create_sub(side->buffers[i], HALF_BYTES, HALF_BYTES, &side->halves[i]));
 }
 
-static void drop_buffer(struct side *side, uint32_t i)
+static void repeats_drop_buffer(struct side *side, uint32_t i)
 {
 	MUST(sycl_buffer_release(side->halves[i]));
 	MUST(sycl_buffer_release(side->buffers[i]));
 }
 
-static void make_kernels(struct side *side)
+static void repeats_make_kernels(struct side *side)
 {
 	side->fill = portable_kernel(side->queues[0], "fill_u32");
 	side->copy = portable_kernel(side->queues[0], "copy_u32");
 }
 
-static void drop_kernels(struct side *side)
+static void repeats_drop_kernels(struct side *side)
 {
 	MUST(sycl_kernel_release(side->fill));
 	MUST(sycl_kernel_release(side->copy));
 }
 
-static void open_side(struct side *side, const char *repeat)
+static void repeats_open_side(struct side *side, const char *repeat)
 {
 	*side = (struct side){.platform = NULL};
 	cr_assert(eq(int, setenv("SYCLD_REPEAT", repeat, 1), 0));
 	side->platform = portable_open(0);
 	side->queues[0] = portable_queue(side->platform, 0, 0);
 	side->queues[1] = portable_beside(side->queues[0], SYCL_QUEUE_IN_ORDER);
-	make_kernels(side);
+	repeats_make_kernels(side);
 	for (uint32_t i = 0; i < BUFFERS; i++)
-		make_buffer(side, i, i);
+		repeats_make_buffer(side, i, i);
 }
 
-static void close_side(struct side *side)
+static void repeats_close_side(struct side *side)
 {
 	if (side->event)
 		MUST(sycl_event_release(side->event));
 	for (uint32_t i = 0; i < BUFFERS; i++)
-		drop_buffer(side, i);
-	drop_kernels(side);
+		repeats_drop_buffer(side, i);
+	repeats_drop_kernels(side);
 	for (uint32_t i = 0; i < QUEUES; i++)
 		MUST(sycl_queue_release(side->queues[i]));
 	MUST(sycl_platform_release(side->platform));
 }
 
-static void perform(struct side *side, const struct step *step)
+static void repeats_perform(struct side *side, const struct step *step)
 {
 	struct sycl_launch_argument arguments[2];
 	arguments[0] =
@@ -129,7 +129,7 @@ static void perform(struct side *side, const struct step *step)
 	side->event = made;
 }
 
-static void read_buffer(sycl_buffer buffer, uint32_t words[WORDS])
+static void repeats_read_buffer(sycl_buffer buffer, uint32_t words[WORDS])
 {
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
@@ -139,36 +139,36 @@ static void read_buffer(sycl_buffer buffer, uint32_t words[WORDS])
 	MUST(sycl_host_accessor_release(accessor));
 }
 
-static void compare(struct side *a, struct side *b, uint32_t step)
+static void repeats_compare(struct side *a, struct side *b, uint32_t step)
 {
 	cr_assert(eq(int, a->event != NULL, b->event != NULL));
 	if (a->event)
 		MUST(sycl_event_wait(b->event));
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		uint32_t of_a[WORDS], of_b[WORDS];
-		read_buffer(a->buffers[i], of_a);
-		read_buffer(b->buffers[i], of_b);
+		repeats_read_buffer(a->buffers[i], of_a);
+		repeats_read_buffer(b->buffers[i], of_b);
 		cr_assert(eq(int, memcmp(of_a, of_b, sizeof(of_a)), 0), "step %u, buffer %u", step,
 			  i);
 	}
 }
 
-static void replace(struct side *side, uint32_t what, uint32_t which, uint32_t value)
+static void repeats_replace(struct side *side, uint32_t what, uint32_t which, uint32_t value)
 {
 	if (what < 3) {
-		drop_buffer(side, which % BUFFERS);
-		make_buffer(side, which % BUFFERS, value);
+		repeats_drop_buffer(side, which % BUFFERS);
+		repeats_make_buffer(side, which % BUFFERS, value);
 	} else if (what == 3) {
 		sycl_queue old = side->queues[1];
 		side->queues[1] = portable_beside(old, SYCL_QUEUE_IN_ORDER);
 		MUST(sycl_queue_release(old));
 	} else {
-		drop_kernels(side);
-		make_kernels(side);
+		repeats_drop_kernels(side);
+		repeats_make_kernels(side);
 	}
 }
 
-static struct sycl_usage usage_of(const struct side *side)
+static struct sycl_usage repeats_usage_of(const struct side *side)
 {
 	struct sycl_usage usage = SYCL_USAGE_INIT;
 	for (uint32_t i = 0; i < QUEUES; i++)
@@ -182,30 +182,31 @@ TestSuite(repeats, .init = portable_begin, .fini = portable_end);
 Test(repeats, B12_B15_SYCLD_REPEAT_launches_are_the_same_kept_or_not, .timeout = 600)
 {
 	struct side anew, kept;
-	open_side(&anew, "0");
-	open_side(&kept, "1");
+	repeats_open_side(&anew, "0");
+	repeats_open_side(&kept, "1");
 	random_state = 5;
 	for (uint32_t i = 1; i <= STEPS; i++) {
-		struct step step = draw_step();
-		perform(&anew, &step);
-		perform(&kept, &step);
+		struct step step = repeats_draw_step();
+		repeats_perform(&anew, &step);
+		repeats_perform(&kept, &step);
 		if (i % STEPS_BETWEEN_LOOKS == 0)
-			compare(&anew, &kept, i);
-		if (random_for_step(300) == 0) {
-			uint32_t what = random_for_step(5), which = random_for_step(BUFFERS),
-				 value = random_for_step(1u << 30);
-			replace(&anew, what, which, value);
-			replace(&kept, what, which, value);
+			repeats_compare(&anew, &kept, i);
+		if (repeats_random_for_step(300) == 0) {
+			uint32_t what = repeats_random_for_step(5),
+				 which = repeats_random_for_step(BUFFERS),
+				 value = repeats_random_for_step(1u << 30);
+			repeats_replace(&anew, what, which, value);
+			repeats_replace(&kept, what, which, value);
 		}
 	}
-	compare(&anew, &kept, STEPS);
-	struct sycl_usage of_anew = usage_of(&anew), of_kept = usage_of(&kept);
+	repeats_compare(&anew, &kept, STEPS);
+	struct sycl_usage of_anew = repeats_usage_of(&anew), of_kept = repeats_usage_of(&kept);
 	cr_assert(eq(u64, of_kept.groups_submitted, STEPS));
 	cr_assert(eq(u64, of_kept.groups_completed, of_anew.groups_completed));
 	cr_assert(gt(u64, of_anew.groups_resubmitted, STEPS / 4));
 	cr_assert(gt(u64, of_kept.groups_resubmitted, STEPS / 4));
-	close_side(&anew);
-	close_side(&kept);
+	repeats_close_side(&anew);
+	repeats_close_side(&kept);
 }
 
 struct call {
@@ -274,7 +275,7 @@ static sycl_result mistaken(struct call *call, uint32_t mistake)
 		launch->depends_on_count = 1;
 		break;
 	case 13:
-		drop_buffer(call->side, 0);
+		repeats_drop_buffer(call->side, 0);
 		break;
 	case 14:
 		MUST(sycl_kernel_release(call->side->fill));
@@ -288,7 +289,7 @@ static sycl_result mistaken(struct call *call, uint32_t mistake)
 static void undo_mistake(struct side *side, uint32_t mistake)
 {
 	if (mistake == 13)
-		make_buffer(side, 0, 0);
+		repeats_make_buffer(side, 0, 0);
 	if (mistake == 14)
 		side->fill = portable_kernel(side->queues[0], "fill_u32");
 }
@@ -296,8 +297,8 @@ static void undo_mistake(struct side *side, uint32_t mistake)
 Test(repeats, E14_E22_SYCLD_REPEAT_a_launch_that_is_kept_is_checked_like_any_other, .timeout = 120)
 {
 	struct side sides[2];
-	open_side(&sides[0], "0");
-	open_side(&sides[1], "1");
+	repeats_open_side(&sides[0], "0");
+	repeats_open_side(&sides[1], "1");
 	for (uint32_t mistake = 0; mistake < 16; mistake++) {
 		sycl_result results[2];
 		for (uint32_t i = 0; i < 2; i++) {
@@ -311,17 +312,17 @@ Test(repeats, E14_E22_SYCLD_REPEAT_a_launch_that_is_kept_is_checked_like_any_oth
 		cr_assert(ne(int, results[0], SYCL_SUCCESS), "mistake %u", mistake);
 		cr_assert(eq(int, results[1], results[0]), "mistake %u", mistake);
 	}
-	cr_assert(eq(u64, usage_of(&sides[0]).groups_submitted,
-		     usage_of(&sides[1]).groups_submitted));
-	close_side(&sides[0]);
-	close_side(&sides[1]);
+	cr_assert(eq(u64, repeats_usage_of(&sides[0]).groups_submitted,
+		     repeats_usage_of(&sides[1]).groups_submitted));
+	repeats_close_side(&sides[0]);
+	repeats_close_side(&sides[1]);
 }
 
 /* A queue that is recorded executes nothing, also no launch that it has kept. */
 Test(repeats, L4_a_launch_that_is_kept_is_recorded, .timeout = 60)
 {
 	struct side side;
-	open_side(&side, "1");
+	repeats_open_side(&side, "1");
 	struct call call;
 	make_call(&call, &side);
 	call.launch.global = sycl_range1(WORDS);
@@ -346,5 +347,5 @@ Test(repeats, L4_a_launch_that_is_kept_is_recorded, .timeout = 60)
 	call.value = 11;
 	MUST(sycl_queue_launch(side.queues[1], &call.launch, NULL));
 	cr_assert(words_are(side.buffers[0], 11));
-	close_side(&side);
+	repeats_close_side(&side);
 }

@@ -22,7 +22,7 @@ enum {
 
 static uint64_t random_state;
 
-static uint32_t random_for_step(uint32_t below)
+static uint32_t resubmit_random_for_step(uint32_t below)
 {
 	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
 	return (uint32_t)((random_state >> 33) % below);
@@ -59,65 +59,68 @@ struct step {
 	int32_t depends[2]; /* events; -1: none */
 };
 
-static struct step draw_step(void)
+static struct step resubmit_draw_step(void)
 {
-	struct step step = {.what = (enum what)random_for_step(WHAT_COUNT),
-			    .queue = random_for_step(QUEUES),
-			    .to = random_for_step(BUFFERS),
-			    .value = random_for_step(1u << 30)};
-	step.from = (step.to + 1 + random_for_step(BUFFERS - 1)) % BUFFERS;
-	step.items = random_for_step(8) ? WORDS / 2 : 1 + random_for_step(WORDS / 2);
-	step.event = random_for_step(3) ? -1 : (int32_t)random_for_step(EVENTS);
+	struct step step = {.what = (enum what)resubmit_random_for_step(WHAT_COUNT),
+			    .queue = resubmit_random_for_step(QUEUES),
+			    .to = resubmit_random_for_step(BUFFERS),
+			    .value = resubmit_random_for_step(1u << 30)};
+	step.from = (step.to + 1 + resubmit_random_for_step(BUFFERS - 1)) % BUFFERS;
+	step.items =
+		resubmit_random_for_step(8) ? WORDS / 2 : 1 + resubmit_random_for_step(WORDS / 2);
+	step.event = resubmit_random_for_step(3) ? -1 : (int32_t)resubmit_random_for_step(EVENTS);
 	for (int i = 0; i < 2; i++)
-		step.depends[i] = random_for_step(4) ? -1 : (int32_t)random_for_step(EVENTS);
-	if (step.what == LOSE && random_for_step(6))
+		step.depends[i] = resubmit_random_for_step(4)
+					  ? -1
+					  : (int32_t)resubmit_random_for_step(EVENTS);
+	if (step.what == LOSE && resubmit_random_for_step(6))
 		step.what = FILL;
 	return step;
 }
 
-static void make_kernels(struct side *side)
+static void resubmit_make_kernels(struct side *side)
 {
 	side->fill = portable_kernel(side->queues[0], "fill_u32");
 	side->increment = portable_kernel(side->queues[0], "increment_u32");
 	side->copy = portable_kernel(side->queues[0], "copy_u32");
 }
 
-static void drop_kernels(struct side *side)
+static void resubmit_drop_kernels(struct side *side)
 {
 	MUST(sycl_kernel_release(side->fill));
 	MUST(sycl_kernel_release(side->increment));
 	MUST(sycl_kernel_release(side->copy));
 }
 
-static void make_buffer(struct side *side, uint32_t i, uint32_t value)
+static void resubmit_make_buffer(struct side *side, uint32_t i, uint32_t value)
 {
 	side->buffers[i] = words_buffer(side->platform, value);
 	MUST(sycl_buffer_create_sub(side->buffers[i], HALF_BYTES, HALF_BYTES, &side->halves[i]));
 }
 
-static void drop_buffer(struct side *side, uint32_t i)
+static void resubmit_drop_buffer(struct side *side, uint32_t i)
 {
 	MUST(sycl_buffer_release(side->halves[i]));
 	MUST(sycl_buffer_release(side->buffers[i]));
 }
 
-static void open_side(struct side *side, const char *resubmit)
+static void resubmit_open_side(struct side *side, const char *resubmit)
 {
 	*side = (struct side){.platform = NULL};
 	cr_assert(eq(int, setenv("SYCLD_RESUBMIT", resubmit, 1), 0));
 	side->platform = portable_open(0);
 	side->queues[0] = portable_queue(side->platform, 0, 0);
 	side->queues[1] = portable_beside(side->queues[0], SYCL_QUEUE_IN_ORDER);
-	make_kernels(side);
+	resubmit_make_kernels(side);
 	for (uint32_t i = 0; i < BUFFERS; i++)
-		make_buffer(side, i, i);
+		resubmit_make_buffer(side, i, i);
 	void *shared = NULL;
 	if (sycl_malloc_host(side->queues[0], WORDS_BYTES, 0, &shared) == 0)
 		memset(shared, 0, WORDS_BYTES);
 	side->shared = shared;
 }
 
-static void close_side(struct side *side)
+static void resubmit_close_side(struct side *side)
 {
 	for (uint32_t i = 0; i < EVENTS; i++)
 		if (side->events[i])
@@ -125,14 +128,14 @@ static void close_side(struct side *side)
 	if (side->shared)
 		MUST(sycl_free(side->queues[0], side->shared));
 	for (uint32_t i = 0; i < BUFFERS; i++)
-		drop_buffer(side, i);
-	drop_kernels(side);
+		resubmit_drop_buffer(side, i);
+	resubmit_drop_kernels(side);
 	for (uint32_t i = 0; i < QUEUES; i++)
 		MUST(sycl_queue_release(side->queues[i]));
 	MUST(sycl_platform_release(side->platform));
 }
 
-static sycl_result fail_task(sycl_host_task task, void *user_data)
+static sycl_result resubmit_fail_task(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	(void)user_data;
@@ -192,12 +195,12 @@ static void set_action(const struct side *side, const struct step *step, sycl_ha
 	default:
 		MUST(sycl_handler_set_host_accessor(handler, 0, side->buffers[step->to],
 						    SYCL_ACCESS_READ_WRITE));
-		MUST(sycl_handler_host_task(handler, fail_task, NULL, NULL));
+		MUST(sycl_handler_host_task(handler, resubmit_fail_task, NULL, NULL));
 		break;
 	}
 }
 
-static void perform(struct side *side, const struct step *step)
+static void resubmit_perform(struct side *side, const struct step *step)
 {
 	sycl_handler handler = NULL;
 	/* Only the order of their queue separates groups on shared memory. */
@@ -219,7 +222,7 @@ static void perform(struct side *side, const struct step *step)
 }
 
 /* Reads a buffer by the host. */
-static sycl_result read_buffer(sycl_buffer buffer, uint32_t words[WORDS])
+static sycl_result resubmit_read_buffer(sycl_buffer buffer, uint32_t words[WORDS])
 {
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
@@ -232,7 +235,7 @@ static sycl_result read_buffer(sycl_buffer buffer, uint32_t words[WORDS])
 	return SYCL_SUCCESS;
 }
 
-static void compare(struct side *a, struct side *b, uint32_t step)
+static void resubmit_compare(struct side *a, struct side *b, uint32_t step)
 {
 	for (uint32_t i = 0; i < EVENTS; i++) {
 		cr_assert(eq(int, a->events[i] != NULL, b->events[i] != NULL));
@@ -243,9 +246,9 @@ static void compare(struct side *a, struct side *b, uint32_t step)
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++) {
 		uint32_t of_a[WORDS] = {0}, of_b[WORDS] = {0};
-		cr_assert(
-			eq(int, read_buffer(a->buffers[i], of_a), read_buffer(b->buffers[i], of_b)),
-			"step %u, buffer %u", step, i);
+		cr_assert(eq(int, resubmit_read_buffer(a->buffers[i], of_a),
+			     resubmit_read_buffer(b->buffers[i], of_b)),
+			  "step %u, buffer %u", step, i);
 		cr_assert(eq(int, memcmp(of_a, of_b, sizeof(of_a)), 0), "step %u, buffer %u", step,
 			  i);
 	}
@@ -256,23 +259,23 @@ static void compare(struct side *a, struct side *b, uint32_t step)
 }
 
 /* Sometimes an object is released and made anew. */
-static void replace(struct side *side, uint32_t what, uint32_t which, uint32_t value)
+static void resubmit_replace(struct side *side, uint32_t what, uint32_t which, uint32_t value)
 {
 	if (what < 4) {
-		drop_buffer(side, which % BUFFERS);
-		make_buffer(side, which % BUFFERS, value);
+		resubmit_drop_buffer(side, which % BUFFERS);
+		resubmit_make_buffer(side, which % BUFFERS, value);
 	} else if (what == 4) {
 		sycl_queue old = side->queues[1];
 		(void)sycl_queue_wait(old); /* only the queue orders USM */
 		side->queues[1] = portable_beside(old, SYCL_QUEUE_IN_ORDER);
 		MUST(sycl_queue_release(old));
 	} else {
-		drop_kernels(side);
-		make_kernels(side);
+		resubmit_drop_kernels(side);
+		resubmit_make_kernels(side);
 	}
 }
 
-static struct sycl_usage usage_of(const struct side *side)
+static struct sycl_usage resubmit_usage_of(const struct side *side)
 {
 	struct sycl_usage usage = SYCL_USAGE_INIT;
 	for (uint32_t i = 0; i < QUEUES; i++)
@@ -286,27 +289,29 @@ TestSuite(resubmit, .init = portable_begin, .fini = portable_end);
 Test(resubmit, B12_B15_B19_M9_groups_are_the_same_by_message_and_by_shape, .timeout = 600)
 {
 	struct side messages, shapes;
-	open_side(&messages, "0");
-	open_side(&shapes, "1");
+	resubmit_open_side(&messages, "0");
+	resubmit_open_side(&shapes, "1");
 	cr_assert(eq(int, messages.shared != NULL, shapes.shared != NULL));
 	random_state = 11;
 	for (uint32_t i = 1; i <= STEPS; i++) {
-		struct step step = draw_step();
+		struct step step = resubmit_draw_step();
 		if (step.what == FILL_SHARED && !messages.shared)
 			step.what = COPY;
-		perform(&messages, &step);
-		perform(&shapes, &step);
+		resubmit_perform(&messages, &step);
+		resubmit_perform(&shapes, &step);
 		if (i % STEPS_BETWEEN_LOOKS == 0)
-			compare(&messages, &shapes, i);
-		if (random_for_step(200) == 0) {
-			uint32_t what = random_for_step(6), which = random_for_step(BUFFERS),
-				 value = random_for_step(1u << 30);
-			replace(&messages, what, which, value);
-			replace(&shapes, what, which, value);
+			resubmit_compare(&messages, &shapes, i);
+		if (resubmit_random_for_step(200) == 0) {
+			uint32_t what = resubmit_random_for_step(6),
+				 which = resubmit_random_for_step(BUFFERS),
+				 value = resubmit_random_for_step(1u << 30);
+			resubmit_replace(&messages, what, which, value);
+			resubmit_replace(&shapes, what, which, value);
 		}
 	}
-	compare(&messages, &shapes, STEPS);
-	struct sycl_usage by_message = usage_of(&messages), by_shape = usage_of(&shapes);
+	resubmit_compare(&messages, &shapes, STEPS);
+	struct sycl_usage by_message = resubmit_usage_of(&messages),
+			  by_shape = resubmit_usage_of(&shapes);
 	cr_assert(eq(u64, by_message.groups_submitted, STEPS));
 	cr_assert(eq(u64, by_shape.groups_submitted, STEPS));
 	cr_assert(eq(u64, by_shape.groups_completed, by_message.groups_completed));
@@ -316,22 +321,22 @@ Test(resubmit, B12_B15_B19_M9_groups_are_the_same_by_message_and_by_shape, .time
 	cr_assert(eq(u64, by_message.groups_resubmitted, 0));
 	cr_assert(gt(u64, by_shape.groups_resubmitted, STEPS / 10), "%lu",
 		  by_shape.groups_resubmitted);
-	close_side(&messages);
-	close_side(&shapes);
+	resubmit_close_side(&messages);
+	resubmit_close_side(&shapes);
 }
 
 /* The hot loop: from the third group on only records are sent, whatever the values are. */
 Test(resubmit, B15_a_loop_that_changes_values_only_is_resubmitted, .timeout = 60)
 {
 	struct side side;
-	open_side(&side, "1");
+	resubmit_open_side(&side, "1");
 	for (uint32_t i = 0; i < 1000; i++)
 		run_fill(side.queues[1], side.fill, side.buffers[0], i, NULL);
 	cr_assert(words_are(side.buffers[0], 999));
-	struct sycl_usage usage = usage_of(&side);
+	struct sycl_usage usage = resubmit_usage_of(&side);
 	cr_assert(eq(u64, usage.groups_submitted, 1000));
 	cr_assert(eq(u64, usage.groups_resubmitted, 998));
-	close_side(&side);
+	resubmit_close_side(&side);
 }
 
 enum {
@@ -385,21 +390,21 @@ static void check_ranges(const struct side *side, uint32_t round)
 Test(resubmit, B15_shapes_that_others_have_taken_the_place_of_are_defined_anew, .timeout = 240)
 {
 	struct side side;
-	open_side(&side, "1");
+	resubmit_open_side(&side, "1");
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t items = SHAPES; items > 0; items--)
 			for (uint32_t time = 0; time < TIMES; time++)
 				launch_range(&side, items, value_of(round, items, time));
 		check_ranges(&side, round);
 	}
-	struct sycl_usage usage = usage_of(&side);
+	struct sycl_usage usage = resubmit_usage_of(&side);
 	cr_assert(eq(u64, usage.groups_submitted, ROUNDS * SHAPES * TIMES));
 	cr_assert(ge(u64, usage.groups_resubmitted, ROUNDS * SHAPES),
 		  "each is named at its third time, if not before");
 	/* In the next round at most as many shapes of this one are known as there are places. */
 	cr_assert(le(u64, usage.groups_resubmitted,
 		     ROUNDS * SHAPES + (ROUNDS - 1) * 128 * (TIMES - 1)));
-	close_side(&side);
+	resubmit_close_side(&side);
 }
 
 static void launch_fill(const struct side *side, const struct step *step, sycl_event after,
@@ -428,7 +433,7 @@ static void launch_fill(const struct side *side, const struct step *step, sycl_e
 Test(resubmit, B15_B16_a_launch_in_one_call_is_the_same_group, .timeout = 60)
 {
 	struct side side;
-	open_side(&side, "1");
+	resubmit_open_side(&side, "1");
 	sycl_event event = NULL;
 	struct step step = {.queue = 1};
 	for (step.value = 0; step.value < 1000; step.value++) {
@@ -438,7 +443,7 @@ Test(resubmit, B15_B16_a_launch_in_one_call_is_the_same_group, .timeout = 60)
 			run_fill(side.queues[1], side.fill, side.buffers[0], step.value, NULL);
 	}
 	cr_assert(words_are(side.buffers[0], 999));
-	cr_assert(eq(u64, usage_of(&side).groups_resubmitted, 998));
+	cr_assert(eq(u64, resubmit_usage_of(&side).groups_resubmitted, 998));
 	/* Events of both kinds of queue, as requisites. */
 	for (uint32_t i = 0; i < 100; i++) {
 		sycl_event before = event;
@@ -470,13 +475,13 @@ Test(resubmit, B15_B16_a_launch_in_one_call_is_the_same_group, .timeout = 60)
 		cr_assert(eq(u32, side.shared[63], 77));
 		cr_assert(ne(u32, side.shared[64], 77));
 	}
-	close_side(&side);
+	resubmit_close_side(&side);
 }
 
 Test(resubmit, E14_E22_a_launch_in_one_call_is_checked_like_a_handler, .timeout = 60)
 {
 	struct side side;
-	open_side(&side, "1");
+	resubmit_open_side(&side, "1");
 	const uint32_t value = 1;
 	struct sycl_launch_argument arguments[3] = {
 		{.kind = SYCL_LAUNCH_ACCESSOR,
@@ -528,6 +533,6 @@ Test(resubmit, E14_E22_a_launch_in_one_call_is_checked_like_a_handler, .timeout 
 	uint32_t count = 0;
 	MUST(sycl_buffer_get_reference_count(side.buffers[0], &count));
 	cr_assert(eq(u32, count, 1));
-	cr_assert(eq(u64, usage_of(&side).groups_submitted, 1));
-	close_side(&side);
+	cr_assert(eq(u64, resubmit_usage_of(&side).groups_submitted, 1));
+	resubmit_close_side(&side);
 }

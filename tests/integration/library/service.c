@@ -63,7 +63,7 @@ static void on_closed(void *context, uint64_t session, const char *command, cons
 	(void)sem_post(&service->gone);
 }
 
-static void wait_for(sem_t *what, const char *name)
+static void service_wait_for_semaphore(sem_t *what, const char *name)
 {
 	struct timespec deadline;
 	(void)clock_gettime(CLOCK_REALTIME, &deadline);
@@ -76,12 +76,12 @@ void client_service_kill(struct client_service *service, uint64_t session)
 {
 	service->killed = session;
 	(void)uv_async_send(&service->orders);
-	wait_for(&service->ordered, "an order");
+	service_wait_for_semaphore(&service->ordered, "an order");
 }
 
 void client_service_wait_gone(struct client_service *service)
 {
-	wait_for(&service->gone, "a session's end");
+	service_wait_for_semaphore(&service->gone, "a session's end");
 }
 
 /* Runs before the engine does. */

@@ -20,7 +20,7 @@ static void start_sharing(void)
 	share_other_device = fake_device(share_second, 0);
 }
 
-static void stop(void)
+static void library_share_stop(void)
 {
 	if (share_second)
 		share_end_second();
@@ -28,7 +28,7 @@ static void stop(void)
 	without_service();
 }
 
-TestSuite(client_share, .timeout = 60, .init = start_sharing, .fini = stop);
+TestSuite(client_share, .timeout = 60, .init = start_sharing, .fini = library_share_stop);
 
 /* The last holder may never have used the memory here. */
 Test(client_share, D14_F10_final_data_has_what_another_session_wrote)

@@ -20,7 +20,7 @@ static const char source[] =
 	"  sycl_print(out, \"%d%d%d%d%d%d%d%d\", 1, 2, 3, 4, 5, 6, 7, 8);\n"
 	"}\n";
 
-static sycl_kernel kernel_of(const char *name)
+static sycl_kernel streams_kernel_of(const char *name)
 {
 	sycl_kernel kernel = NULL;
 	MUST(sycl_kernel_from_source(queue, source, name, &kernel));
@@ -52,7 +52,7 @@ static char *text_of(sycl_buffer stream, uint64_t *lost)
 Test(streams, E14_every_work_item_prints_whole_lines)
 {
 	enum { ITEMS = 100 };
-	sycl_kernel print = kernel_of("print");
+	sycl_kernel print = streams_kernel_of("print");
 	sycl_buffer stream = NULL;
 	bool seen[ITEMS] = {false};
 	uint64_t lost = 7;
@@ -88,7 +88,7 @@ Test(streams, E14_every_work_item_prints_whole_lines)
 
 Test(streams, E14_values_of_every_type)
 {
-	sycl_kernel types = kernel_of("types");
+	sycl_kernel types = streams_kernel_of("types");
 	sycl_buffer stream = NULL;
 	const float x = 2.125f;
 	MUST(sycl_stream_create(platform, 4096, &stream));
@@ -104,7 +104,7 @@ Test(streams, E14_values_of_every_type)
 Test(streams, a_full_stream_counts_what_it_loses)
 {
 	enum { ITEMS = 1000 };
-	sycl_kernel print = kernel_of("print");
+	sycl_kernel print = streams_kernel_of("print");
 	sycl_buffer stream = NULL;
 	uint64_t lost = 0;
 	int all = -1, lines = 0;

@@ -8,7 +8,7 @@
 
 TestSuite(sub_devices, .init = portable_begin, .fini = portable_end, .timeout = 180);
 
-static uint32_t device_number(sycl_device device, sycl_device_info info)
+static uint32_t sub_devices_device_number(sycl_device device, sycl_device_info info)
 {
 	uint32_t value = 0;
 	MUST(sycl_device_get_info(device, info, sizeof(value), &value, NULL));
@@ -27,10 +27,10 @@ static bool has_number(sycl_device device, sycl_device_info info, uint32_t wante
 }
 
 /* Returns the device to divide, which the caller releases, and its compute units. */
-static sycl_device whole(uint32_t *units_out)
+static sycl_device sub_devices_find_divisible(uint32_t *units_out)
 {
 	sycl_device device = portable_device(platform, 0);
-	*units_out = device_number(device, SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS);
+	*units_out = sub_devices_device_number(device, SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS);
 	if (*units_out < 2 ||
 	    !has_number(device, SYCL_DEVICE_INFO_PARTITION_PROPERTIES, SYCL_PARTITION_EQUALLY) ||
 	    !has_number(device, SYCL_DEVICE_INFO_PARTITION_PROPERTIES, SYCL_PARTITION_BY_COUNTS)) {
@@ -58,7 +58,7 @@ static void release_all(sycl_device *devices, uint32_t count)
 Test(sub_devices, J2_a_device_is_divided_equally)
 {
 	uint32_t units = 0, count = 0, all = 0, again = 0, references = 0;
-	sycl_device device = whole(&units), made[16] = {NULL}, parent = NULL;
+	sycl_device device = sub_devices_find_divisible(&units), made[16] = {NULL}, parent = NULL;
 	uint32_t each = units / 2;
 	MUST(sycl_device_get_devices(platform, SYCL_DEVICE_TYPE_ALL, 0, NULL, &all));
 	MUST(sycl_device_create_sub_devices(device, SYCL_PARTITION_EQUALLY, 1, &each, 0, NULL,
@@ -68,14 +68,17 @@ Test(sub_devices, J2_a_device_is_divided_equally)
 					    &count));
 	cr_assert(eq(u32, count, units / each));
 	for (uint32_t i = 0; i < count; i++) {
-		cr_assert(
-			eq(u32, device_number(made[i], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), each));
-		cr_assert(eq(u32, device_number(made[i], SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
+		cr_assert(eq(u32,
+			     sub_devices_device_number(made[i], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS),
+			     each));
+		cr_assert(eq(u32,
+			     sub_devices_device_number(made[i],
+						       SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
 			     SYCL_PARTITION_EQUALLY));
-		cr_assert(
-			eq(u32,
-			   device_number(made[i], SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN),
-			   SYCL_PARTITION_AFFINITY_NOT_APPLICABLE));
+		cr_assert(eq(u32,
+			     sub_devices_device_number(
+				     made[i], SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN),
+			     SYCL_PARTITION_AFFINITY_NOT_APPLICABLE));
 		MUST(sycl_device_get_parent(made[i], &parent));
 		cr_assert(eq(ptr, parent, device), "the same handle as anybody else has");
 		MUST(sycl_device_release(parent));
@@ -85,9 +88,12 @@ Test(sub_devices, J2_a_device_is_divided_equally)
 	/* They are in no list of devices. The whole device reports how it can be divided. */
 	MUST(sycl_device_get_devices(platform, SYCL_DEVICE_TYPE_ALL, 0, NULL, &again));
 	cr_assert(eq(u32, again, all));
-	cr_assert(eq(u32, device_number(device, SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
+	cr_assert(eq(u32,
+		     sub_devices_device_number(device, SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
 		     SYCL_PARTITION_NONE));
-	cr_assert(ge(u32, device_number(device, SYCL_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES), 2));
+	cr_assert(ge(u32,
+		     sub_devices_device_number(device, SYCL_DEVICE_INFO_PARTITION_MAX_SUB_DEVICES),
+		     2));
 	REFUSED(sycl_device_get_parent(device, &parent), SYCL_ERROR_INVALID);
 	release_all(made, count);
 	MUST(sycl_device_release(device));
@@ -96,14 +102,17 @@ Test(sub_devices, J2_a_device_is_divided_equally)
 Test(sub_devices, J2_a_device_is_divided_by_counts)
 {
 	uint32_t units = 0, count = 0;
-	sycl_device device = whole(&units), made[3] = {NULL};
+	sycl_device device = sub_devices_find_divisible(&units), made[3] = {NULL};
 	uint32_t counts[] = {1, 0, units - 1};
 	MUST(sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 3, counts, 3, made,
 					    &count));
 	cr_assert(eq(u32, count, 2), "0 makes none");
-	cr_assert(eq(u32, device_number(made[0], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), 1));
-	cr_assert(eq(u32, device_number(made[1], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), units - 1));
-	cr_assert(eq(u32, device_number(made[1], SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
+	cr_assert(
+		eq(u32, sub_devices_device_number(made[0], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS), 1));
+	cr_assert(eq(u32, sub_devices_device_number(made[1], SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS),
+		     units - 1));
+	cr_assert(eq(u32,
+		     sub_devices_device_number(made[1], SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY),
 		     SYCL_PARTITION_BY_COUNTS));
 	release_all(made, count);
 	MUST(sycl_device_release(device));
@@ -121,7 +130,7 @@ static sycl_queue queue_on(sycl_device device)
 Test(sub_devices, J2_kernels_run_on_sub_devices_and_on_the_whole)
 {
 	uint32_t units = 0;
-	sycl_device device = whole(&units), made[2];
+	sycl_device device = sub_devices_find_divisible(&units), made[2];
 	halves(device, units, made);
 	sycl_queue queues[] = {queue_on(made[0]), queue_on(made[1]), queue_on(device)};
 	sycl_buffer buffer = words_buffer(platform, 5);
@@ -144,7 +153,7 @@ Test(sub_devices, J2_kernels_run_on_sub_devices_and_on_the_whole)
 Test(sub_devices, J2_one_context_has_sub_devices_and_their_whole)
 {
 	uint32_t units = 0, count = 0;
-	sycl_device device = whole(&units), made[2];
+	sycl_device device = sub_devices_find_divisible(&units), made[2];
 	sycl_context context = NULL, narrow = NULL;
 	sycl_queue on = NULL;
 	halves(device, units, made);
@@ -176,7 +185,8 @@ Test(sub_devices, J2_one_context_has_sub_devices_and_their_whole)
 Test(sub_devices, J2_a_sub_device_lives_as_long_as_its_context)
 {
 	uint32_t units = 0;
-	sycl_device device = whole(&units), made[2], parent = NULL, reported = NULL;
+	sycl_device device = sub_devices_find_divisible(&units), made[2], parent = NULL,
+		    reported = NULL;
 	halves(device, units, made);
 	sycl_queue on = queue_on(made[0]);
 	release_all(made, 2);
@@ -212,7 +222,7 @@ static void expect_division_refused(sycl_device device, int property, uint32_t c
 Test(sub_devices, J2_divisions_that_cannot_be_are_refused)
 {
 	uint32_t units = 0, reported = 0;
-	sycl_device device = whole(&units), made[2] = {NULL};
+	sycl_device device = sub_devices_find_divisible(&units), made[2] = {NULL};
 	const uint32_t none = 0, one = 1, more = units + 1, domain = SYCL_PARTITION_AFFINITY_NUMA,
 		       wrong = 7;
 	const uint32_t zeros[] = {0, 0}, sum[] = {units, 1}, wraps[] = {UINT32_MAX, 2},
@@ -255,7 +265,8 @@ Test(sub_devices, J2_a_sub_device_is_divided_again_where_the_device_allows_it)
 {
 	uint32_t units = 0, count = 0;
 	const uint32_t one = 1;
-	sycl_device device = whole(&units), made[2], less[16] = {NULL}, parent = NULL;
+	sycl_device device = sub_devices_find_divisible(&units), made[2], less[16] = {NULL},
+		    parent = NULL;
 	halves(device, units, made);
 	sycl_result result = sycl_device_create_sub_devices(made[1], SYCL_PARTITION_EQUALLY, 1,
 							    &one, 16, less, &count);
@@ -283,7 +294,7 @@ Test(sub_devices, J2_the_number_of_sub_devices_is_limited)
 {
 	uint32_t units = 0, count = 0, made = 0;
 	const uint32_t one = 1;
-	sycl_device device = whole(&units), all[64] = {NULL};
+	sycl_device device = sub_devices_find_divisible(&units), all[64] = {NULL};
 	sycl_result result = SYCL_SUCCESS;
 	while (made < 64 && result == SYCL_SUCCESS) {
 		result = sycl_device_create_sub_devices(device, SYCL_PARTITION_BY_COUNTS, 1, &one,
@@ -312,7 +323,7 @@ Test(sub_devices, J2_the_number_of_sub_devices_is_limited)
 Test(sub_devices, J2_usm_of_a_sub_device_is_used_there)
 {
 	uint32_t units = 0, has = 0, words[4] = {0};
-	sycl_device device = whole(&units), made[2];
+	sycl_device device = sub_devices_find_divisible(&units), made[2];
 	void *memory = NULL;
 	MUST(sycl_device_has(device, SYCL_ASPECT_USM_DEVICE_ALLOCATIONS, &has));
 	halves(device, units, made);

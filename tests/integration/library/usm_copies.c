@@ -27,7 +27,7 @@ static sycl_buffer plain_buffer(sycl_platform of, uint64_t size_bytes)
 	return buffer;
 }
 
-static void wait_and_release(sycl_event event)
+static void usm_copies_wait_and_release(sycl_event event)
 {
 	MUST(sycl_event_wait_for(event, LONG_NS));
 	MUST(sycl_event_release(event));
@@ -40,7 +40,7 @@ static void must_hold(sycl_queue on, sycl_buffer buffer, uint64_t offset, const 
 	sycl_event event = NULL;
 	memset(got, 0x5a, count);
 	MUST(sycl_queue_copy_to_host(on, buffer, offset, got, count, &event));
-	wait_and_release(event);
+	usm_copies_wait_and_release(event);
 	cr_assert_arr_eq(got, expected, count, "%s", what);
 }
 
@@ -54,10 +54,10 @@ static void pass(sycl_queue on, sycl_buffer buffer, uint8_t *usm, uint64_t count
 		mark(usm, ROOM, turn);
 		memset(out, 0x77, ROOM);
 		MUST(sycl_queue_copy_from_host(on, usm + begin, buffer, 5, count, &event));
-		wait_and_release(event);
+		usm_copies_wait_and_release(event);
 		must_hold(on, buffer, 5, usm + begin, count, "in");
 		MUST(sycl_queue_copy_to_host(on, buffer, 5, out + begin, count, &event));
-		wait_and_release(event);
+		usm_copies_wait_and_release(event);
 		cr_assert_arr_eq(out + begin, usm + begin, count, "out, turn %u", turn);
 		cr_assert(eq(u8, out[begin - 1], 0x77));
 		cr_assert(eq(u8, out[begin + count], 0x77));
@@ -126,14 +126,14 @@ Test(usm_copies, E3_D20_boxes_are_those_of_other_memory)
 			MUST(sycl_queue_copy_rect_from_host(queue, plain, other, &boxes[i], NULL));
 			must_hold(queue, other, 0, model, 0, "nothing");
 			MUST(sycl_queue_copy_to_host(queue, other, 0, model, BOX_ROOM, &event));
-			wait_and_release(event);
+			usm_copies_wait_and_release(event);
 			must_hold(queue, one, 0, model, BOX_ROOM, "in");
 			memset(out, 0x55, BOX_ROOM);
 			memset(plain, 0x55, BOX_ROOM);
 			MUST(sycl_queue_copy_rect_to_host(queue, one, out, &boxes[i], &event));
-			wait_and_release(event);
+			usm_copies_wait_and_release(event);
 			MUST(sycl_queue_copy_rect_to_host(queue, one, plain, &boxes[i], &event));
-			wait_and_release(event);
+			usm_copies_wait_and_release(event);
 			cr_assert_arr_eq(out, plain, BOX_ROOM, "box %d out", i);
 			MUST(sycl_buffer_release(one));
 			MUST(sycl_buffer_release(other));
@@ -152,7 +152,7 @@ struct scene {
 	uint32_t *in, *out;
 };
 
-static struct scene scene_open(void)
+static struct scene usm_copies_scene_open(void)
 {
 	struct scene scene = {.platform = portable_open(2)};
 	void *in = NULL, *out = NULL;
@@ -167,7 +167,7 @@ static struct scene scene_open(void)
 	return scene;
 }
 
-static void scene_close(const struct scene *scene)
+static void usm_copies_scene_close(const struct scene *scene)
 {
 	MUST(sycl_kernel_release(scene->increment));
 	MUST(sycl_buffer_release(scene->buffer));
@@ -175,7 +175,7 @@ static void scene_close(const struct scene *scene)
 	MUST(sycl_platform_release(scene->platform));
 }
 
-static void set_words(uint32_t *words, uint32_t value)
+static void usm_copies_set_words(uint32_t *words, uint32_t value)
 {
 	for (uint32_t i = 0; i < WORDS; i++)
 		words[i] = value;
@@ -192,10 +192,10 @@ static bool all_words_are(const uint32_t *words, uint32_t value)
 /* The buffer determines the order: copy in, kernel, copy out, and the next turn. */
 Test(usm_copies, B12_D20_kernels_before_and_behind_wait_as_for_any_copy)
 {
-	struct scene scene = scene_open();
+	struct scene scene = usm_copies_scene_open();
 	for (uint32_t turn = 0; turn < 40; turn++) {
 		sycl_event out = NULL;
-		set_words(scene.in, turn);
+		usm_copies_set_words(scene.in, turn);
 		MUST(sycl_queue_copy_from_host(scene.queue, scene.in, scene.buffer, 0, WORDS_BYTES,
 					       NULL));
 		for (uint32_t i = 0; i < 3; i++)
@@ -203,13 +203,13 @@ Test(usm_copies, B12_D20_kernels_before_and_behind_wait_as_for_any_copy)
 		MUST(sycl_queue_copy_to_host(scene.queue, scene.buffer, 0, scene.out, WORDS_BYTES,
 					     &out));
 		run_increment(scene.queue, scene.increment, scene.buffer, NULL);
-		wait_and_release(out);
+		usm_copies_wait_and_release(out);
 		cr_assert(all_words_are(scene.out, turn + 3), "turn %u: %u", turn, scene.out[0]);
 		MUST(sycl_queue_wait(scene.queue));
 	}
 	MUST(sycl_free(scene.queue, scene.in));
 	MUST(sycl_free(scene.queue, scene.out));
-	scene_close(&scene);
+	usm_copies_scene_close(&scene);
 }
 
 /* The rules of the public header for the two kinds of memory. */
@@ -217,11 +217,11 @@ Test(usm_copies, D20_E21_usm_is_read_when_the_command_runs_and_other_memory_at_s
 {
 	static struct gate gate = GATE_INIT;
 	static uint32_t plain[WORDS];
-	struct scene scene = scene_open();
+	struct scene scene = usm_copies_scene_open();
 	sycl_buffer second = plain_buffer(scene.platform, WORDS_BYTES);
 	sycl_event at_gate = NULL;
-	set_words(scene.in, 1);
-	set_words(plain, 1);
+	usm_copies_set_words(scene.in, 1);
+	usm_copies_set_words(plain, 1);
 	run_task(scene.queue, gate_task, &gate, NULL, SYCL_ACCESS_READ, NULL, &at_gate);
 	gate_await(&gate, 1);
 	const void *sources[] = {scene.in, plain};
@@ -233,8 +233,8 @@ Test(usm_copies, D20_E21_usm_is_read_when_the_command_runs_and_other_memory_at_s
 		MUST(sycl_handler_copy_from_host(handler, sources[i], buffers[i], 0, WORDS_BYTES));
 		MUST(sycl_handler_submit(handler, NULL));
 	}
-	set_words(scene.in, 2);
-	set_words(plain, 2);
+	usm_copies_set_words(scene.in, 2);
+	usm_copies_set_words(plain, 2);
 	gate_open(&gate);
 	cr_assert(words_are(scene.buffer, 2));
 	cr_assert(words_are(second, 1));
@@ -242,16 +242,16 @@ Test(usm_copies, D20_E21_usm_is_read_when_the_command_runs_and_other_memory_at_s
 	MUST(sycl_buffer_release(second));
 	MUST(sycl_free(scene.queue, scene.in));
 	MUST(sycl_free(scene.queue, scene.out));
-	scene_close(&scene);
+	usm_copies_scene_close(&scene);
 }
 
 Test(usm_copies, D16_D20_memory_that_is_freed_meanwhile_is_copied)
 {
 	static struct gate gate = GATE_INIT;
-	struct scene scene = scene_open();
+	struct scene scene = usm_copies_scene_open();
 	sycl_event at_gate = NULL, copied = NULL;
 	sycl_handler handler = NULL;
-	set_words(scene.in, 40);
+	usm_copies_set_words(scene.in, 40);
 	run_task(scene.queue, gate_task, &gate, NULL, SYCL_ACCESS_READ, NULL, &at_gate);
 	gate_await(&gate, 1);
 	MUST(sycl_handler_begin(scene.queue, &handler));
@@ -263,10 +263,10 @@ Test(usm_copies, D16_D20_memory_that_is_freed_meanwhile_is_copied)
 	MUST(sycl_free(scene.queue, scene.out));
 	REFUSED(sycl_event_wait_for(copied, SHORT_NS), SYCL_ERROR_TIMEOUT);
 	gate_open(&gate);
-	wait_and_release(copied);
+	usm_copies_wait_and_release(copied);
 	cr_assert(words_are(scene.buffer, 40));
 	MUST(sycl_event_release(at_gate));
-	scene_close(&scene);
+	usm_copies_scene_close(&scene);
 }
 
 static void refuse_both(void *pointer, sycl_buffer buffer, uint64_t count, const char *what)
@@ -316,11 +316,11 @@ Test(usm_copies, B27_D20_host_memory_of_another_context_is_plain_memory)
 	sycl_buffer buffer = plain_buffer(platform, WORDS_BYTES);
 	MUST(sycl_context_create(1, &device, &other));
 	MUST(sycl_usm_malloc(other, NULL, SYCL_USM_HOST, WORDS_BYTES, 0, &theirs));
-	set_words(theirs, 9);
+	usm_copies_set_words(theirs, 9);
 	MUST(sycl_queue_copy_from_host(queue, theirs, buffer, 0, WORDS_BYTES, NULL));
-	set_words(theirs, 8);
+	usm_copies_set_words(theirs, 8);
 	MUST(sycl_queue_copy_to_host(queue, buffer, 0, theirs, WORDS_BYTES, &event));
-	wait_and_release(event);
+	usm_copies_wait_and_release(event);
 	cr_assert(all_words_are(theirs, 9));
 	MUST(sycl_usm_free(other, theirs));
 	MUST(sycl_context_release(other));
@@ -338,7 +338,7 @@ Test(usm_copies, B15_D20_a_frozen_copy_reads_what_is_there_each_time)
 	MUST(sycl_handler_copy_from_host(handler, words, buffer, 0, WORDS_BYTES));
 	MUST(sycl_handler_freeze(handler, &group));
 	for (uint32_t turn = 1; turn < 6; turn++) {
-		set_words(words, turn);
+		usm_copies_set_words(words, turn);
 		MUST(sycl_queue_submit_group(queue, group, NULL));
 		MUST(sycl_queue_wait(queue));
 		cr_assert(words_are(buffer, turn));
@@ -372,10 +372,10 @@ Test(usm_copies, L2_D20_a_graph_copies_at_each_launch)
 	MUST(sycl_graph_finalize(graph, NULL, &executable));
 	for (uint32_t turn = 0; turn < 5; turn++) {
 		sycl_event event = NULL;
-		set_words(in, turn * 10);
-		set_words(out, 0);
+		usm_copies_set_words(in, turn * 10);
+		usm_copies_set_words(out, 0);
 		MUST(sycl_queue_graph(in_order, executable, 0, NULL, &event));
-		wait_and_release(event);
+		usm_copies_wait_and_release(event);
 		cr_assert(all_words_are(out, turn * 10 + 1), "turn %u: %u", turn, out[0]);
 	}
 	/* A launch that would use freed memory fails. */

@@ -54,7 +54,7 @@ static sycl_event submit_copy(void *to, const void *from, uint64_t size_bytes, s
 	return event;
 }
 
-static void wait_and_release(sycl_event event)
+static void usm_variables_wait_and_release(sycl_event event)
 {
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));
@@ -82,7 +82,8 @@ Test(usm_variables, R1_a_variable_is_written_and_read_in_order)
 	for (uint32_t i = 0; i < ITEMS; i++)
 		words[i] = 100 + i;
 	if (program.apply) {
-		wait_and_release(submit_copy(&factor, program.factor, sizeof(factor), NULL));
+		usm_variables_wait_and_release(
+			submit_copy(&factor, program.factor, sizeof(factor), NULL));
 		cr_assert(eq(u32, factor, 3), "what the source says is in it at first");
 	}
 	factor = 7;
@@ -91,19 +92,20 @@ Test(usm_variables, R1_a_variable_is_written_and_read_in_order)
 	if (program.apply) {
 		uint32_t *to = usm_bytes(SYCL_USM_DEVICE, TABLE_BYTES);
 		event = apply(&program, to, event);
-		wait_and_release(submit_copy(back, to, sizeof(back), event));
+		usm_variables_wait_and_release(submit_copy(back, to, sizeof(back), event));
 		for (uint32_t i = 0; i < ITEMS; i++)
 			cr_assert(eq(u32, back[i], (100 + i) * 7), "%u", i);
 		usm_give(to);
 		event = NULL;
 	}
-	wait_and_release(submit_copy(back, program.table, sizeof(back), event));
+	usm_variables_wait_and_release(submit_copy(back, program.table, sizeof(back), event));
 	for (uint32_t i = 0; i < ITEMS; i++)
 		cr_assert(eq(u32, back[i], 100 + i + (program.apply ? 1 : 0)), "%u", i);
 	/* A part of it. */
 	words[0] = 4711;
 	event = submit_copy(program.table + 5, words, sizeof(words[0]), NULL);
-	wait_and_release(submit_copy(back, program.table + 4, 3 * sizeof(words[0]), event));
+	usm_variables_wait_and_release(
+		submit_copy(back, program.table + 4, 3 * sizeof(words[0]), event));
 	cr_assert(eq(u32, back[1], 4711));
 	cr_assert(ne(u32, back[0], 4711));
 	cr_assert(ne(u32, back[2], 4711));
@@ -121,12 +123,12 @@ Test(usm_variables, R1_each_bundle_has_one_of_its_own)
 	cr_assert(ne(ptr, first.table, second.table));
 	MUST(sycl_kernel_bundle_get_variable(first.bundle, device, "table", &again, NULL));
 	cr_assert(eq(ptr, again, first.table), "asked again it is the same");
-	wait_and_release(submit_copy(first.factor, &one, sizeof(one), NULL));
-	wait_and_release(submit_copy(second.factor, &two, sizeof(two), NULL));
-	wait_and_release(submit_copy(&back, first.factor, sizeof(back), NULL));
+	usm_variables_wait_and_release(submit_copy(first.factor, &one, sizeof(one), NULL));
+	usm_variables_wait_and_release(submit_copy(second.factor, &two, sizeof(two), NULL));
+	usm_variables_wait_and_release(submit_copy(&back, first.factor, sizeof(back), NULL));
 	cr_assert(eq(u32, back, 1));
 	drop(&first);
-	wait_and_release(submit_copy(&back, second.factor, sizeof(back), NULL));
+	usm_variables_wait_and_release(submit_copy(&back, second.factor, sizeof(back), NULL));
 	cr_assert(eq(u32, back, 2));
 	drop(&second);
 }

@@ -383,7 +383,7 @@ Test(usm_work, B28_an_in_order_queue_needs_no_events)
 	MUST(sycl_queue_release(ordered));
 }
 
-static sycl_result fail_task(sycl_host_task task, void *user_data)
+static sycl_result usm_work_fail_task(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	(void)user_data;
@@ -397,7 +397,7 @@ Test(usm_work, M9_what_depends_on_a_failed_group_copies_nothing)
 	static uint32_t memory[WORDS];
 	for (uint32_t i = 0; i < WORDS; i++)
 		memory[i] = 5;
-	run_task(queue, fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, &failing);
+	run_task(queue, usm_work_fail_task, NULL, NULL, SYCL_ACCESS_READ, NULL, &failing);
 	MUST(sycl_queue_memcpy(queue, words, memory, WORDS_BYTES, 1, &failing, &in));
 	MUST(sycl_queue_memcpy(queue, memory, words, WORDS_BYTES, 1, &failing, &out));
 	REFUSED(sycl_event_wait(failing), SYCL_ERROR_RUNTIME);
