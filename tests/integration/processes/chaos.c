@@ -187,7 +187,8 @@ static void slow_driver(void)
 	set_up_driver(line);
 }
 
-static void give_order(const char *verb, const char *first, const char *second, const char *third)
+static void chaos_test_give_order(const char *verb, const char *first, const char *second,
+				  const char *third)
 {
 	(void)chaos_order(verb, first, second, third);
 }
@@ -204,32 +205,32 @@ static void limit_for_a_while(void)
 	unsigned which = chaos_random(sizeof(limits) / sizeof(*limits));
 	char uid[CHAOS_TEXT_BYTES];
 	chaos_random_uid(uid);
-	give_order("limit", limits[which][0], "--uid", uid);
+	chaos_test_give_order("limit", limits[which][0], "--uid", uid);
 	rest_a_moment(200);
-	give_order("limit", limits[which][1], "--uid", uid);
+	chaos_test_give_order("limit", limits[which][1], "--uid", uid);
 }
 
 static void pause_a_while(void)
 {
 	char session[CHAOS_TEXT_BYTES];
 	session_text(session);
-	give_order("pause", session, NULL, NULL);
+	chaos_test_give_order("pause", session, NULL, NULL);
 	rest_a_moment(200);
-	give_order("resume", session, NULL, NULL);
+	chaos_test_give_order("resume", session, NULL, NULL);
 }
 
 static void drain_a_while(void)
 {
-	give_order("drain", "--all", NULL, NULL);
+	chaos_test_give_order("drain", "--all", NULL, NULL);
 	rest_a_moment(200);
-	give_order("resume", "--all", NULL, NULL);
+	chaos_test_give_order("resume", "--all", NULL, NULL);
 }
 
 static void end_session(void)
 {
 	char session[CHAOS_TEXT_BYTES];
 	session_text(session);
-	give_order("kill", session, "--reason", "chaos");
+	chaos_test_give_order("kill", session, "--reason", "chaos");
 }
 
 static const struct happening {

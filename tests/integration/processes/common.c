@@ -146,7 +146,7 @@ struct return_to {
 	int64_t kept_bytes;
 };
 
-static bool is_back(void *context)
+static bool processes_is_back(void *context)
 {
 	struct return_to *to = context;
 	to->now = footprint_take(to->base.pid);
@@ -159,7 +159,7 @@ static bool is_back(void *context)
 static void expect_footprint(const struct footprint *base, int64_t kept_bytes)
 {
 	struct return_to to = {.base = *base, .kept_bytes = kept_bytes};
-	bool back = wait_until(is_back, &to, SECONDS_NS(60));
+	bool back = wait_until(processes_is_back, &to, SECONDS_NS(60));
 	cr_log_info("engine: descriptors %d -> %d, mappings %d -> %d, resident %lld -> %lld KiB",
 		    base->descriptors, to.now.descriptors, base->mappings, to.now.mappings,
 		    (long long)base->resident_bytes / 1024,

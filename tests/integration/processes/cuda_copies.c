@@ -26,7 +26,7 @@ static uint8_t *in, *out;
 			     sycl_get_last_error_text());                                          \
 	} while (0)
 
-static int32_t is_cuda(sycl_device of, void *unused)
+static int32_t cuda_copies_is_cuda(sycl_device of, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
@@ -41,19 +41,19 @@ static void *host_memory(void)
 	return memory;
 }
 
-static void start(const char *resubmit)
+static void cuda_copies_start(const char *resubmit)
 {
 	cr_assert_eq(setenv("SYCLD_RESUBMIT", resubmit, 1), 0);
 	fake_service_start(&fake, "", "[service]\nstandby = no\n", false);
 	MUST(sycl_platform_open(fake.service->endpoint, &platform));
-	MUST(sycl_device_select(platform, is_cuda, NULL, &device));
+	MUST(sycl_device_select(platform, cuda_copies_is_cuda, NULL, &device));
 	MUST(sycl_queue_create(NULL, device, NULL, &queue));
 	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &buffer));
 	in = host_memory();
 	out = host_memory();
 }
 
-static void stop(void)
+static void cuda_copies_stop(void)
 {
 	MUST(sycl_free(queue, in));
 	MUST(sycl_free(queue, out));
@@ -64,7 +64,7 @@ static void stop(void)
 	fake_service_end(&fake);
 }
 
-static void wait_for(sycl_event event)
+static void cuda_copies_end_event(sycl_event event)
 {
 	MUST(sycl_event_wait_for(event, SOON));
 	MUST(sycl_event_release(event));
@@ -89,17 +89,17 @@ static void copy_and_count(void)
 	/* Registers the arenas and makes the buffer's memory. */
 	sycl_event event = NULL;
 	MUST(sycl_queue_copy_from_host(queue, in, buffer, 0, BYTES, &event));
-	wait_for(event);
+	cuda_copies_end_event(event);
 	const struct sycl_usage before = usage();
 	const long long copies = count("count copies"), pageable = count("count pageable_copies");
 	for (unsigned turn = 0; turn < TURNS; turn++) {
 		memset(in, (int)turn + 1, BYTES);
 		MUST(sycl_queue_copy_from_host(queue, in, buffer, 0, BYTES, &event));
-		wait_for(event);
+		cuda_copies_end_event(event);
 		for (int again = 0; again < 2; again++) {
 			memset(out, 0, BYTES);
 			MUST(sycl_queue_copy_to_host(queue, buffer, 0, out, BYTES, &event));
-			wait_for(event);
+			cuda_copies_end_event(event);
 			cr_assert_eq(memcmp(in, out, BYTES), 0, "turn %u", turn);
 		}
 	}
@@ -111,19 +111,19 @@ static void copy_and_count(void)
 
 Test(processes_cuda_copies, D20_each_copy_of_host_usm_is_one_copy_of_the_driver)
 {
-	start("0");
+	cuda_copies_start("0");
 	copy_and_count();
 	cr_assert_eq(usage().groups_resubmitted, 0);
-	stop();
+	cuda_copies_stop();
 }
 
 Test(processes_cuda_copies, D20_B15_the_same_by_shapes)
 {
-	start("1");
+	cuda_copies_start("1");
 	copy_and_count();
 	/* All copies but the first two of each direction. */
 	cr_assert_eq(usage().groups_resubmitted, 1 + 3 * TURNS - 4);
-	stop();
+	cuda_copies_stop();
 }
 
 Test(processes_cuda_copies, D20_E3_a_box_of_host_usm_is_one_copy_of_the_driver)
@@ -131,25 +131,25 @@ Test(processes_cuda_copies, D20_E3_a_box_of_host_usm_is_one_copy_of_the_driver)
 	enum { ROW = 4096, PITCH = 8192, ROWS = 1024 };
 	struct sycl_copy_rect rect = SYCL_COPY_RECT_INIT;
 	sycl_event event = NULL;
-	start("1");
+	cuda_copies_start("1");
 	rect.width_bytes = ROW;
 	rect.rows = ROWS;
 	rect.source_row_pitch_bytes = PITCH;
 	rect.destination_row_pitch_bytes = ROW;
 	memset(in, 7, BYTES);
 	MUST(sycl_queue_copy_rect_from_host(queue, in, buffer, &rect, &event));
-	wait_for(event);
+	cuda_copies_end_event(event);
 	const long long copies = count("count copies"), pageable = count("count pageable_copies");
 	memset(in, 9, BYTES);
 	MUST(sycl_queue_copy_rect_from_host(queue, in, buffer, &rect, &event));
-	wait_for(event);
+	cuda_copies_end_event(event);
 	MUST(sycl_queue_copy_to_host(queue, buffer, 0, out, ROW * ROWS, &event));
-	wait_for(event);
+	cuda_copies_end_event(event);
 	cr_assert_eq(count("count copies") - copies, 2);
 	cr_assert_eq(count("count pageable_copies") - pageable, 0);
 	cr_assert_eq(out[0], 9);
 	cr_assert_eq(out[ROW * ROWS - 1], 9);
-	stop();
+	cuda_copies_stop();
 }
 
 Test(processes_cuda_copies, L2_D20_copies_of_host_usm_are_nodes_of_the_drivers_graph)
@@ -158,7 +158,7 @@ Test(processes_cuda_copies, L2_D20_copies_of_host_usm_are_nodes_of_the_drivers_g
 	sycl_graph graph = NULL;
 	sycl_executable_graph executable = NULL;
 	sycl_event event = NULL;
-	start("1");
+	cuda_copies_start("1");
 	MUST(sycl_queue_get_context(queue, &context));
 	MUST(sycl_graph_create(context, device, NULL, &graph));
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
@@ -169,7 +169,7 @@ Test(processes_cuda_copies, L2_D20_copies_of_host_usm_are_nodes_of_the_drivers_g
 	for (int turn = 1; turn <= TURNS; turn++) {
 		memset(in, turn, HALF);
 		MUST(sycl_queue_graph(queue, executable, 0, NULL, &event));
-		wait_for(event);
+		cuda_copies_end_event(event);
 		cr_assert_eq(memcmp(in, out, HALF), 0, "launch %d", turn);
 	}
 	cr_assert_gt(count("count graph_launches"), 0, "it was replayed node by node");
@@ -177,5 +177,5 @@ Test(processes_cuda_copies, L2_D20_copies_of_host_usm_are_nodes_of_the_drivers_g
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_graph_release(graph));
 	MUST(sycl_context_release(context));
-	stop();
+	cuda_copies_stop();
 }

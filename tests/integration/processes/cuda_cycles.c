@@ -46,7 +46,7 @@ struct alive {
 	long long most[THINGS], now[THINGS];
 };
 
-static bool is_back(void *context)
+static bool cuda_cycles_is_back(void *context)
 {
 	struct alive *alive = context;
 	bool back = true;
@@ -91,7 +91,7 @@ static void take_base(struct alive *alive)
 		cycles("20");
 		cr_assert(private_service_wait_sessions(fake.service, 0, SOON));
 		alive->engine = processes_engine(fake.service);
-		(void)is_back(alive);
+		(void)cuda_cycles_is_back(alive);
 		for (int i = 0; i < THINGS; i++)
 			if (alive->now[i] > alive->most[i])
 				alive->most[i] = alive->now[i];
@@ -113,7 +113,7 @@ Test(processes_cuda_cycles, N6_N4_what_the_driver_holds_does_not_grow_with_clien
 	cycles(count);
 	cr_assert(private_service_wait_sessions(fake.service, 0, SOON));
 	cr_assert_eq(processes_engine(fake.service), alive.engine);
-	bool back = wait_until(is_back, &alive, SECONDS_NS(60));
+	bool back = wait_until(cuda_cycles_is_back, &alive, SECONDS_NS(60));
 	for (int i = 0; i < THINGS; i++)
 		cr_log_info("%s: at most %lld, and now %lld", things[i].name, alive.most[i],
 			    alive.now[i]);

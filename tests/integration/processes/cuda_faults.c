@@ -75,7 +75,7 @@ static void expect_service(int uid)
 	fault_worker_finish(&worker);
 }
 
-static pid_t engine_of(int uid)
+static pid_t cuda_faults_engine_of(int uid)
 {
 	pid_t engine = private_service_engine(fake.service, uid);
 	cr_assert_gt(engine, 0, "there is no engine");
@@ -92,7 +92,7 @@ static void say(const char *format, int number)
 {
 	char line[128];
 	(void)snprintf(line, sizeof(line), format, number);
-	cr_assert_eq(fake_service_say(&fake, engine_of(-1), line), 0, "%s", line);
+	cr_assert_eq(fake_service_say(&fake, cuda_faults_engine_of(-1), line), 0, "%s", line);
 }
 
 /* One launch fails this way. Checks the sentence that the owner gets. */
@@ -176,9 +176,9 @@ Test(processes_cuda_faults, N5_every_wait_ends, .init = setup_faults, .fini = te
 	fault_worker_run(&waiting, "work 1");
 	say("command gate close held", 0);
 	fault_worker_run(&waiting, "run held 0 1");
-	fake_service_await(&fake, engine_of(-1), "held held", 1);
+	fake_service_await(&fake, cuda_faults_engine_of(-1), "held held", 1);
 	fault_worker_run(&waiting, "waiters");
-	fake_service_lose(&fake, engine_of(-1), 700);
+	fake_service_lose(&fake, cuda_faults_engine_of(-1), 700);
 	send_order(&waiting, "waited");
 	for (int i = 0; i < WAITS; i++)
 		expect_lost(&waiting, 700, "'held' (this session", line);
@@ -226,7 +226,7 @@ Test(processes_cuda_faults, N5_an_engine_that_is_ended_under_load, .init = setup
 	}
 	say("command gate close held", 0);
 	fault_worker_run(&floods[0], "run held 3 1");
-	pid_t engine = engine_of(-1);
+	pid_t engine = cuda_faults_engine_of(-1);
 	fake_service_await(&fake, engine, "held held", 1);
 	for (int i = 0; i < FLOODS; i++) {
 		send_order(&floods[i], "flood");
@@ -258,8 +258,8 @@ Test(processes_cuda_faults, F12_several_groups_in_flight_are_suspects, .init = s
 	fault_worker_run(&one, "run held 1 1");
 	fault_worker_run(&one, "run held 2 1");
 	fault_worker_run(&other, "run held 3 1");
-	fake_service_await(&fake, engine_of(-1), "held held", 3);
-	fake_service_lose(&fake, engine_of(-1), 719);
+	fake_service_await(&fake, cuda_faults_engine_of(-1), "held held", 3);
+	fake_service_lose(&fake, cuda_faults_engine_of(-1), 719);
 	send_order(&one, "wait 1");
 	expect_lost(&one, 719, "there were 3 command groups in flight, one of them at fault", line);
 	cr_expect(strstr(line, "this session"), "%s", line);
@@ -280,9 +280,9 @@ Test(processes_cuda_faults, F12_what_had_not_begun_is_no_suspect, .init = setup_
 	fault_worker_run(&guilty, "work 1");
 	say("command gate close held", 0);
 	fault_worker_run(&guilty, "run held 0 1");
-	fake_service_await(&fake, engine_of(-1), "held held", 1);
+	fake_service_await(&fake, cuda_faults_engine_of(-1), "held held", 1);
 	fault_worker_run(&guilty, "run works 0 40");
-	fake_service_lose(&fake, engine_of(-1), 700);
+	fake_service_lose(&fake, cuda_faults_engine_of(-1), 700);
 	send_order(&guilty, "wait 0");
 	expect_own(&guilty, 700, "'held' (this session");
 	fault_worker_finish(&guilty);
@@ -321,10 +321,10 @@ Test(processes_cuda_faults, F11_a_fault_while_a_module_waits_for_its_load, .init
 	(void)fault_worker_begin(&fake, &loading, FAULT_WORKER_OWN);
 	say("command gate close held", 0);
 	fault_worker_run(&guilty, "run held 0 1");
-	fake_service_await(&fake, engine_of(-1), "held held", 1);
+	fake_service_await(&fake, cuda_faults_engine_of(-1), "held held", 1);
 	fault_worker_run(&loading, "reload");
 	send_order(&loading, "run works 0 3");
-	fake_service_lose(&fake, engine_of(-1), 700);
+	fake_service_lose(&fake, cuda_faults_engine_of(-1), 700);
 	expect_other(&loading, 700, "held", session);
 	send_order(&guilty, "wait 0");
 	expect_lost(&guilty, 700, "'held' (this session", line);
@@ -344,7 +344,7 @@ Test(processes_cuda_faults, a_device_that_fails_while_it_rests, .init = setup_fa
 		char line[LINE_BYTES];
 		(void)fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
 		fault_worker_run(&worker, "work 1");
-		pid_t engine = engine_of(-1);
+		pid_t engine = cuda_faults_engine_of(-1);
 		say("command lose %d", ways[i]); /* an idle engine calls no driver, so it answers */
 		send_order(&worker, "work 1");
 		expect_lost(&worker, ways[i], "", line);
@@ -352,7 +352,7 @@ Test(processes_cuda_faults, a_device_that_fails_while_it_rests, .init = setup_fa
 			  line);
 		fault_worker_finish(&worker);
 		expect_service(FAULT_WORKER_OWN);
-		cr_expect_neq(engine_of(-1), engine);
+		cr_expect_neq(cuda_faults_engine_of(-1), engine);
 	}
 }
 
@@ -364,16 +364,16 @@ Test(processes_cuda_faults, the_next_engine_waits_with_the_device_open, .init = 
 	char line[LINE_BYTES];
 	(void)fault_worker_begin(&fake, &guilty, FAULT_WORKER_OWN);
 	fault_worker_run(&guilty, "work 1");
-	pid_t before = engine_of(-1);
+	pid_t before = cuda_faults_engine_of(-1);
 	fault_worker_run(&guilty, "run traps 0 1");
 	send_order(&guilty, "wait 0");
 	expect_lost(&guilty, 719, "traps", line);
 	fault_worker_finish(&guilty);
 	cr_assert(wait_until(is_another_engine, &before, SOON), "no other engine is started");
-	pid_t next = engine_of(-1);
+	pid_t next = cuda_faults_engine_of(-1);
 	fake_service_await(&fake, next, "contexts", 1);
 	expect_service(FAULT_WORKER_OWN);
-	cr_expect_eq(engine_of(-1), next);
+	cr_expect_eq(cuda_faults_engine_of(-1), next);
 }
 
 /* Kernels fail repeatedly, as root beside another user's session. */
@@ -390,7 +390,7 @@ Test(processes_cuda_faults,
 	if (users) {
 		(void)fault_worker_begin(&fake, &neighbour, NEIGHBOUR_UID);
 		fault_worker_run(&neighbour, "work 3");
-		engine = engine_of(NEIGHBOUR_UID);
+		engine = cuda_faults_engine_of(NEIGHBOUR_UID);
 	}
 	expect_service(guilty_uid);
 	/* The standby exists as at the end: sycld holds two descriptors for it. */
@@ -406,6 +406,7 @@ Test(processes_cuda_faults,
 	footprint_expect(&sycld);
 	if (!users)
 		return;
-	cr_expect_eq(engine_of(NEIGHBOUR_UID), engine, "the neighbour's engine was replaced");
+	cr_expect_eq(cuda_faults_engine_of(NEIGHBOUR_UID), engine,
+		     "the neighbour's engine was replaced");
 	fault_worker_finish(&neighbour);
 }

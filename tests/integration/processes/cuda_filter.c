@@ -20,7 +20,7 @@ static const char *const ways[] = {"fork", "clone", "vfork", "execve", "execveat
 enum { WAYS = sizeof(ways) / sizeof(*ways) };
 
 /* Returns the engine, whose devices are open. */
-static pid_t begin(const char *configuration)
+static pid_t cuda_filter_begin(const char *configuration)
 {
 	fake_service_start(&fake, "", configuration, false);
 	fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
@@ -28,7 +28,7 @@ static pid_t begin(const char *configuration)
 	return processes_engine(fake.service);
 }
 
-static void end(void)
+static void cuda_filter_end(void)
 {
 	fault_worker_run(&worker, "work 2");
 	fault_worker_finish(&worker);
@@ -71,7 +71,7 @@ static bool is_logged(void *unused)
 /* The filter is set in the turn after the device was opened. */
 Test(processes_cuda_filter, an_engine_with_gpus_only_can_start_no_process, .fini = teardown_filter)
 {
-	pid_t engine = begin(ONLY_GPUS);
+	pid_t engine = cuda_filter_begin(ONLY_GPUS);
 	cr_assert(wait_until(is_strict, &engine, SOON), "it can start processes");
 	cr_expect(!private_service_has_logged(fake.service, "filter = basic"));
 	for (unsigned i = 0; i < WAYS; i++)
@@ -80,7 +80,7 @@ Test(processes_cuda_filter, an_engine_with_gpus_only_can_start_no_process, .fini
 	cr_expect_eq(try_in(engine, "thread"), 0, "no threads");
 	cr_expect(wait_until(is_logged, NULL, SOON), "the log does not name the setting");
 	must_be_shown_as("strict");
-	end();
+	cuda_filter_end();
 }
 
 static void expect_basic(pid_t engine)
@@ -94,10 +94,10 @@ static void expect_basic(pid_t engine)
 
 Test(processes_cuda_filter, the_operator_can_leave_processes_to_drivers, .fini = teardown_filter)
 {
-	pid_t engine = begin(ONLY_GPUS "[isolation]\nfilter = basic\n");
+	pid_t engine = cuda_filter_begin(ONLY_GPUS "[isolation]\nfilter = basic\n");
 	expect_basic(engine);
 	must_be_shown_as("basic-setting");
-	end();
+	cuda_filter_end();
 }
 
 /* The kernel's answer looks like the one of a kernel without filters. The filter is set in a turn

@@ -25,7 +25,7 @@ struct client {
 	sycl_buffer word, buffer;
 };
 
-static int32_t is_cuda(sycl_device device, void *unused)
+static int32_t cuda_loop_is_cuda(sycl_device device, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
@@ -40,8 +40,8 @@ static struct client open(void)
 	struct client client;
 	cr_assert_eq(sycl_platform_open(fake.service->endpoint, &client.platform), 0, "%s",
 		     sycl_get_last_error_text());
-	cr_assert_eq(sycl_device_select(client.platform, is_cuda, NULL, &client.device), 0, "%s",
-		     sycl_get_last_error_text());
+	cr_assert_eq(sycl_device_select(client.platform, cuda_loop_is_cuda, NULL, &client.device),
+		     0, "%s", sycl_get_last_error_text());
 	cr_assert_eq(sycl_queue_create(NULL, client.device, NULL, &client.queue), 0);
 	cr_assert_eq(sycl_queue_get_context(client.queue, &client.context), 0);
 	cr_assert_eq(sycl_buffer_create(client.platform, NULL, BYTES, SYCL_HOST_NONE, &client.word),

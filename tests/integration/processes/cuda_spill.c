@@ -19,7 +19,7 @@ static struct fake_service fake = FAKE_SERVICE_INIT;
 static sycl_platform platform;
 static sycl_queue queue;
 
-static int32_t is_cuda(sycl_device device, void *unused)
+static int32_t cuda_spill_is_cuda(sycl_device device, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
@@ -40,7 +40,7 @@ static void start_spilling_service(const char *configuration, const char *enviro
 	fake_service_start(&fake, DRIVER, configuration, false);
 	cr_assert_eq(sycl_platform_open(fake.service->endpoint, &platform), 0, "%s",
 		     sycl_get_last_error_text());
-	cr_assert_eq(sycl_device_select(platform, is_cuda, NULL, &device), 0, "%s",
+	cr_assert_eq(sycl_device_select(platform, cuda_spill_is_cuda, NULL, &device), 0, "%s",
 		     sycl_get_last_error_text());
 	options.properties = SYCL_QUEUE_IN_ORDER;
 	cr_assert_eq(sycl_queue_create(NULL, device, &options, &queue), 0);
@@ -181,7 +181,7 @@ static void begin_program(struct program *program)
 	sycl_device device;
 	cr_assert_eq(sycl_platform_open(fake.service->endpoint, &program->platform), 0, "%s",
 		     sycl_get_last_error_text());
-	cr_assert_eq(sycl_device_select(program->platform, is_cuda, NULL, &device), 0);
+	cr_assert_eq(sycl_device_select(program->platform, cuda_spill_is_cuda, NULL, &device), 0);
 	options.properties = SYCL_QUEUE_IN_ORDER;
 	cr_assert_eq(sycl_queue_create(NULL, device, &options, &program->queue), 0);
 	(void)sycl_device_release(device);

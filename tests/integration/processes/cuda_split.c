@@ -33,7 +33,7 @@ static void start_class_worker(struct child *worker, const char *class, const ch
 }
 
 /* A session of the latency class has used the device: from then on, it counts as present. */
-static void meet(struct child *quick)
+static void cuda_split_use_device_in_latency_class(struct child *quick)
 {
 	static const char *const steps[] = {"steps", NULL};
 	char line[LINE_BYTES];
@@ -55,7 +55,7 @@ static bool parts_have_run(void *unused)
 Test(processes_cuda_split, E1_E6_E13_ids_ranges_and_local_memory_are_those_of_the_whole)
 {
 	struct child quick, batch;
-	meet(&quick);
+	cuda_split_use_device_in_latency_class(&quick);
 	start_class_worker(&batch, "best-effort", portable);
 	worker_finish(&batch);
 	cr_expect_geq(processes_claimed(fake.service, "splits"), 6,
@@ -71,7 +71,7 @@ Test(processes_cuda_split, E1_E6_E13_ids_ranges_and_local_memory_are_those_of_th
 Test(processes_cuda_split, N4_N6_a_client_killed_among_its_parts_leaves_nothing_that_runs)
 {
 	struct child quick, batch, next;
-	meet(&quick);
+	cuda_split_use_device_in_latency_class(&quick);
 	start_class_worker(&batch, "best-effort", endless);
 	cr_assert(wait_until(parts_have_run, NULL, SOON));
 	child_end(&batch);
@@ -90,7 +90,7 @@ Test(processes_cuda_split, a_gpu_lost_among_parts_is_told_and_the_next_engine_sp
 {
 	struct child quick, batch;
 	char line[LINE_BYTES];
-	meet(&quick);
+	cuda_split_use_device_in_latency_class(&quick);
 	start_class_worker(&batch, "best-effort", endless);
 	cr_assert(wait_until(parts_have_run, NULL, SOON));
 	pid_t engine = processes_engine(fake.service);
@@ -102,7 +102,7 @@ Test(processes_cuda_split, a_gpu_lost_among_parts_is_told_and_the_next_engine_sp
 	cr_expect(strstr(line, "SYCL_ERROR_DEVICE_LOST"), "%s", line);
 	child_end(&batch);
 	child_end(&quick);
-	meet(&quick);
+	cuda_split_use_device_in_latency_class(&quick);
 	cr_expect_neq(processes_engine(fake.service), engine);
 	cr_expect_eq(processes_claimed(fake.service, "split_parts"), 0);
 	start_class_worker(&batch, "best-effort", portable);

@@ -46,7 +46,7 @@ static void fail_engine(struct child *worker)
 	worker_expect(worker, "native 700", line);
 }
 
-static pid_t engine_of(int uid)
+static pid_t cuda_standby_engine_of(int uid)
 {
 	pid_t engine = private_service_engine(fake.service, uid);
 	cr_assert_gt(engine, 0, "there is no engine");
@@ -107,7 +107,8 @@ Test(processes_cuda_standby, a_standby_that_became_its_own_users_engine_builds,
 	fault_worker_finish(&guilty);
 	fault_worker_begin(&fake, &again, FAULT_WORKER_OWN);
 	fault_worker_run(&again, "work 5");
-	cr_expect_eq(engine_of(FAULT_WORKER_OWN), waiting, "another engine was started");
+	cr_expect_eq(cuda_standby_engine_of(FAULT_WORKER_OWN), waiting,
+		     "another engine was started");
 	fault_worker_finish(&again);
 }
 
@@ -139,7 +140,7 @@ Test(processes_cuda_standby, a_standby_that_became_an_engine_has_its_users_build
 	fault_worker_finish(&guilty);
 	fault_worker_begin(&fake, &again, FAULT_WORKER_OWN);
 	fault_worker_run(&again, "work 1");
-	cr_expect_eq(engine_of(FAULT_WORKER_OWN), waiting);
+	cr_expect_eq(cuda_standby_engine_of(FAULT_WORKER_OWN), waiting);
 	cr_expect_eq(kept_builds(geteuid()), 1);
 	fault_worker_finish(&again);
 }
@@ -155,13 +156,14 @@ Test(processes_cuda_standby, after_each_fault_the_standby_serves_the_next_connec
 		fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
 		fault_worker_run(&worker, "work 2");
 		pid_t waiting = standby();
-		cr_expect_neq(waiting, engine_of(FAULT_WORKER_OWN));
+		cr_expect_neq(waiting, cuda_standby_engine_of(FAULT_WORKER_OWN));
 		cr_expect_eq(count_driver_calls(waiting, "contexts"), 1);
 		fail_engine(&worker);
 		fault_worker_finish(&worker);
 		fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
 		fault_worker_run(&worker, "work 5");
-		cr_expect_eq(engine_of(FAULT_WORKER_OWN), waiting, "another engine was started");
+		cr_expect_eq(cuda_standby_engine_of(FAULT_WORKER_OWN), waiting,
+			     "another engine was started");
 		cr_expect_eq(count_driver_calls(waiting, "contexts_created"), 1,
 			     "the context was made again");
 		cr_expect_eq(count_driver_calls(waiting, "misuse"), 0);
@@ -219,7 +221,7 @@ Test(processes_cuda_standby, a_broken_one_is_not_handed_out, .fini = teardown_st
 	fault_worker_finish(&guilty);
 	fault_worker_begin(&fake, &again, FAULT_WORKER_OWN);
 	fault_worker_run(&again, "work 2");
-	cr_expect_neq(engine_of(FAULT_WORKER_OWN), waiting);
+	cr_expect_neq(cuda_standby_engine_of(FAULT_WORKER_OWN), waiting);
 	cr_assert(wait_until(processes_gone, &waiting, SOON));
 	fault_worker_finish(&again);
 }
@@ -366,7 +368,7 @@ static void early_cache_of(pid_t pid, char path_out[PATH_MAX])
 }
 
 /* Returns the first number of the first line that begins with this text. "" matches any line. */
-static long read_number(pid_t pid, const char *name, const char *start_of_line)
+static long cuda_standby_read_number(pid_t pid, const char *name, const char *start_of_line)
 {
 	char path[64], line[256];
 	long number = -1;
@@ -395,7 +397,7 @@ static void expect_all_of(pid_t pid, unsigned uid)
 	expect_link(pid, STDIN_FILENO, "/dev/null");
 	expect_link(pid, STDOUT_FILENO, "/dev/null");
 	expect_logged(pid);
-	cr_expect_eq(read_number(pid, "limits", "Max core file size"), 0);
+	cr_expect_eq(cuda_standby_read_number(pid, "limits", "Max core file size"), 0);
 }
 
 /* Compares it with an engine that was started for a user of the same kind: the user's files must be
@@ -407,8 +409,8 @@ static void expect_like(pid_t pid, pid_t model)
 		char path[64];
 		(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)model, files[i]);
 		if (access(path, R_OK) == 0)
-			cr_expect_eq(read_number(pid, files[i], ""),
-				     read_number(model, files[i], ""), "%s", files[i]);
+			cr_expect_eq(cuda_standby_read_number(pid, files[i], ""),
+				     cuda_standby_read_number(model, files[i], ""), "%s", files[i]);
 	}
 	/* The folder belongs to root, although the engine is not root's. So the user cannot read
 	 * it. */
@@ -437,12 +439,12 @@ Test(processes_cuda_standby, another_user_gets_it_and_it_is_that_users_alone, .i
 	start_standby_service("", "", true);
 	fault_worker_begin(&fake, &first, FIRST_UID);
 	fault_worker_run(&first, "work 1");
-	pid_t model = engine_of(FIRST_UID), waiting = standby();
+	pid_t model = cuda_standby_engine_of(FIRST_UID), waiting = standby();
 	early_cache_of(waiting, early);
 	cr_expect(threads_have(waiting, "Uid:", 10, 0), "it has a user already");
 	fault_worker_begin(&fake, &other, OTHER_UID);
 	fault_worker_run(&other, "work 5");
-	cr_expect_eq(engine_of(OTHER_UID), waiting);
+	cr_expect_eq(cuda_standby_engine_of(OTHER_UID), waiting);
 	cr_expect_eq(count_driver_calls(waiting, "contexts_created"), 1);
 	cr_expect(threads_have(model, "Gid:", 10, 65534) ==
 		  threads_have(waiting, "Gid:", 10, 65534));
@@ -479,7 +481,7 @@ Test(processes_cuda_standby, after_a_fault_another_users_standby_is_roots, .init
 	fault_worker_finish(&guilty);
 	fault_worker_begin(&fake, &again, FAULT_WORKER_OWN);
 	fault_worker_run(&again, "work 1");
-	cr_expect_eq(engine_of(0), waiting);
+	cr_expect_eq(cuda_standby_engine_of(0), waiting);
 	expect_logged(waiting);
 	fault_worker_run(&first, "work 1");
 	fault_worker_finish(&again);

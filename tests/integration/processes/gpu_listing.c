@@ -15,7 +15,7 @@ struct double_folder {
 	char path[64], library[96], configuration[160];
 };
 
-static void write_text(const char *path, const char *text)
+static void gpu_listing_write_text(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "we");
 	cr_assert_not_null(file);
@@ -34,7 +34,7 @@ static void make_double(struct double_folder *folder, const char *lines)
 	(void)snprintf(folder->library, sizeof(folder->library), "%s/libcuda.so.1", folder->path);
 	cr_assert_eq(symlink(fake, folder->library), 0);
 	(void)snprintf(file, sizeof(file), "%s/fake_cuda.conf", folder->path);
-	write_text(file, lines);
+	gpu_listing_write_text(file, lines);
 	(void)snprintf(folder->configuration, sizeof(folder->configuration),
 		       "[cuda]\nlibrary = %s\n", folder->library);
 }

@@ -17,7 +17,7 @@ static const uint64_t small_bytes = 4096, large_bytes = 1 << 20;
 static char last_words[512];
 
 /* Keeps the text of a failure before a later one replaces it. */
-static void remember(sycl_result r)
+static void orders_keep_failure_text(sycl_result r)
 {
 	if (r < 0)
 		(void)snprintf(last_words, sizeof(last_words), "%s", sycl_get_last_error_text());
@@ -29,13 +29,13 @@ static sycl_result fill_one_buffer(struct client *client, uint64_t bytes, uint64
 	const uint32_t pattern = 7;
 	sycl_buffer buffer;
 	sycl_result r = sycl_buffer_create(client->platform, NULL, bytes, SYCL_HOST_NONE, &buffer);
-	remember(r);
+	orders_keep_failure_text(r);
 	if (r < 0)
 		return r;
 	r = sycl_queue_fill(client->queue, buffer, 0, bytes, &pattern, sizeof(pattern), NULL);
 	if (r == 0)
 		r = sycl_queue_wait_for(client->queue, timeout_ns);
-	remember(r);
+	orders_keep_failure_text(r);
 	(void)sycl_buffer_release(buffer);
 	return r;
 }

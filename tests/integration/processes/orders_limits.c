@@ -22,7 +22,7 @@ enum { OTHER_UID = 64301 };
 static char last_words[512];
 
 /* Keeps the text of a failure before a later one replaces it. */
-static sycl_result remember(sycl_result r)
+static sycl_result orders_limits_keep_failure_text(sycl_result r)
 {
 	(void)snprintf(last_words, sizeof(last_words), "%s",
 		       r < 0 ? sycl_get_last_error_text() : "");
@@ -37,9 +37,10 @@ static sycl_result remember(sycl_result r)
 			  words);                                                                  \
 	} while (0)
 
-static sycl_result make_buffer(const struct client *client, uint64_t bytes, sycl_buffer *buffer_out)
+static sycl_result orders_limits_make_buffer(const struct client *client, uint64_t bytes,
+					     sycl_buffer *buffer_out)
 {
-	return remember(
+	return orders_limits_keep_failure_text(
 		sycl_buffer_create(client->platform, NULL, bytes, SYCL_HOST_NONE, buffer_out));
 }
 
@@ -47,13 +48,13 @@ static sycl_result begin_fill(const struct client *client, sycl_buffer buffer, u
 			      sycl_event *event_out)
 {
 	const uint32_t pattern = 7;
-	return remember(sycl_queue_fill(client->queue, buffer, 0, bytes, &pattern, sizeof(pattern),
-					event_out));
+	return orders_limits_keep_failure_text(sycl_queue_fill(
+		client->queue, buffer, 0, bytes, &pattern, sizeof(pattern), event_out));
 }
 
 static sycl_result await(sycl_event event)
 {
-	sycl_result r = remember(sycl_event_wait(event));
+	sycl_result r = orders_limits_keep_failure_text(sycl_event_wait(event));
 	(void)sycl_event_release(event);
 	return r;
 }
@@ -69,7 +70,7 @@ static sycl_result fill_and_wait(const struct client *client, sycl_buffer buffer
 static sycl_result fill_one_buffer(const struct client *client, uint64_t bytes)
 {
 	sycl_buffer buffer;
-	sycl_result r = make_buffer(client, bytes, &buffer);
+	sycl_result r = orders_limits_make_buffer(client, bytes, &buffer);
 	if (r < 0)
 		return r;
 	r = fill_and_wait(client, buffer, bytes);
@@ -86,8 +87,8 @@ static sycl_result fourth(const struct client *client)
 	sycl_buffer held, other;
 	sycl_host_accessor accessor;
 	sycl_event events[3];
-	cr_assert(make_buffer(client, small_bytes, &held) == 0 &&
-			  make_buffer(client, small_bytes, &other) == 0,
+	cr_assert(orders_limits_make_buffer(client, small_bytes, &held) == 0 &&
+			  orders_limits_make_buffer(client, small_bytes, &other) == 0,
 		  "%s", last_words);
 	cr_assert_eq(sycl_host_accessor_create(held, SYCL_ACCESS_READ_WRITE, &accessor), 0, "%s",
 		     sycl_get_last_error_text());
@@ -217,7 +218,7 @@ static unsigned count_buffers(const struct client *client, unsigned most)
 {
 	static sycl_buffer buffers[OBJECTS_MANY];
 	unsigned count = 0;
-	while (count < most && make_buffer(client, 64, &buffers[count]) == 0)
+	while (count < most && orders_limits_make_buffer(client, 64, &buffers[count]) == 0)
 		count++;
 	char words[sizeof(last_words)];
 	memcpy(words, last_words, sizeof(words));
@@ -233,8 +234,8 @@ static sycl_result build_long_source(const struct client *client)
 	sycl_kernel_bundle bundle;
 	memset(source, ' ', sizeof(source) - 1);
 	memcpy(source, "__kernel void nothing(void) {}", 30);
-	sycl_result r = remember(sycl_kernel_bundle_from_source(client->queue, SYCL_SOURCE_OPENCL_C,
-								source, NULL, &bundle));
+	sycl_result r = orders_limits_keep_failure_text(sycl_kernel_bundle_from_source(
+		client->queue, SYCL_SOURCE_OPENCL_C, source, NULL, &bundle));
 	if (r == 0)
 		(void)sycl_kernel_bundle_release(bundle);
 	return r;
@@ -272,7 +273,7 @@ Test(processes_orders_limits, higher_limits_on_arenas_reach_sessions_that_are_op
 		"[service]\nstandby = no\n[limits]\narenas = 1\narena_bytes = 1M\n", false);
 	struct client client = client_open(service);
 	sycl_buffer kept;
-	cr_assert_eq(make_buffer(&client, small_bytes, &kept), 0, "%s", last_words);
+	cr_assert_eq(orders_limits_make_buffer(&client, small_bytes, &kept), 0, "%s", last_words);
 	cr_assert_eq(fill_and_wait(&client, kept, small_bytes), 0, "%s", last_words);
 	TOLD(fill_one_buffer(&client, 2 * large_bytes), SYCL_ERROR_QUOTA,
 	     "all 1 arenas of the session are full");
@@ -354,7 +355,7 @@ Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_an_order)
 	struct client one = fake_open(service), two = fake_open(service);
 	numbers(service, ids, 2);
 	sycl_buffer kept;
-	cr_assert_eq(make_buffer(&one, large_bytes, &kept), 0);
+	cr_assert_eq(orders_limits_make_buffer(&one, large_bytes, &kept), 0);
 	cr_assert_eq(fill_and_wait(&one, kept, large_bytes), 0, "%s", last_words);
 	LIMIT(service, "device_bytes=1028K", ids[0]);
 	cr_expect_eq(fill_and_wait(&one, kept, large_bytes), 0, "%s", last_words);
@@ -504,8 +505,8 @@ Test(processes_orders_limits, arenas_are_limited_together_and_sessions_are)
 	cr_expect_eq(fill_one_buffer(&two, 64 * large_bytes), 0, "%s", last_words);
 	ORDER(service, "limit", "sessions_per_tenant=2", "--uid", user());
 	sycl_platform none;
-	TOLD(remember(sycl_platform_open(service->endpoint, &none)), SYCL_ERROR_QUOTA,
-	     "as many sessions as one may have (2)");
+	TOLD(orders_limits_keep_failure_text(sycl_platform_open(service->endpoint, &none)),
+	     SYCL_ERROR_QUOTA, "as many sessions as one may have (2)");
 	if (geteuid() == 0) {
 		struct child worker = CHILD_INIT;
 		char line[LINE_BYTES];

@@ -251,7 +251,7 @@ static bool is_alone(void *context)
 	return has_all(context) && waited->parts[0].wants && !waited->parts[1].wants;
 }
 
-static bool is_back(void *context)
+static bool process_shares_is_back(void *context)
 {
 	struct waited *waited = context;
 	read_shares(waited->node, waited->parts);
@@ -265,12 +265,12 @@ Test(processes_shares, TG11_what_a_user_that_is_gone_or_stopped_does_not_use_is_
 	struct waited waited = {.node = &node};
 	user_start(&node, 0);
 	user_start(&node, 1);
-	cr_assert(wait_until(is_back, &waited, SOON));
+	cr_assert(wait_until(process_shares_is_back, &waited, SOON));
 	pid_t engine = private_service_engine(node.service, FIRST_UID + 1);
 	cr_assert_eq(kill(engine, SIGSTOP), 0);
 	cr_assert(wait_until(has_all, &waited, SOON), "its engine is stopped");
 	cr_assert_eq(kill(engine, SIGCONT), 0);
-	cr_assert(wait_until(is_back, &waited, SOON));
+	cr_assert(wait_until(process_shares_is_back, &waited, SOON));
 	user_end(&node, 1);
 	cr_assert(wait_until(is_alone, &waited, SOON), "it has ended");
 	user_end(&node, 0);

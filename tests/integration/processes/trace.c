@@ -402,8 +402,8 @@ Test(processes_trace, whoever_takes_one_and_is_killed_leaves_nothing)
 	child_end(&stays);
 }
 
-static void expect_refused(const struct private_service *service, int status, const char *why,
-			   const char *const words[ORDER_WORDS_MAX])
+static void process_trace_expect_refused(const struct private_service *service, int status,
+					 const char *why, const char *const words[ORDER_WORDS_MAX])
 {
 	char said[ANSWER_BYTES];
 	cr_expect_eq(processes_order(service, words, said), status, "%s %s: %s", words[0],
@@ -412,7 +412,8 @@ static void expect_refused(const struct private_service *service, int status, co
 }
 
 #define REFUSED(status, why, ...)                                                                  \
-	expect_refused(service, status, why, (const char *const[ORDER_WORDS_MAX]){__VA_ARGS__})
+	process_trace_expect_refused(service, status, why,                                         \
+				     (const char *const[ORDER_WORDS_MAX]){__VA_ARGS__})
 
 Test(processes_trace, what_cannot_be_written_or_is_not_meant_is_said_before_it_begins)
 {

@@ -137,8 +137,8 @@ Test(groups, D20_E3_a_box_goes_through_an_arena)
 	groups_stop();
 }
 
-static void access_part(uint32_t index, uint64_t offset, uint64_t size, uint64_t order_offset,
-			uint64_t order_size)
+static void groups_boxes_access_part(uint32_t index, uint64_t offset, uint64_t size,
+				     uint64_t order_offset, uint64_t order_size)
 {
 	Sycl__V1__HostAccess access = SYCL__V1__HOST_ACCESS__INIT;
 	access.accessor = raw_id(OBJECT_HOST_ACCESSOR, index);
@@ -170,8 +170,8 @@ Test(groups, D1_C8_ranges_of_host_accessors_are_checked)
 		{64, 4, UINT64_MAX, 64, false}, {64, 4, 64, UINT64_MAX, false},
 	};
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		access_part(50 + i, cases[i].offset, cases[i].size, cases[i].order_offset,
-			    cases[i].order_size);
+		groups_boxes_access_part(50 + i, cases[i].offset, cases[i].size,
+					 cases[i].order_offset, cases[i].order_size);
 		cr_assert(eq(u32, raw_wait_slot(client, 50 + i, 1), cases[i].good ? 0 : 1),
 			  "case %u", i);
 	}

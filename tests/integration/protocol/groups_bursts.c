@@ -22,7 +22,7 @@ static void start_with_short_kernels(uint32_t groups_in_flight)
 
 /* Launches fill_even_u32 in the in-order queue, which defines its shape. After that the engine has
  * an estimate of its time. */
-static void define(uint32_t mode)
+static void groups_bursts_define(uint32_t mode)
 {
 	struct build build;
 	build_begin(&build);
@@ -36,7 +36,7 @@ static void define(uint32_t mode)
 	(void)groups_wait(true);
 }
 
-static struct again again(uint32_t value)
+static struct again groups_bursts_make_record(uint32_t value)
 {
 	return (struct again){.head = {.shape = SHAPE,
 				       .generation = GENERATION,
@@ -56,7 +56,7 @@ static uint64_t send_all(const uint32_t *values, uint32_t count)
 {
 	uint64_t first = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		struct again record = again(values[i]);
+		struct again record = groups_bursts_make_record(values[i]);
 		first = first ? first : record.head.group;
 		client->silent = i + 1 < count;
 		send_resubmit(&record);
@@ -64,7 +64,7 @@ static uint64_t send_all(const uint32_t *values, uint32_t count)
 	return first;
 }
 
-static Sycl__V1__Usage usage_now(void)
+static Sycl__V1__Usage groups_bursts_usage_now(void)
 {
 	Sycl__V1__UsageQuery query = SYCL__V1__USAGE_QUERY__INIT;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
@@ -77,7 +77,7 @@ Test(groups, TG2_groups_that_come_together_run_one_by_one_and_count_as_many)
 {
 	enum { ROUNDS = 12, MANY = 45 };
 	start_with_short_kernels(0);
-	define(ACCESS_MODE_READ_WRITE);
+	groups_bursts_define(ACCESS_MODE_READ_WRITE);
 	struct fake_counters counters;
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	uint64_t before = counters.launches;
@@ -91,7 +91,7 @@ Test(groups, TG2_groups_that_come_together_run_one_by_one_and_count_as_many)
 	}
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_assert(eq(u64, counters.launches - before, ROUNDS * MANY));
-	Sycl__V1__Usage usage = usage_now();
+	Sycl__V1__Usage usage = groups_bursts_usage_now();
 	cr_assert(eq(u64, usage.groups_submitted, ROUNDS * MANY + 1));
 	cr_assert(eq(u64, usage.groups_completed, ROUNDS * MANY + 1));
 	cr_assert(eq(u64, usage.groups_resubmitted, ROUNDS * MANY));
@@ -101,7 +101,7 @@ Test(groups, TG2_groups_that_come_together_run_one_by_one_and_count_as_many)
 Test(groups, M9_of_groups_that_came_together_each_has_its_own_failure)
 {
 	start_with_short_kernels(0);
-	define(ACCESS_MODE_READ_WRITE);
+	groups_bursts_define(ACCESS_MODE_READ_WRITE);
 	uint32_t values[BURST];
 	for (uint32_t i = 0; i < BURST; i++)
 		values[i] = 4;
@@ -111,7 +111,7 @@ Test(groups, M9_of_groups_that_came_together_each_has_its_own_failure)
 	for (uint32_t i = 6; i < BURST; i++)
 		expect_failed(groups_queue(true), first + i, STATUS_DEPENDENCY_FAILED, "7 is odd");
 	cr_assert(eq(u32, groups_wait(true), 1));
-	Sycl__V1__Usage usage = usage_now();
+	Sycl__V1__Usage usage = groups_bursts_usage_now();
 	cr_assert(eq(u64, usage.groups_failed, BURST - 5));
 	cr_assert(eq(u64, usage.groups_completed, 1 + 5));
 	groups_stop();
@@ -120,7 +120,7 @@ Test(groups, M9_of_groups_that_came_together_each_has_its_own_failure)
 Test(groups, M9_groups_that_need_nothing_of_each_other_fail_alone_though_they_came_together)
 {
 	start_with_short_kernels(0);
-	define(ACCESS_WRITE_BIT);
+	groups_bursts_define(ACCESS_WRITE_BIT);
 	uint32_t values[BURST];
 	for (uint32_t i = 0; i < BURST; i++)
 		values[i] = i == 3 || i == 9 ? i : 100;
@@ -137,7 +137,7 @@ Test(groups, M6_the_event_of_one_of_them_is_its_own)
 	enum { GATE = 3, BAD = 6 };
 	for (uint32_t late = 0; late < 2; late++) {
 		start_with_short_kernels(0);
-		define(ACCESS_WRITE_BIT);
+		groups_bursts_define(ACCESS_WRITE_BIT);
 		if (!late) {
 			struct build hold;
 			build_hold(&hold, GATE);
@@ -163,7 +163,8 @@ Test(groups, M6_the_event_of_one_of_them_is_its_own)
 		expect_failed(groups_queue(false), numbers[BAD], STATUS_DEPENDENCY_FAILED,
 			      "1 is odd");
 		(void)groups_wait(false);
-		cr_assert(eq(u64, usage_now().groups_failed, 2), "nobody else depends on it");
+		cr_assert(eq(u64, groups_bursts_usage_now().groups_failed, 2),
+			  "nobody else depends on it");
 		groups_stop();
 	}
 }
@@ -172,7 +173,7 @@ Test(groups, B16_groups_that_come_together_have_the_limits_of_those_that_come_al
 {
 	enum { MOST = 10, MANY = 24, GATE = 4 };
 	start_with_short_kernels(MOST);
-	define(ACCESS_MODE_READ_WRITE);
+	groups_bursts_define(ACCESS_MODE_READ_WRITE);
 	struct build hold;
 	build_hold(&hold, GATE);
 	build_require(&hold, BUFFER, ACCESS_MODE_READ_WRITE);
@@ -217,9 +218,9 @@ Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		start_with_short_kernels(0);
-		define(ACCESS_MODE_READ_WRITE);
+		groups_bursts_define(ACCESS_MODE_READ_WRITE);
 		for (uint32_t k = 0; k < BURST; k++) {
-			struct again record = again(2 * k);
+			struct again record = groups_bursts_make_record(2 * k);
 			if (k == 9) {
 				record.head.shape += (uint32_t)wrong[i].shape;
 				record.head.generation += (uint32_t)wrong[i].generation;
@@ -239,9 +240,9 @@ Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 Test(groups, H1_a_slot_among_groups_that_come_together_is_written)
 {
 	start_with_short_kernels(0);
-	define(ACCESS_MODE_READ_WRITE);
+	groups_bursts_define(ACCESS_MODE_READ_WRITE);
 	for (uint32_t i = 0; i < 3 * BURST; i++) {
-		struct again record = again(2 * i);
+		struct again record = groups_bursts_make_record(2 * i);
 		if (i % 7 == 3) {
 			record.head.flags = RESUBMIT_WANTS_SLOT;
 			record.head.slot = EVENT_SLOT + i;

@@ -6,7 +6,7 @@
 
 enum { WIDE = 60, MARGIN_BYTES = 1500 };
 
-static uint64_t graph_id(uint32_t index)
+static uint64_t groups_graphs_graph_id(uint32_t index)
 {
 	return raw_id(OBJECT_GRAPH, 200 + index);
 }
@@ -16,7 +16,7 @@ static uint64_t spare_buffer(uint32_t index)
 	return raw_id(OBJECT_BUFFER, 100 + index);
 }
 
-static uint64_t create_graph(uint64_t graph, uint32_t nodes)
+static uint64_t groups_graphs_create_graph(uint64_t graph, uint32_t nodes)
 {
 	Sycl__V1__GraphCreate message = SYCL__V1__GRAPH_CREATE__INIT;
 	message.graph = graph;
@@ -30,7 +30,7 @@ static uint64_t create_graph(uint64_t graph, uint32_t nodes)
 	return raw_send(client, &command);
 }
 
-static void send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
+static void groups_graphs_send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
 {
 	(void)raw_graph_node(client, graph, group, NULL, 0);
 }
@@ -46,7 +46,7 @@ static void update(uint64_t graph, Sycl__V1__CommandGroup *group)
 	(void)raw_send(client, &command);
 }
 
-static void finish_graph(uint64_t graph)
+static void groups_graphs_finish_graph(uint64_t graph)
 {
 	(void)raw_graph_finish(client, graph);
 }
@@ -72,7 +72,7 @@ static bool is_taken(uint64_t graph, uint32_t nodes)
 {
 	const Sycl__V1__Reply *reply;
 	bool refused = false;
-	(void)create_graph(graph, nodes);
+	(void)groups_graphs_create_graph(graph, nodes);
 	(void)raw_ping(client);
 	while ((reply = raw_next_reply(client)) && reply->body_case != SYCL__V1__REPLY__BODY_PONG)
 		refused |= reply->body_case == SYCL__V1__REPLY__BODY_OBJECT_FAILED;
@@ -87,7 +87,7 @@ static void use_up(uint32_t *graphs)
 	for (uint32_t nodes = GRAPH_NODES_MAX; nodes > 0; nodes /= 2) {
 		bool taken;
 		do {
-			taken = is_taken(graph_id(*graphs), nodes);
+			taken = is_taken(groups_graphs_graph_id(*graphs), nodes);
 			++*graphs;
 		} while (taken);
 	}
@@ -134,28 +134,29 @@ Test(groups, L13_a_change_that_cannot_be_paid_for_is_never_launched_as_one)
 	build_launch(&narrow, INCREMENT, 1024);
 	narrow.group.queue = narrow.group.group = 0;
 	narrow.group.wants_slot = false;
-	(void)create_graph(graph_id(0), 1);
-	send_node(graph_id(0), &narrow.group);
-	finish_graph(graph_id(0));
-	launch_graph_group(graph_id(0));
+	(void)groups_graphs_create_graph(groups_graphs_graph_id(0), 1);
+	groups_graphs_send_node(groups_graphs_graph_id(0), &narrow.group);
+	groups_graphs_finish_graph(groups_graphs_graph_id(0));
+	launch_graph_group(groups_graphs_graph_id(0));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 1));
 
 	wide(&changed, requirements, list);
 	cr_assert(zero(int, graph_group_copy(&changed.group, UINT64_MAX, &copy, &bytes)));
 	graph_group_free(copy);
-	(void)create_graph(graph_id(1),
-			   (uint32_t)((bytes + MARGIN_BYTES) / sizeof(struct graph_node)));
+	(void)groups_graphs_create_graph(
+		groups_graphs_graph_id(1),
+		(uint32_t)((bytes + MARGIN_BYTES) / sizeof(struct graph_node)));
 	use_up(&graphs);
-	(void)raw_release(client, graph_id(1));
-	update(graph_id(0), &changed.group);
+	(void)raw_release(client, groups_graphs_graph_id(1));
+	update(groups_graphs_graph_id(0), &changed.group);
 	for (int i = 0; i < 3; i++)
-		launch_graph_group(graph_id(0));
+		launch_graph_group(groups_graphs_graph_id(0));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 1),
 		  "what it takes was not paid for");
 	for (uint32_t i = 2; i < graphs; i++)
-		(void)raw_release(client, graph_id(i));
+		(void)raw_release(client, groups_graphs_graph_id(i));
 	raw_round_trip(client);
-	launch_graph_group(graph_id(0));
+	launch_graph_group(groups_graphs_graph_id(0));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 2));
 	expect_words(BUFFER, 5, 50);
 	groups_stop();

@@ -211,7 +211,7 @@ Test(groups, C20_an_image_is_used_as_a_whole)
 	groups_stop();
 }
 
-static void begin_copy(struct build *build, uint32_t from, uint32_t to)
+static void groups_images_begin_copy(struct build *build, uint32_t from, uint32_t to)
 {
 	build_begin(build);
 	build_require(build, from, ACCESS_MODE_READ);
@@ -234,29 +234,29 @@ Test(groups, C20_only_images_that_are_alike_are_copied)
 	send_image(WIDE, UNORM, 2, turned, ARENA_OFFSET + 12288, IMAGE_BYTES);
 	const uint32_t others[] = {BUFFER, INTEGERS, WIDE};
 	for (uint32_t i = 0; i < 3; i++) {
-		begin_copy(&b, IMAGE, others[i]);
+		groups_images_begin_copy(&b, IMAGE, others[i]);
 		expect_refused(&b, STATUS_INVALID, "alike");
-		begin_copy(&b, others[i], IMAGE);
+		groups_images_begin_copy(&b, others[i], IMAGE);
 		expect_refused(&b, STATUS_INVALID, "alike");
 	}
-	begin_copy(&b, IMAGE, TWIN);
+	groups_images_begin_copy(&b, IMAGE, TWIN);
 	b.copy.size_bytes = IMAGE_BYTES - 4;
 	expect_refused(&b, STATUS_INVALID, "alike");
-	begin_copy(&b, IMAGE, TWIN);
+	groups_images_begin_copy(&b, IMAGE, TWIN);
 	b.source.offset_bytes = 4;
 	expect_refused(&b, STATUS_INVALID, "alike");
-	begin_copy(&b, IMAGE, TWIN);
+	groups_images_begin_copy(&b, IMAGE, TWIN);
 	b.copy.size_bytes = 0;
 	b.copy.box = &box;
 	box.width_bytes = box.source_row_pitch = box.destination_row_pitch = IMAGE_BYTES;
 	box.rows = box.slices = 1;
 	expect_refused(&b, STATUS_INVALID, "alike");
-	begin_copy(&b, IMAGE, TWIN);
+	groups_images_begin_copy(&b, IMAGE, TWIN);
 	b.source.place_case = SYCL__V1__MEMORY_END__PLACE_ARENA;
 	b.source.arena = &arena;
 	arena.size_bytes = IMAGE_BYTES;
 	expect_refused(&b, STATUS_INVALID, "alike");
-	begin_copy(&b, IMAGE, TWIN);
+	groups_images_begin_copy(&b, IMAGE, TWIN);
 	b.requirements[1].mode = ACCESS_MODE_READ;
 	expect_refused(&b, STATUS_ACCESSOR, "do not allow");
 	groups_stop();
@@ -380,11 +380,11 @@ Test(groups, R8_layers_are_copied_to_layers_only)
 	raw_arena(client, 1, 131072);
 	for (uint32_t i = 0; i < 3; i++)
 		send_any_image(1, WIDE + i, UNORM, true, 2, size, 4096 * i, IMAGE_BYTES);
-	begin_copy(&b, IMAGE, WIDE);
+	groups_images_begin_copy(&b, IMAGE, WIDE);
 	expect_refused(&b, STATUS_INVALID, "alike");
-	begin_copy(&b, WIDE + 1, IMAGE);
+	groups_images_begin_copy(&b, WIDE + 1, IMAGE);
 	expect_refused(&b, STATUS_INVALID, "alike");
-	begin_copy(&b, WIDE + 1, WIDE + 2);
+	groups_images_begin_copy(&b, WIDE + 1, WIDE + 2);
 	(void)build_submit(&b, false);
 	groups_access(40, WIDE + 2, ACCESS_MODE_READ, 40);
 	cr_assert(eq(u32, raw_wait_slot(client, 40, 1), 0));

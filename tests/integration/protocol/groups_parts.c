@@ -47,7 +47,7 @@ Test(groups, C13_parts_of_requirements_are_checked)
 }
 
 /* Copies the lowest words to the words from `to` on; both are parts of one buffer. */
-static void begin_copy(struct build *build, uint64_t to, uint64_t count)
+static void groups_parts_begin_copy(struct build *build, uint64_t to, uint64_t count)
 {
 	build_begin(build);
 	require_part(build, ACCESS_MODE_READ, 0, count);
@@ -73,19 +73,19 @@ Test(groups, C1_C8_D20_a_group_names_several_parts_of_one_buffer)
 	build_value(&build, 9);
 	build_launch(&build, FILL, 16);
 	(void)build_submit(&build, false);
-	begin_copy(&build, 100, 16);
+	groups_parts_begin_copy(&build, 100, 16);
 	(void)build_submit(&build, false);
 	groups_access(40, BUFFER, ACCESS_MODE_READ, 40);
 	cr_assert(eq(u32, raw_wait_slot(client, 40, 1), 0));
 	for (uint32_t i = 0; i < 1024; i++)
 		cr_assert(eq(u32, groups_words(BUFFER)[i], i < 16 || (i >= 100 && i < 116) ? 9 : 5),
 			  "word %u", i);
-	begin_copy(&build, 8, 16);
+	groups_parts_begin_copy(&build, 8, 16);
 	expect_refused(&build, STATUS_INVALID, "overlap");
 	groups_stop();
 }
 
-static void access_part(uint32_t once, uint32_t mode, uint64_t offset, uint64_t size)
+static void groups_parts_access_part(uint32_t once, uint32_t mode, uint64_t offset, uint64_t size)
 {
 	Sycl__V1__HostAccess access = SYCL__V1__HOST_ACCESS__INIT;
 	access.accessor = raw_id(OBJECT_HOST_ACCESSOR, once);
@@ -103,7 +103,7 @@ static void access_part(uint32_t once, uint32_t mode, uint64_t offset, uint64_t 
 
 static void refuse_access(uint32_t once, uint64_t offset, uint64_t size)
 {
-	access_part(once, ACCESS_MODE_READ, offset, size);
+	groups_parts_access_part(once, ACCESS_MODE_READ, offset, size);
 	const Sycl__V1__Reply *reply;
 	do
 		reply = raw_reply_to(client, 0); /* the one before was released, too */
@@ -122,7 +122,7 @@ Test(groups, C13_D3_D6_host_accesses_of_parts)
 	refuse_access(43, 8, 0);
 	/* While one part is held, a group on another part runs, and one on the whole buffer does
 	 * not. */
-	access_part(44, ACCESS_MODE_READ_WRITE, 0, 64);
+	groups_parts_access_part(44, ACCESS_MODE_READ_WRITE, 0, 64);
 	cr_assert(eq(u32, raw_wait_slot(client, 44, 1), 0));
 	struct build build;
 	build_begin(&build);
@@ -143,7 +143,7 @@ Test(groups, C13_D3_D6_host_accesses_of_parts)
 	(void)build_submit(&build, false);
 	((uint32_t *)(uintptr_t)groups_words(BUFFER))[2] = 70;
 	(void)raw_release(client, raw_id(OBJECT_HOST_ACCESSOR, 44));
-	access_part(45, ACCESS_MODE_READ, 0, 0);
+	groups_parts_access_part(45, ACCESS_MODE_READ, 0, 0);
 	cr_assert(eq(u32, raw_wait_slot(client, 45, 1), 0));
 	cr_assert(eq(u32, groups_words(BUFFER)[2], 71));
 	cr_assert(eq(u32, groups_words(BUFFER)[20], 4));

@@ -9,7 +9,7 @@
 enum { SHAPE = 1, GENERATION = 7 };
 
 /* Submits a group that defines a shape. */
-static uint64_t define(struct build *build, uint32_t shape, uint32_t generation)
+static uint64_t groups_shapes_define(struct build *build, uint32_t shape, uint32_t generation)
 {
 	build->group.shape = shape;
 	build->group.shape_generation = generation;
@@ -20,7 +20,7 @@ static uint64_t define_fill(uint32_t value)
 {
 	struct build build;
 	build_fill(&build, BUFFER, value);
-	return define(&build, SHAPE, GENERATION);
+	return groups_shapes_define(&build, SHAPE, GENERATION);
 }
 
 struct again {
@@ -28,8 +28,8 @@ struct again {
 	uint8_t rest[256];
 };
 
-static struct again again(uint32_t shape, uint32_t generation, const void *rest,
-			  uint32_t rest_bytes)
+static struct again groups_shapes_make_record(uint32_t shape, uint32_t generation, const void *rest,
+					      uint32_t rest_bytes)
 {
 	struct again record = {.head = {.shape = shape,
 					.generation = generation,
@@ -49,11 +49,11 @@ static uint64_t send_again(const struct again *record)
 
 static uint64_t fill_again(uint32_t value)
 {
-	struct again record = again(SHAPE, GENERATION, &value, sizeof(value));
+	struct again record = groups_shapes_make_record(SHAPE, GENERATION, &value, sizeof(value));
 	return send_again(&record);
 }
 
-static Sycl__V1__Usage usage_now(void)
+static Sycl__V1__Usage groups_shapes_usage_now(void)
 {
 	Sycl__V1__UsageQuery query = SYCL__V1__USAGE_QUERY__INIT;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
@@ -71,7 +71,7 @@ Test(groups, B15_a_shape_runs_again_with_other_values)
 		(void)fill_again(100 + i);
 	expect_words(BUFFER, 119, 41);
 	cr_assert(eq(u32, groups_wait(false), 0));
-	Sycl__V1__Usage usage = usage_now();
+	Sycl__V1__Usage usage = groups_shapes_usage_now();
 	cr_assert(eq(u64, usage.groups_submitted, 21));
 	cr_assert(eq(u64, usage.groups_resubmitted, 20));
 	cr_assert(eq(u64, usage.groups_completed, 21));
@@ -83,7 +83,7 @@ Test(groups, H1_a_resubmitted_group_writes_the_slot_that_its_record_names)
 	groups_start();
 	(void)define_fill(5);
 	uint32_t value = 6;
-	struct again record = again(SHAPE, GENERATION, &value, sizeof(value));
+	struct again record = groups_shapes_make_record(SHAPE, GENERATION, &value, sizeof(value));
 	record.head.flags = RESUBMIT_WANTS_SLOT;
 	record.head.slot = EVENT_SLOT;
 	record.head.slot_value = 33;
@@ -108,12 +108,12 @@ Test(groups, M6_the_events_of_a_resubmitted_group_are_its_own)
 	expect_failed(groups_queue(false), broken, STATUS_KERNEL, "");
 	build_fill(&build, BUFFER, 1);
 	build_depend(&build, groups_queue(false), good);
-	(void)define(&build, SHAPE, GENERATION);
+	(void)groups_shapes_define(&build, SHAPE, GENERATION);
 	struct {
 		struct resubmit_event event;
 		uint32_t value;
 	} rest = {{groups_queue(false), broken}, 2};
-	struct again record = again(SHAPE, GENERATION, &rest, 20);
+	struct again record = groups_shapes_make_record(SHAPE, GENERATION, &rest, 20);
 	(void)send_again(&record);
 	expect_failed(groups_queue(false), record.head.group, STATUS_DEPENDENCY_FAILED, "");
 	/* The buffer's contents were lost with it. A group that does not need them makes the buffer
@@ -123,7 +123,7 @@ Test(groups, M6_the_events_of_a_resubmitted_group_are_its_own)
 	(void)build_submit(&build, false);
 	rest.event.group = good;
 	rest.value = 4;
-	record = again(SHAPE, GENERATION, &rest, 20);
+	record = groups_shapes_make_record(SHAPE, GENERATION, &rest, 20);
 	(void)send_again(&record);
 	expect_words(BUFFER, 4, 40);
 	groups_stop();
@@ -139,7 +139,7 @@ Test(groups, B12_a_resubmitted_group_is_ordered_like_any_other)
 	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
 	(void)build_submit(&build, false);
 	uint32_t value = 2;
-	struct again record = again(SHAPE, GENERATION, &value, sizeof(value));
+	struct again record = groups_shapes_make_record(SHAPE, GENERATION, &value, sizeof(value));
 	record.head.flags = RESUBMIT_WANTS_SLOT;
 	record.head.slot = EVENT_SLOT;
 	record.head.slot_value = 1;
@@ -169,7 +169,7 @@ Test(groups, a_shape_is_kept_also_when_its_first_group_is_refused)
 	build.launch.n_local = 1;
 	build.global[0] = 10;
 	build.local[0] = 3;
-	uint64_t number = define(&build, SHAPE, GENERATION);
+	uint64_t number = groups_shapes_define(&build, SHAPE, GENERATION);
 	expect_failed(groups_queue(false), number, STATUS_ND_RANGE, "not divisible");
 	for (int i = 0; i < 3; i++) {
 		number = fill_again(9);
@@ -198,7 +198,7 @@ Test(groups, groups_of_no_queue_are_not_counted_as_resubmitted)
 	expect_failed(nowhere, 1, STATUS_QUOTA, "object");
 	for (int i = 0; i < 3; i++)
 		expect_failed(nowhere, fill_again(9), STATUS_QUOTA, "object");
-	Sycl__V1__Usage usage = usage_now();
+	Sycl__V1__Usage usage = groups_shapes_usage_now();
 	cr_assert(eq(u64, usage.groups_submitted, 0));
 	cr_assert(eq(u64, usage.groups_resubmitted, 0));
 	groups_stop();
@@ -213,8 +213,8 @@ Test(groups, another_definition_takes_the_place_of_the_first)
 	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
 	build_accessor(&build, 0);
 	build_launch(&build, INCREMENT, 1024);
-	(void)define(&build, SHAPE, GENERATION + 1);
-	struct again record = again(SHAPE, GENERATION + 1, NULL, 0);
+	(void)groups_shapes_define(&build, SHAPE, GENERATION + 1);
+	struct again record = groups_shapes_make_record(SHAPE, GENERATION + 1, NULL, 0);
 	(void)send_again(&record);
 	expect_words(BUFFER, 3, 40);
 	(void)fill_again(1);
@@ -235,9 +235,10 @@ Test(groups, B15_a_resubmitted_group_that_waits_keeps_its_values)
 	raw_round_trip(client); /* it has been read */
 	memset(client->submit.data, 0xee, client->submit.bytes);
 	build_fill(&build, OTHER, 7);
-	(void)define(&build, SHAPE, GENERATION + 1);
+	(void)groups_shapes_define(&build, SHAPE, GENERATION + 1);
 	uint32_t value = 8;
-	struct again record = again(SHAPE, GENERATION + 1, &value, sizeof(value));
+	struct again record =
+		groups_shapes_make_record(SHAPE, GENERATION + 1, &value, sizeof(value));
 	(void)send_again(&record);
 	expect_words(OTHER, 8, 40);
 	fake_gate_open(5);
@@ -276,11 +277,12 @@ Test(groups, shapes_have_numbers_up_to_their_limit)
 	for (uint32_t shape = 1; shape <= SHAPES_MAX; shape++) {
 		struct build build;
 		build_fill(&build, BUFFER, shape);
-		(void)define(&build, shape, shape * 3);
+		(void)groups_shapes_define(&build, shape, shape * 3);
 	}
 	for (uint32_t shape = 1; shape <= SHAPES_MAX; shape++) {
 		uint32_t value = 1000 + shape;
-		struct again record = again(shape, shape * 3, &value, sizeof(value));
+		struct again record =
+			groups_shapes_make_record(shape, shape * 3, &value, sizeof(value));
 		(void)send_again(&record);
 	}
 	expect_words(BUFFER, 1000 + SHAPES_MAX, 40);
@@ -355,7 +357,8 @@ Test(groups, records_that_are_wrong_close_the_session, .timeout = 60)
 		groups_start();
 		(void)define_fill(1);
 		uint32_t value = 2;
-		struct again record = again(SHAPE, GENERATION, &value, sizeof(value));
+		struct again record =
+			groups_shapes_make_record(SHAPE, GENERATION, &value, sizeof(value));
 		record.head.shape += (uint32_t)wrong[i].shape;
 		record.head.generation += (uint32_t)wrong[i].generation;
 		record.head.rest_bytes += (uint32_t)wrong[i].rest;
@@ -391,7 +394,7 @@ Test(groups, definitions_that_are_no_shape_close_the_session)
 			shape = SHAPES_MAX + 1;
 			words = "129 is not the number of a shape";
 		}
-		(void)define(&build, shape, GENERATION);
+		(void)groups_shapes_define(&build, shape, GENERATION);
 		groups_expect_closed(words);
 	}
 }

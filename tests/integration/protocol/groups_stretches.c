@@ -39,7 +39,7 @@ static void start_with_shapes(void)
 	cr_assert(eq(u32, groups_wait(true), 0));
 }
 
-static struct again again(uint32_t shape, uint32_t value)
+static struct again groups_stretches_make_record(uint32_t shape, uint32_t value)
 {
 	return (struct again){.head = {.shape = shape,
 				       .generation = GENERATION,
@@ -59,13 +59,14 @@ static void send_record(const struct again *record, bool silent)
  * engine wakes. Returns the number of the first. */
 static uint64_t send_both(uint32_t value, bool silent)
 {
-	const struct again first = again(WRITES, value), second = again(PASSES_ON, 0);
+	const struct again first = groups_stretches_make_record(WRITES, value),
+			   second = groups_stretches_make_record(PASSES_ON, 0);
 	send_record(&first, true);
 	send_record(&second, silent);
 	return first.head.group;
 }
 
-static Sycl__V1__Usage usage_now(void)
+static Sycl__V1__Usage groups_stretches_usage_now(void)
 {
 	Sycl__V1__UsageQuery query = SYCL__V1__USAGE_QUERY__INIT;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
@@ -89,7 +90,7 @@ Test(groups, TR5_groups_of_several_shapes_that_come_together_count_as_many)
 	cr_assert(eq(u32, groups_wait(true), 0));
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_expect(eq(u64, counters.launches - before, 2 * ROUNDS * PAIRS));
-	const Sycl__V1__Usage usage = usage_now();
+	const Sycl__V1__Usage usage = groups_stretches_usage_now();
 	cr_expect(eq(u64, usage.groups_submitted, 2 * ROUNDS * PAIRS + 2));
 	cr_expect(eq(u64, usage.groups_completed, 2 * ROUNDS * PAIRS + 2));
 	cr_expect(eq(u64, usage.groups_resubmitted, 2 * ROUNDS * PAIRS));
@@ -143,8 +144,8 @@ Test(groups, a_record_of_another_shape_that_is_wrong_closes_the_session)
 	};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		start_with_shapes();
-		const struct again first = again(WRITES, 4);
-		struct again second = again(PASSES_ON, 0);
+		const struct again first = groups_stretches_make_record(WRITES, 4);
+		struct again second = groups_stretches_make_record(PASSES_ON, 0);
 		second.head.shape += (uint32_t)wrong[i].shape;
 		second.head.generation += (uint32_t)wrong[i].generation;
 		second.head.rest_bytes += (uint32_t)wrong[i].rest;

@@ -25,7 +25,7 @@ static void start_with_features(uint32_t features)
 	cr_assert(eq(int, fake_log_start(256), 0));
 }
 
-static uint64_t allocate_usm(uint32_t index, uint32_t kind)
+static uint64_t groups_windows_allocate_usm(uint32_t index, uint32_t kind)
 {
 	Sycl__V1__UsmAllocate message = SYCL__V1__USM_ALLOCATE__INIT;
 	message.allocation = raw_id(OBJECT_USM, FIRST_USM + index);
@@ -41,7 +41,7 @@ static uint64_t allocate_usm(uint32_t index, uint32_t kind)
 	return reply->usm_allocated->address;
 }
 
-static void free_usm(uint32_t index)
+static void groups_windows_free_usm(uint32_t index)
 {
 	Sycl__V1__UsmFree message = SYCL__V1__USM_FREE__INIT;
 	message.allocation = raw_id(OBJECT_USM, FIRST_USM + index);
@@ -143,7 +143,7 @@ static void expect_applied(uint64_t bytes)
 Test(groups, R6_a_queues_launches_have_its_window, .timeout = 60)
 {
 	start_with_features(FAKE_FEATURES_ALL);
-	uint64_t address = allocate_usm(0, BACKEND_USM_DEVICE);
+	uint64_t address = groups_windows_allocate_usm(0, BACKEND_USM_DEVICE);
 	cr_assert(eq(u64, launch_and_read_window(false).size_bytes, 0));
 	expect_window_taken(false,
 			    (struct window){address + 16, 4096, 0.25f, PERSISTING, STREAMING});
@@ -171,7 +171,7 @@ Test(groups, R6_a_queues_launches_have_its_window, .timeout = 60)
 Test(groups, R6_launches_of_a_shape_have_the_window_that_the_queue_has_by_then, .timeout = 60)
 {
 	start_with_features(FAKE_FEATURES_ALL);
-	uint64_t address = allocate_usm(0, BACKEND_USM_DEVICE);
+	uint64_t address = groups_windows_allocate_usm(0, BACKEND_USM_DEVICE);
 	cr_assert(eq(u64, launch_again_and_read_window(false).size_bytes, 0));
 	cr_assert(eq(u64, launch_again_and_read_window(true).size_bytes, 0));
 	expect_window_taken(false, (struct window){address, 4096, 1, PERSISTING, STREAMING});
@@ -184,8 +184,8 @@ Test(groups, R6_launches_of_a_shape_have_the_window_that_the_queue_has_by_then, 
 Test(groups, R6_windows_that_cannot_be_are_refused, .timeout = 60)
 {
 	start_with_features(FAKE_FEATURES_ALL);
-	const uint64_t address = allocate_usm(0, BACKEND_USM_DEVICE),
-		       other = allocate_usm(1, BACKEND_USM_DEVICE);
+	const uint64_t address = groups_windows_allocate_usm(0, BACKEND_USM_DEVICE),
+		       other = groups_windows_allocate_usm(1, BACKEND_USM_DEVICE);
 	expect_window_taken(false, (struct window){address, 1024, 1, PERSISTING, STREAMING});
 	refuse((struct window){address, FAKE_L2_WINDOW_BYTES + 1, 1, PERSISTING, 0}, STATUS_INVALID,
 	       "up to 4096");
@@ -211,7 +211,7 @@ Test(groups, R6_windows_that_cannot_be_are_refused, .timeout = 60)
 	       "not inside any USM");
 	cr_expect(eq(u64, launch_and_read_window(false).size_bytes, 1024),
 		  "the one that was there stays");
-	free_usm(0);
+	groups_windows_free_usm(0);
 	cr_expect(eq(u64, launch_and_read_window(false).size_bytes, 0), "its memory has gone");
 	refuse((struct window){address, 64, 1, PERSISTING, 0}, STATUS_INVALID,
 	       "not inside any USM");

@@ -18,7 +18,7 @@ enum {
 	KIND_IPC = 2
 };
 
-static uint64_t shared_id(void)
+static uint64_t hostile_bridge_shared_id(void)
 {
 	return raw_id(OBJECT_BUFFER, SHARED);
 }
@@ -43,7 +43,7 @@ static void start_sharing_session(uint64_t features, uint32_t where)
 	range.offset_bytes = OFFSET;
 	range.size_bytes = SIZE;
 	Sycl__V1__BufferCreate create = SYCL__V1__BUFFER_CREATE__INIT;
-	create.buffer = shared_id();
+	create.buffer = hostile_bridge_shared_id();
 	create.size_bytes = SIZE;
 	create.range = &range;
 	create.export_kind = (Sycl__V1__ExportKind)KIND_IPC;
@@ -78,7 +78,7 @@ static void send_early_task(uint64_t number, uint64_t buffer, bool on_device, ui
 	(void)hostile_group(&group, number);
 }
 
-static void send_task(uint64_t number, uint64_t buffer)
+static void hostile_bridge_send_task(uint64_t number, uint64_t buffer)
 {
 	send_early_task(number, buffer, true, 0);
 }
@@ -95,7 +95,7 @@ static void send_end(uint64_t number, int32_t status)
 	(void)raw_send(hostile, &command);
 }
 
-static void send_done(uint64_t number)
+static void hostile_bridge_send_done(uint64_t number)
 {
 	send_end(number, 0);
 }
@@ -103,7 +103,7 @@ static void send_done(uint64_t number)
 static uint64_t send_export(bool at_once)
 {
 	Sycl__V1__BufferExport message = SYCL__V1__BUFFER_EXPORT__INIT;
-	message.buffer = shared_id();
+	message.buffer = hostile_bridge_shared_id();
 	message.at_once = at_once;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_BUFFER_EXPORT;
@@ -122,7 +122,7 @@ static void expect_refused_with(uint64_t number, int32_t code, const char *words
 		  reply->status->text);
 }
 
-static void expect_refused(uint64_t number, const char *words)
+static void hostile_bridge_expect_refused(uint64_t number, const char *words)
 {
 	expect_refused_with(number, STATUS_FEATURE_NOT_SUPPORTED, words);
 }
@@ -130,12 +130,12 @@ static void expect_refused(uint64_t number, const char *words)
 Test(hostile, S8_K9_a_native_command_of_another_process_is_held_until_it_is_said_to_be_over)
 {
 	start_sharing_session(FEATURE_NATIVE, 0);
-	send_task(1, shared_id());
+	hostile_bridge_send_task(1, hostile_bridge_shared_id());
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
 	raw_round_trip(hostile);
 	cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), 0),
 		  "complete before it was run");
-	send_done(1);
+	hostile_bridge_send_done(1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 1), 0));
 	hostile_expect_alive();
 }
@@ -143,8 +143,8 @@ Test(hostile, S8_K9_a_native_command_of_another_process_is_held_until_it_is_said
 Test(hostile, S8_I18_it_is_for_those_who_agreed_on_it)
 {
 	start_sharing_session(0, 0);
-	send_task(1, shared_id());
-	expect_refused(1, "an engine of their own");
+	hostile_bridge_send_task(1, hostile_bridge_shared_id());
+	hostile_bridge_expect_refused(1, "an engine of their own");
 	hostile_expect_alive();
 }
 
@@ -153,25 +153,25 @@ Test(hostile, S8_I18_it_is_for_those_who_agreed_on_it)
 Test(hostile, S8_K5_it_holds_no_buffer_that_could_be_spilled_or_moved)
 {
 	start_sharing_session(FEATURE_NATIVE, 0);
-	send_task(1, hostile_buffer());
-	expect_refused(1, "made to be exported");
+	hostile_bridge_send_task(1, hostile_buffer());
+	hostile_bridge_expect_refused(1, "made to be exported");
 	hostile_expect_alive();
 }
 
 Test(hostile, S8_K5_it_holds_no_buffer_of_another_device)
 {
 	start_sharing_session(FEATURE_NATIVE, 1);
-	send_task(1, shared_id());
-	expect_refused(1, "lies on device");
+	hostile_bridge_send_task(1, hostile_bridge_shared_id());
+	hostile_bridge_expect_refused(1, "lies on device");
 	hostile_expect_alive();
 }
 
 Test(hostile, S8_N4_a_client_that_ends_in_the_middle_of_it_leaves_nothing)
 {
 	start_sharing_session(FEATURE_NATIVE, 0);
-	send_task(1, shared_id());
+	hostile_bridge_send_task(1, hostile_bridge_shared_id());
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
-	send_task(2, shared_id());
+	hostile_bridge_send_task(2, hostile_bridge_shared_id());
 	raw_round_trip(hostile);
 	hostile_stop(); /* ends with held memory: the fixture checks that nothing is left */
 }
@@ -179,10 +179,10 @@ Test(hostile, S8_N4_a_client_that_ends_in_the_middle_of_it_leaves_nothing)
 Test(hostile, S8_K1_its_end_before_its_turn_closes_the_session)
 {
 	start_sharing_session(FEATURE_NATIVE, 0);
-	send_task(1, shared_id());
+	hostile_bridge_send_task(1, hostile_bridge_shared_id());
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
-	send_task(2, shared_id());
-	send_done(2);
+	hostile_bridge_send_task(2, hostile_bridge_shared_id());
+	hostile_bridge_send_done(2);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "is no host task that runs now");
 }
 
@@ -191,14 +191,14 @@ Test(hostile, S8_K1_its_end_before_its_turn_closes_the_session)
 Test(hostile, S8_F10_an_export_at_once_waits_for_no_writer)
 {
 	start_sharing_session(FEATURE_NATIVE, 0);
-	send_task(1, shared_id());
+	hostile_bridge_send_task(1, hostile_bridge_shared_id());
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, send_export(true));
 	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
 	cr_assert(eq(ptr, reply->status, NULL));
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_BUFFER_EXPORTED));
 	cr_assert(eq(sz, reply->buffer_exported->handle.len, 64));
-	send_done(1);
+	hostile_bridge_send_done(1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 1), 0));
 	hostile_expect_alive();
 }
@@ -232,12 +232,12 @@ static void make_event(uint32_t where)
 
 /* Sends a fill of the shared buffer that starts and does not end until the device's gate is
  * opened. */
-static void send_fill(uint64_t number)
+static void hostile_bridge_send_fill(uint64_t number)
 {
 	uint8_t pattern = 1;
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
 	Sycl__V1__Requirement *list[] = {&requirement};
-	requirement.buffer = shared_id();
+	requirement.buffer = hostile_bridge_shared_id();
 	requirement.mode = ACCESS_MODE_READ_WRITE;
 	Sycl__V1__Fill fill = SYCL__V1__FILL__INIT;
 	fill.size_bytes = SIZE;
@@ -259,8 +259,8 @@ static void start_early(void)
 	start_sharing_session(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
 	make_event(0);
 	fake_device_gate_close(0);
-	send_fill(1);
-	send_early_task(2, shared_id(), true, early_id());
+	hostile_bridge_send_fill(1);
+	send_early_task(2, hostile_bridge_shared_id(), true, early_id());
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 2), SLOT_STATUS_EARLY));
 	cr_assert(eq(u32, atomic_load(&hostile->slots[FILL_SLOT].sequence), 0),
 		  "what it depends on runs still");
@@ -269,7 +269,7 @@ static void start_early(void)
 Test(hostile, S8_K7_K9_a_native_command_is_told_early_and_may_end_before_what_it_depends_on)
 {
 	start_early();
-	send_done(2);
+	hostile_bridge_send_done(2);
 	raw_round_trip(hostile);
 	cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), 0),
 		  "complete before what it depends on");
@@ -286,7 +286,7 @@ Test(hostile, S8_K9_one_that_was_told_early_is_held_until_it_is_said_to_be_over)
 	raw_round_trip(hostile);
 	cr_assert(eq(u32, atomic_load(&hostile->slots[EVENT_SLOT].sequence), 0),
 		  "complete before it was run");
-	send_done(2);
+	hostile_bridge_send_done(2);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 2), 0));
 	hostile_expect_alive();
 }
@@ -298,7 +298,7 @@ Test(hostile, S8_M9_one_that_was_told_early_fails_with_what_it_depends_on)
 		     0));
 	fake_device_gate_open(0);
 	cr_assert(eq(u32, raw_wait_slot(hostile, FILL_SLOT, 1), 1));
-	send_done(2);
+	hostile_bridge_send_done(2);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 2), 1));
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 	cr_assert(eq(i32, reply->status->code, STATUS_RUNTIME), "%s", reply->status->text);
@@ -311,7 +311,7 @@ Test(hostile, S8_M9_one_that_was_told_early_fails_with_what_it_depends_on)
 Test(hostile, S8_K1_the_end_of_one_that_was_told_early_said_twice_closes_the_session)
 {
 	start_early();
-	send_done(2);
+	hostile_bridge_send_done(2);
 	send_end(2, STATUS_INVALID);
 	fake_device_gate_open(0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "is no host task that runs now");
@@ -320,7 +320,7 @@ Test(hostile, S8_K1_the_end_of_one_that_was_told_early_said_twice_closes_the_ses
 Test(hostile, S8_N4_a_client_that_ends_when_it_was_told_early_leaves_nothing)
 {
 	start_early();
-	send_early_task(3, shared_id(), true, early_id());
+	send_early_task(3, hostile_bridge_shared_id(), true, early_id());
 	raw_round_trip(hostile);
 	(void)shutdown(hostile->socket, SHUT_RDWR);
 	fake_device_gate_open(0);
@@ -332,7 +332,7 @@ Test(hostile, S8_N1_the_event_of_one_that_was_told_early_may_be_released)
 	start_early();
 	(void)raw_release(hostile, early_id());
 	raw_round_trip(hostile);
-	send_done(2);
+	hostile_bridge_send_done(2);
 	fake_device_gate_open(0);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 2), 0));
 	hostile_expect_alive();
@@ -341,12 +341,12 @@ Test(hostile, S8_N1_the_event_of_one_that_was_told_early_may_be_released)
 Test(hostile, S8_K7_an_event_that_two_name_is_recorded_for_one_of_them)
 {
 	start_early();
-	send_early_task(3, shared_id(), true, early_id());
-	send_done(2);
+	send_early_task(3, hostile_bridge_shared_id(), true, early_id());
+	hostile_bridge_send_done(2);
 	fake_device_gate_open(0);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 3), 0),
 		  "behind a host task it is reported when that is over");
-	send_done(3);
+	hostile_bridge_send_done(3);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 3), 0));
 	hostile_expect_alive();
 }
@@ -355,7 +355,7 @@ Test(hostile, S8_I18_an_early_event_is_for_those_who_agreed_on_it)
 {
 	start_sharing_session(FEATURE_NATIVE, 0);
 	make_event(0);
-	send_early_task(1, shared_id(), true, early_id());
+	send_early_task(1, hostile_bridge_shared_id(), true, early_id());
 	expect_refused_with(1, STATUS_INVALID, "agreed on it");
 	hostile_expect_alive();
 }
@@ -364,7 +364,7 @@ Test(hostile, S8_I18_an_early_event_is_for_native_commands)
 {
 	start_sharing_session(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
 	make_event(0);
-	send_early_task(1, shared_id(), false, early_id());
+	send_early_task(1, hostile_bridge_shared_id(), false, early_id());
 	expect_refused_with(1, STATUS_INVALID, "native commands");
 	hostile_expect_alive();
 }
@@ -373,7 +373,7 @@ Test(hostile, S8_F10_an_early_event_is_of_the_queues_device)
 {
 	start_sharing_session(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
 	make_event(1);
-	send_early_task(1, shared_id(), true, early_id());
+	send_early_task(1, hostile_bridge_shared_id(), true, early_id());
 	expect_refused_with(1, STATUS_INVALID, "none of device");
 	hostile_expect_alive();
 }
@@ -381,7 +381,7 @@ Test(hostile, S8_F10_an_early_event_is_of_the_queues_device)
 Test(hostile, S8_an_early_event_that_is_no_event_closes_the_session)
 {
 	start_sharing_session(FEATURE_NATIVE | FEATURE_NATIVE_EARLY, 0);
-	send_early_task(1, shared_id(), true, shared_id());
+	send_early_task(1, hostile_bridge_shared_id(), true, hostile_bridge_shared_id());
 	raw_wait_closed(hostile);
 	cr_assert(eq(i32, hostile->error_code, STATUS_CONNECTION_LOST), "%s", hostile->error_text);
 	hostile_stop();
@@ -391,13 +391,13 @@ Test(hostile, S8_an_early_event_that_is_no_event_closes_the_session)
 
 enum { NODES = FEATURE_NATIVE | FEATURE_GRAPHS | FEATURE_NATIVE_NODES };
 
-static uint64_t graph_id(void)
+static uint64_t hostile_bridge_graph_id(void)
 {
 	return raw_id(OBJECT_GRAPH, GRAPH);
 }
 
 /* Sends node 0 of a graph: a native command that writes the buffer. */
-static void send_node(uint64_t buffer, uint64_t early_event)
+static void hostile_bridge_send_node(uint64_t buffer, uint64_t early_event)
 {
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT;
 	Sycl__V1__Requirement *list[] = {&requirement};
@@ -411,9 +411,10 @@ static void send_node(uint64_t buffer, uint64_t early_event)
 	group.requirements = list;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
 	group.host_task = &task;
-	(void)raw_graph(hostile, graph_id(), raw_id(OBJECT_CONTEXT, CONTEXT), device, 1);
-	(void)raw_graph_node(hostile, graph_id(), &group, NULL, 0);
-	(void)raw_graph_finish(hostile, graph_id());
+	(void)raw_graph(hostile, hostile_bridge_graph_id(), raw_id(OBJECT_CONTEXT, CONTEXT), device,
+			1);
+	(void)raw_graph_node(hostile, hostile_bridge_graph_id(), &group, NULL, 0);
+	(void)raw_graph_finish(hostile, hostile_bridge_graph_id());
 }
 
 static void send_early_launch(uint64_t number, uint64_t early_event)
@@ -424,7 +425,7 @@ static void send_early_launch(uint64_t number, uint64_t early_event)
 	task.on_device = early_event != 0;
 	task.early_event = early_event;
 	Sycl__V1__GraphLaunch launch = SYCL__V1__GRAPH_LAUNCH__INIT;
-	launch.graph = graph_id();
+	launch.graph = hostile_bridge_graph_id();
 	launch.n_host_tasks = 1;
 	launch.host_tasks = list;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
@@ -457,14 +458,14 @@ static void send_node_end(uint64_t number, int32_t status)
 Test(hostile, S8_I18_as_a_node_it_is_for_those_who_agreed_on_it)
 {
 	start_sharing_session(FEATURE_NATIVE | FEATURE_GRAPHS, 0);
-	send_node(shared_id(), 0);
+	hostile_bridge_send_node(hostile_bridge_shared_id(), 0);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "did not agree on");
 }
 
 Test(hostile, S8_K15_K9_as_a_node_it_is_held_in_each_launch_and_launches_come_one_by_one)
 {
 	start_sharing_session(NODES, 0);
-	send_node(shared_id(), 0);
+	hostile_bridge_send_node(hostile_bridge_shared_id(), 0);
 	send_launch(1);
 	send_launch(2);
 	for (uint32_t i = 1; i <= 2; i++) {
@@ -483,7 +484,7 @@ Test(hostile, S8_K15_K9_as_a_node_it_is_held_in_each_launch_and_launches_come_on
 Test(hostile, S8_M9_a_node_that_fails_fails_its_launch)
 {
 	start_sharing_session(NODES, 0);
-	send_node(shared_id(), 0);
+	hostile_bridge_send_node(hostile_bridge_shared_id(), 0);
 	send_launch(1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
 	send_node_end(1, STATUS_RUNTIME);
@@ -494,18 +495,18 @@ Test(hostile, S8_M9_a_node_that_fails_fails_its_launch)
 Test(hostile, S8_K5_a_node_holds_no_buffer_that_could_be_spilled_or_moved)
 {
 	start_sharing_session(NODES, 0);
-	send_node(hostile_buffer(), 0);
+	hostile_bridge_send_node(hostile_buffer(), 0);
 	send_launch(1);
-	expect_refused(1, "made to be exported");
+	hostile_bridge_expect_refused(1, "made to be exported");
 	hostile_expect_alive();
 }
 
 Test(hostile, S8_K5_a_node_holds_no_buffer_of_another_device)
 {
 	start_sharing_session(NODES, 1);
-	send_node(shared_id(), 0);
+	hostile_bridge_send_node(hostile_bridge_shared_id(), 0);
 	send_launch(1);
-	expect_refused(1, "lies on device");
+	hostile_bridge_expect_refused(1, "lies on device");
 	hostile_expect_alive();
 }
 
@@ -513,9 +514,9 @@ Test(hostile, S8_K5_a_node_holds_no_buffer_of_another_device)
 Test(hostile, S8_I18_a_node_is_a_native_command_like_any_other)
 {
 	start_sharing_session(FEATURE_GRAPHS | FEATURE_NATIVE_NODES, 0);
-	send_node(shared_id(), 0);
+	hostile_bridge_send_node(hostile_bridge_shared_id(), 0);
 	send_launch(1);
-	expect_refused(1, "an engine of their own");
+	hostile_bridge_expect_refused(1, "an engine of their own");
 	hostile_expect_alive();
 }
 
@@ -523,7 +524,7 @@ Test(hostile, S8_K7_a_node_that_names_an_early_event_closes_the_session)
 {
 	start_sharing_session(NODES | FEATURE_NATIVE_EARLY, 0);
 	make_event(0);
-	send_node(shared_id(), early_id());
+	hostile_bridge_send_node(hostile_bridge_shared_id(), early_id());
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names an early event");
 }
 
@@ -532,9 +533,9 @@ Test(hostile, S8_K7_a_launch_that_names_an_early_event_for_its_node_is_not_told_
 {
 	start_sharing_session(NODES | FEATURE_NATIVE_EARLY, 0);
 	make_event(0);
-	send_node(shared_id(), 0);
+	hostile_bridge_send_node(hostile_bridge_shared_id(), 0);
 	fake_device_gate_close(0);
-	send_fill(1);
+	hostile_bridge_send_fill(1);
 	send_early_launch(2, early_id());
 	raw_round_trip(hostile);
 	cr_assert(eq(u32, atomic_load(&hostile->slots[TASK_SLOT].sequence), 0));
@@ -548,7 +549,7 @@ Test(hostile, S8_K7_a_launch_that_names_an_early_event_for_its_node_is_not_told_
 Test(hostile, S8_K1_the_end_of_a_node_said_twice_closes_the_session)
 {
 	start_sharing_session(NODES, 0);
-	send_node(shared_id(), 0);
+	hostile_bridge_send_node(hostile_bridge_shared_id(), 0);
 	send_launch(1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
 	send_node_end(1, 0);
@@ -559,11 +560,11 @@ Test(hostile, S8_K1_the_end_of_a_node_said_twice_closes_the_session)
 Test(hostile, S8_N4_a_client_that_ends_in_the_middle_of_a_launch_leaves_nothing)
 {
 	start_sharing_session(NODES, 0);
-	send_node(shared_id(), 0);
+	hostile_bridge_send_node(hostile_bridge_shared_id(), 0);
 	send_launch(1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 0));
 	send_launch(2);
-	(void)raw_release(hostile, graph_id());
+	(void)raw_release(hostile, hostile_bridge_graph_id());
 	raw_round_trip(hostile);
 	hostile_stop(); /* ends with held memory: the fixture checks that nothing is left */
 }

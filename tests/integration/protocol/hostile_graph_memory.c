@@ -11,7 +11,7 @@ enum {
 	HOSTS = 2, /* pinned ranges: the neighbour's arena and the first one here */
 };
 
-static uint64_t graph_id(uint32_t index)
+static uint64_t hostile_graph_memory_graph_id(uint32_t index)
 {
 	return raw_id(OBJECT_GRAPH, 10 + index);
 }
@@ -47,23 +47,23 @@ static void with_graphs(void)
 	wait_for_hosts(HOSTS);
 }
 
-static void create_graph(uint64_t graph, uint32_t nodes)
+static void hostile_graph_memory_create_graph(uint64_t graph, uint32_t nodes)
 {
 	(void)raw_graph(hostile, graph, raw_id(OBJECT_CONTEXT, CONTEXT), device, nodes);
 }
 
-static void send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
+static void hostile_graph_memory_send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
 {
 	(void)raw_graph_node(hostile, graph, group, NULL, 0);
 }
 
-static void finish_graph(uint64_t graph)
+static void hostile_graph_memory_finish_graph(uint64_t graph)
 {
 	(void)raw_graph_finish(hostile, graph);
 }
 
 /* Returns its status. */
-static uint32_t launch_graph(uint64_t graph, uint64_t number)
+static uint32_t hostile_graph_memory_launch_graph(uint64_t graph, uint64_t number)
 {
 	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
 	message.graph = graph;
@@ -100,10 +100,10 @@ static void send_copy(uint64_t graph, uint32_t arena)
 	group.requirements = list;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_COPY;
 	group.copy = &copy;
-	send_node(graph, &group);
+	hostile_graph_memory_send_node(graph, &group);
 }
 
-static void destroy_arena(uint32_t arena)
+static void hostile_graph_memory_destroy_arena(uint32_t arena)
 {
 	Sycl__V1__ArenaDestroy destroy = SYCL__V1__ARENA_DESTROY__INIT;
 	destroy.arena = arena;
@@ -119,13 +119,16 @@ Test(hostile, L17_an_arena_that_goes_is_unmapped_behind_the_graphs_that_copy_fro
 	with_graphs();
 	raw_arena(hostile, 1, 65536);
 	wait_for_hosts(HOSTS + 1);
-	create_graph(graph_id(0), 1);
-	send_copy(graph_id(0), 1);
-	finish_graph(graph_id(0));
+	hostile_graph_memory_create_graph(hostile_graph_memory_graph_id(0), 1);
+	send_copy(hostile_graph_memory_graph_id(0), 1);
+	hostile_graph_memory_finish_graph(hostile_graph_memory_graph_id(0));
 	for (uint64_t number = 1; number <= 4; number++)
-		cr_assert(eq(u32, launch_graph(graph_id(0), number), 0));
+		cr_assert(eq(
+			u32,
+			hostile_graph_memory_launch_graph(hostile_graph_memory_graph_id(0), number),
+			0));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 4));
-	destroy_arena(1);
+	hostile_graph_memory_destroy_arena(1);
 	wait_for_hosts(HOSTS);
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_misuses, 0),
 		  "the graph was there when its memory was not any more");
@@ -134,8 +137,9 @@ Test(hostile, L17_an_arena_that_goes_is_unmapped_behind_the_graphs_that_copy_fro
 	/* Another arena with that number works. */
 	raw_arena(hostile, 1, 65536);
 	wait_for_hosts(HOSTS + 1);
-	cr_assert(eq(u32, launch_graph(graph_id(0), 5), 0));
+	cr_assert(
+		eq(u32, hostile_graph_memory_launch_graph(hostile_graph_memory_graph_id(0), 5), 0));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 5));
-	(void)raw_release(hostile, graph_id(0));
+	(void)raw_release(hostile, hostile_graph_memory_graph_id(0));
 	hostile_expect_alive();
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static void expect_object_failed(uint64_t object, int32_t code)
+static void hostile_limits_expect_object_failed(uint64_t object, int32_t code)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_OBJECT_FAILED));
@@ -17,7 +17,7 @@ static void expect_object_failed(uint64_t object, int32_t code)
 	cr_assert(gt(sz, strlen(reply->status->text), 10));
 }
 
-static void expect_group_failed(uint64_t group, int32_t code)
+static void hostile_limits_expect_group_failed(uint64_t group, int32_t code)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));
@@ -53,7 +53,7 @@ Test(hostile, arena_limits_are_told_in_the_grant)
 	hostile_expect_alive();
 }
 
-static const Sycl__V1__Reply *destroy_arena(uint32_t arena)
+static const Sycl__V1__Reply *hostile_limits_destroy_arena(uint32_t arena)
 {
 	Sycl__V1__ArenaDestroy destroy = SYCL__V1__ARENA_DESTROY__INIT;
 	destroy.arena = arena;
@@ -71,14 +71,15 @@ static const Sycl__V1__Reply *destroy_arena(uint32_t arena)
 Test(hostile, an_arena_in_use_is_not_destroyed)
 {
 	hostile_start_with_objects(NULL);
-	const Sycl__V1__Reply *reply = destroy_arena(0);
+	const Sycl__V1__Reply *reply = hostile_limits_destroy_arena(0);
 	cr_assert(eq(i32, reply->status->code, STATUS_INVALID));
 	(void)raw_release(hostile, hostile_buffer());
 	cr_assert(eq(u64, raw_reply_to(hostile, 0)->released->object, hostile_buffer()));
-	cr_assert(eq(int, (int)destroy_arena(0)->body_case, SYCL__V1__REPLY__BODY_PONG));
-	cr_assert(eq(i32, destroy_arena(0)->status->code, STATUS_INVALID),
+	cr_assert(eq(int, (int)hostile_limits_destroy_arena(0)->body_case,
+		     SYCL__V1__REPLY__BODY_PONG));
+	cr_assert(eq(i32, hostile_limits_destroy_arena(0)->status->code, STATUS_INVALID),
 		  "there is none any more");
-	cr_assert(eq(i32, destroy_arena(UINT32_MAX)->status->code, STATUS_INVALID));
+	cr_assert(eq(i32, hostile_limits_destroy_arena(UINT32_MAX)->status->code, STATUS_INVALID));
 	hostile_expect_alive();
 }
 
@@ -90,7 +91,7 @@ static uint64_t held_bytes(int fd)
 	return (uint64_t)facts.st_blocks * 512;
 }
 
-static int keep(const struct memory_region *region)
+static int hostile_limits_duplicate_region(const struct memory_region *region)
 {
 	int fd = fcntl(region->fd, F_DUPFD_CLOEXEC, 0);
 	cr_assert(ge(int, fd, 0));
@@ -108,14 +109,15 @@ static void expect_given_back(int fd, const char *what)
 Test(hostile, an_arena_that_is_destroyed_has_no_memory_though_its_client_keeps_it)
 {
 	hostile_start_with_objects(NULL);
-	int kept = keep(hostile->arenas[0]);
+	int kept = hostile_limits_duplicate_region(hostile->arenas[0]);
 	(void)hostile_fill(1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, 0, 1), 0));
 	memset(hostile->arenas[0]->address, 1, 65536);
 	cr_assert(eq(u64, held_bytes(kept), 65536));
 	(void)raw_release(hostile, hostile_buffer());
 	(void)raw_reply_to(hostile, 0);
-	cr_assert(eq(int, (int)destroy_arena(0)->body_case, SYCL__V1__REPLY__BODY_PONG));
+	cr_assert(eq(int, (int)hostile_limits_destroy_arena(0)->body_case,
+		     SYCL__V1__REPLY__BODY_PONG));
 	expect_given_back(kept, "arena");
 	/* Memory that is still mapped can be used, at the client's own risk. */
 	cr_assert(eq(u8, *(const uint8_t *)hostile->arenas[0]->address, 0));
@@ -125,7 +127,8 @@ Test(hostile, an_arena_that_is_destroyed_has_no_memory_though_its_client_keeps_i
 Test(hostile, a_session_that_has_ended_has_no_memory_though_its_client_keeps_it)
 {
 	hostile_start_with_objects(NULL);
-	int arena = keep(hostile->arenas[0]), ring = keep(hostile->ring);
+	int arena = hostile_limits_duplicate_region(hostile->arenas[0]),
+	    ring = hostile_limits_duplicate_region(hostile->ring);
 	memset(hostile->arenas[0]->address, 1, 65536);
 	close_fd(&hostile->socket);
 	fixture_wait_gone(&fixture);
@@ -138,7 +141,8 @@ Test(hostile, a_session_that_has_ended_has_no_memory_though_its_client_keeps_it)
 Test(hostile, an_engine_that_stops_leaves_its_clients_what_they_share_with_it)
 {
 	hostile_start_with_objects(NULL);
-	int arena = keep(hostile->arenas[0]), ring = keep(hostile->ring);
+	int arena = hostile_limits_duplicate_region(hostile->arenas[0]),
+	    ring = hostile_limits_duplicate_region(hostile->ring);
 	memset(hostile->arenas[0]->address, 1, 65536);
 	hostile_stop();
 	cr_assert(eq(u64, held_bytes(arena), 65536));
@@ -191,8 +195,8 @@ Test(hostile, requests_that_name_a_failed_object_fail_with_its_cause)
 	group.slot = 3;
 	group.slot_value = 9;
 	(void)hostile_group(&group, 1);
-	expect_object_failed(broken, STATUS_INVALID);
-	expect_group_failed(1, STATUS_INVALID);
+	hostile_limits_expect_object_failed(broken, STATUS_INVALID);
+	hostile_limits_expect_group_failed(1, STATUS_INVALID);
 	cr_assert(eq(u32, raw_wait_slot(hostile, 3, 9), 1));
 	cr_assert(eq(u32, raw_wait_slot(hostile, 0, 1), 1));
 	(void)raw_release(hostile, broken);
@@ -208,9 +212,9 @@ Test(hostile, object_limits_are_told_and_the_session_lives)
 	hostile_start_with_objects(&options);
 	uint64_t beyond = raw_id(OBJECT_BUFFER, 16), far = raw_id(OBJECT_QUEUE, UINT32_MAX);
 	(void)raw_buffer(hostile, beyond, 0, 4096, 4096);
-	expect_object_failed(beyond, STATUS_QUOTA);
+	hostile_limits_expect_object_failed(beyond, STATUS_QUOTA);
 	(void)raw_queue(hostile, far, raw_id(OBJECT_CONTEXT, CONTEXT), device, 5, true);
-	expect_object_failed(far, STATUS_QUOTA);
+	hostile_limits_expect_object_failed(far, STATUS_QUOTA);
 	(void)raw_release(hostile, beyond);
 	cr_assert(eq(u64, raw_reply_to(hostile, 0)->released->object, beyond));
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
@@ -219,7 +223,7 @@ Test(hostile, object_limits_are_told_and_the_session_lives)
 	group.slot = 4;
 	group.slot_value = 1;
 	(void)hostile_group(&group, 1);
-	expect_group_failed(1, STATUS_QUOTA);
+	hostile_limits_expect_group_failed(1, STATUS_QUOTA);
 	cr_assert(eq(u32, raw_wait_slot(hostile, 4, 1), 1));
 	(void)raw_buffer(hostile, raw_id(OBJECT_BUFFER, 15), 0, 4096, 4096);
 	hostile_expect_alive();
@@ -236,8 +240,8 @@ Test(hostile, B16_past_the_limit_of_groups_in_flight_the_answer_is_quota)
 	cr_assert(eq(u32, raw_wait_slot(hostile, 7, 1), 0));
 	for (uint64_t number = 1; number <= 6; number++)
 		(void)hostile_fill(number);
-	expect_group_failed(5, STATUS_QUOTA);
-	expect_group_failed(6, STATUS_QUOTA);
+	hostile_limits_expect_group_failed(5, STATUS_QUOTA);
+	hostile_limits_expect_group_failed(6, STATUS_QUOTA);
 	cr_assert(eq(u32, atomic_load(&hostile->slots[0].sequence), 0), "held by the accessor");
 	(void)raw_release(hostile, accessor);
 	cr_assert(eq(u32, raw_wait_slot(hostile, 0, 6), 1));

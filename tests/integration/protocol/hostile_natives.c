@@ -6,7 +6,7 @@
 
 #define NOT_HERE ((uint64_t)0xdead0000beef0000u) /* an access there would crash */
 
-static void expect_refused(uint64_t number)
+static void hostile_natives_expect_refused(uint64_t number)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, number);
 	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
@@ -68,14 +68,14 @@ Test(hostile, I18_native_handles_are_refused_and_not_looked_at)
 	hostile_start_with_objects(NULL);
 	for (uint32_t kind = 0; kind <= 9; kind++) {
 		for (uint32_t backend = 0; backend <= 4; backend++)
-			expect_refused(describe(backend, kind));
-		expect_refused(get(kind, hostile_queue()));
-		expect_refused(get(kind, hostile_buffer()));
-		expect_refused(get(kind, NOT_HERE));
+			hostile_natives_expect_refused(describe(backend, kind));
+		hostile_natives_expect_refused(get(kind, hostile_queue()));
+		hostile_natives_expect_refused(get(kind, hostile_buffer()));
+		hostile_natives_expect_refused(get(kind, NOT_HERE));
 	}
 	for (uint32_t i = 0; i < sizeof(made) / sizeof(*made); i++) {
 		uint64_t id = raw_id(made[i], 20 + i);
-		expect_refused(make_native(id));
+		hostile_natives_expect_refused(make_native(id));
 		(void)raw_release(hostile, id);
 	}
 	raw_round_trip(hostile);
@@ -92,7 +92,7 @@ Test(hostile, R2_the_native_event_of_a_command_is_not_for_another_process)
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
 	command.body_case = SYCL__V1__COMMAND__BODY_SHARED_EVENT_CREATE;
 	command.shared_event_create = &message;
-	expect_refused(raw_send(hostile, &command));
+	hostile_natives_expect_refused(raw_send(hostile, &command));
 	hostile_expect_alive();
 }
 

@@ -28,7 +28,7 @@ static void start_share(void)
 	start_share_with(NULL);
 }
 
-static uint64_t shared_id(void)
+static uint64_t hostile_share_shared_id(void)
 {
 	return raw_id(OBJECT_BUFFER, SHARED);
 }
@@ -91,7 +91,7 @@ static uint64_t import(Sycl__V1__BufferImport *message)
 }
 
 /* Expects this failure as the answer to a request. */
-static void expect_answer(uint64_t number, int32_t code, const char *words)
+static void hostile_share_expect_answer(uint64_t number, int32_t code, const char *words)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, number);
 	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
@@ -110,7 +110,7 @@ static const Sycl__V1__Reply *expect_done(uint64_t number)
 }
 
 /* Expects that the next unasked reply reports the failure of this object. */
-static void expect_object_failed(uint64_t id, int32_t code, const char *words)
+static void hostile_share_expect_object_failed(uint64_t id, int32_t code, const char *words)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
 	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
@@ -125,10 +125,11 @@ static void expect_object_failed(uint64_t id, int32_t code, const char *words)
  * Returns its mapped size. */
 static uint64_t make_exported(uint32_t kind)
 {
-	(void)send_buffer_create(shared_id(), kind, SIZE, device);
-	uint64_t mapped = expect_done(export(shared_id()))->buffer_exported->size_bytes;
+	(void)send_buffer_create(hostile_share_shared_id(), kind, SIZE, device);
+	uint64_t mapped =
+		expect_done(export(hostile_share_shared_id()))->buffer_exported->size_bytes;
 	if (kind == 1)
-		raw_wait_granted(hostile, shared_id());
+		raw_wait_granted(hostile, hostile_share_shared_id());
 	return mapped;
 }
 
@@ -145,16 +146,20 @@ static unsigned open_descriptors(void)
 Test(hostile, F10_sharing_needs_a_kind_a_device_and_bytes)
 {
 	start_share();
-	(void)send_buffer_create(shared_id(), 7, SIZE, device);
-	expect_object_failed(shared_id(), STATUS_INVALID, "no kind of sharing");
+	(void)send_buffer_create(hostile_share_shared_id(), 7, SIZE, device);
+	hostile_share_expect_object_failed(hostile_share_shared_id(), STATUS_INVALID,
+					   "no kind of sharing");
 	(void)send_buffer_create(raw_id(OBJECT_BUFFER, 20), 1, SIZE, 4711);
-	expect_object_failed(raw_id(OBJECT_BUFFER, 20), STATUS_INVALID, "no device 4711");
+	hostile_share_expect_object_failed(raw_id(OBJECT_BUFFER, 20), STATUS_INVALID,
+					   "no device 4711");
 	(void)send_buffer_create(raw_id(OBJECT_BUFFER, 21), 1, 0, device);
-	expect_object_failed(raw_id(OBJECT_BUFFER, 21), STATUS_INVALID, "0 bytes");
+	hostile_share_expect_object_failed(raw_id(OBJECT_BUFFER, 21), STATUS_INVALID, "0 bytes");
 	(void)send_buffer_create(raw_id(OBJECT_BUFFER, 22), 2, UINT64_MAX, device);
-	expect_object_failed(raw_id(OBJECT_BUFFER, 22), STATUS_QUOTA, "together");
-	expect_answer(export(shared_id()), STATUS_INVALID, "no kind of sharing");
-	expect_answer(export(hostile_buffer()), STATUS_INVALID, "not made to be exported");
+	hostile_share_expect_object_failed(raw_id(OBJECT_BUFFER, 22), STATUS_QUOTA, "together");
+	hostile_share_expect_answer(export(hostile_share_shared_id()), STATUS_INVALID,
+				    "no kind of sharing");
+	hostile_share_expect_answer(export(hostile_buffer()), STATUS_INVALID,
+				    "not made to be exported");
 	hostile_expect_alive();
 }
 
@@ -162,19 +167,21 @@ Test(hostile, F10_a_device_without_the_feature_shares_nothing)
 {
 	fake_reset();
 	hostile_start_with_objects(NULL);
-	(void)send_buffer_create(shared_id(), 1, SIZE, device);
-	expect_object_failed(shared_id(), STATUS_FEATURE_NOT_SUPPORTED, "shares nothing");
+	(void)send_buffer_create(hostile_share_shared_id(), 1, SIZE, device);
+	hostile_share_expect_object_failed(hostile_share_shared_id(), STATUS_FEATURE_NOT_SUPPORTED,
+					   "shares nothing");
 	Sycl__V1__BufferImport message = import_of(imported_id(), 2, 65536);
 	uint8_t handle[64] = {1};
 	message.handle = (ProtobufCBinaryData){sizeof(handle), handle};
-	expect_answer(import(&message), STATUS_FEATURE_NOT_SUPPORTED, "shares nothing");
+	hostile_share_expect_answer(import(&message), STATUS_FEATURE_NOT_SUPPORTED,
+				    "shares nothing");
 	hostile_expect_alive();
 }
 
 Test(hostile, F10_an_export_of_no_buffer_closes_the_session)
 {
 	start_share();
-	(void)export(shared_id());
+	(void)export(hostile_share_shared_id());
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no buffer");
 }
 
@@ -188,7 +195,7 @@ Test(hostile, F10_a_small_shared_buffer_is_charged_whole_granules)
 		(void)send_buffer_create(raw_id(OBJECT_BUFFER, 20 + i), 1, 1, device);
 	raw_round_trip(hostile);
 	(void)send_buffer_create(raw_id(OBJECT_BUFFER, 22), 1, 1, device);
-	expect_object_failed(raw_id(OBJECT_BUFFER, 22), STATUS_QUOTA, "together");
+	hostile_share_expect_object_failed(raw_id(OBJECT_BUFFER, 22), STATUS_QUOTA, "together");
 	/* Its number may be used again after the release. */
 	(void)raw_release(hostile, raw_id(OBJECT_BUFFER, 20));
 	while (raw_reply_to(hostile, 0)->body_case != SYCL__V1__REPLY__BODY_RELEASED)
@@ -203,8 +210,8 @@ Test(hostile, F10_a_session_has_so_many_shared_buffers)
 	start_share();
 	for (uint32_t i = 0; i <= SHARED_BUFFERS_MAX; i++)
 		(void)send_buffer_create(raw_id(OBJECT_BUFFER, 100 + i), 2, 1, device);
-	expect_object_failed(raw_id(OBJECT_BUFFER, 100 + SHARED_BUFFERS_MAX), STATUS_QUOTA,
-			     "shared");
+	hostile_share_expect_object_failed(raw_id(OBJECT_BUFFER, 100 + SHARED_BUFFERS_MAX),
+					   STATUS_QUOTA, "shared");
 	hostile_expect_alive();
 }
 
@@ -263,7 +270,7 @@ static void expect_import_refused(int descriptor, uint64_t size, uint64_t shared
 	message.size_bytes = size;
 	message.range->size_bytes = size;
 	raw_grant(hostile, id, &descriptor, 1);
-	expect_answer(import(&message), code, words);
+	hostile_share_expect_answer(import(&message), code, words);
 }
 
 Test(hostile, F10_descriptors_that_are_no_memory_are_refused)
@@ -299,21 +306,21 @@ Test(hostile, F10_handles_that_are_no_memory_are_refused)
 	uint8_t forged[64] = {0xfe, 0xed};
 	Sycl__V1__BufferImport message = import_of(imported_id(), 2, 65536);
 	message.handle = (ProtobufCBinaryData){sizeof(forged), forged};
-	expect_answer(import(&message), STATUS_INVALID, "no memory of this size");
+	hostile_share_expect_answer(import(&message), STATUS_INVALID, "no memory of this size");
 	message.buffer = raw_id(OBJECT_BUFFER, 30);
 	message.handle.len = 63;
-	expect_answer(import(&message), STATUS_INVALID, "64 bytes, not 63");
+	hostile_share_expect_answer(import(&message), STATUS_INVALID, "64 bytes, not 63");
 	message.buffer = raw_id(OBJECT_BUFFER, 31);
 	message.kind = (Sycl__V1__ExportKind)3;
-	expect_answer(import(&message), STATUS_INVALID, "no kind of sharing");
+	hostile_share_expect_answer(import(&message), STATUS_INVALID, "no kind of sharing");
 	message = import_of(raw_id(OBJECT_BUFFER, 32), 2, 65536);
 	message.handle = (ProtobufCBinaryData){sizeof(forged), forged};
 	message.device = 999;
-	expect_answer(import(&message), STATUS_INVALID, "no device 999");
+	hostile_share_expect_answer(import(&message), STATUS_INVALID, "no device 999");
 	message.device = device;
 	message.buffer = raw_id(OBJECT_BUFFER, 33);
 	message.range = NULL;
-	expect_answer(import(&message), STATUS_INVALID, "arena is missing");
+	hostile_share_expect_answer(import(&message), STATUS_INVALID, "arena is missing");
 	hostile_expect_alive();
 }
 
@@ -333,7 +340,7 @@ Test(hostile, F10_a_group_on_an_import_that_failed_fails_with_its_cause)
 	group.n_requirements = 1;
 	group.requirements = list;
 	(void)hostile_group(&group, 1);
-	expect_answer(number, STATUS_INVALID, "no memory of this size");
+	hostile_share_expect_answer(number, STATUS_INVALID, "no memory of this size");
 	cr_assert(eq(u32, raw_wait_slot(hostile, 0, 1), 1));
 	hostile_expect_alive();
 }
@@ -348,7 +355,7 @@ Test(hostile, F10_one_memory_twice_in_a_group_is_refused)
 	Sycl__V1__Requirement requirements[2] = {SYCL__V1__REQUIREMENT__INIT,
 						 SYCL__V1__REQUIREMENT__INIT};
 	Sycl__V1__Requirement *list[] = {&requirements[0], &requirements[1]};
-	requirements[0].buffer = shared_id();
+	requirements[0].buffer = hostile_share_shared_id();
 	requirements[1].buffer = imported_id();
 	requirements[0].mode = requirements[1].mode = ACCESS_MODE_WRITE;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
@@ -372,7 +379,7 @@ Test(hostile, F10_a_session_that_ends_with_everything_under_way_leaves_nothing)
 	fake_device_gate_close(0);
 	(void)hostile_fill(1);
 	for (int i = 0; i < 8; i++)
-		(void)export(shared_id());
+		(void)export(hostile_share_shared_id());
 	CLEANUP(close_fd) int foreign = memfd_create("foreign", MFD_CLOEXEC);
 	cr_assert(eq(int, ftruncate(foreign, 65536), 0));
 	Sycl__V1__BufferImport message = import_of(imported_id(), 1, 65536);
@@ -434,9 +441,11 @@ Test(hostile, F10_a_session_has_so_many_shared_events)
 	for (uint32_t i = 1; i < SHARED_EVENTS_MAX; i++)
 		last = open_event(100 + i, handle, sizeof(handle), device);
 	(void)expect_done(last);
-	expect_answer(open_event(100 + SHARED_EVENTS_MAX, handle, sizeof(handle), device),
-		      STATUS_QUOTA, "shared events");
-	expect_answer(create_event(101 + SHARED_EVENTS_MAX), STATUS_QUOTA, "shared events");
+	hostile_share_expect_answer(
+		open_event(100 + SHARED_EVENTS_MAX, handle, sizeof(handle), device), STATUS_QUOTA,
+		"shared events");
+	hostile_share_expect_answer(create_event(101 + SHARED_EVENTS_MAX), STATUS_QUOTA,
+				    "shared events");
 	/* Its number may be used again after the release. */
 	(void)raw_release(hostile, raw_id(OBJECT_SHARED_EVENT, 100));
 	while (raw_reply_to(hostile, 0)->body_case != SYCL__V1__REPLY__BODY_RELEASED)
@@ -451,9 +460,10 @@ Test(hostile, F10_events_that_are_none_are_refused)
 	uint8_t forged[64] = {0xfe, 0xed};
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, open_event(EVENT, forged, 64, device));
 	cr_assert(ne(ptr, reply->status, NULL));
-	expect_answer(open_event(EVENT + 1, forged, 12, device), STATUS_INVALID,
-		      "64 bytes, not 12");
-	expect_answer(open_event(EVENT + 2, forged, 64, 99), STATUS_INVALID, "no device 99");
+	hostile_share_expect_answer(open_event(EVENT + 1, forged, 12, device), STATUS_INVALID,
+				    "64 bytes, not 12");
+	hostile_share_expect_answer(open_event(EVENT + 2, forged, 64, 99), STATUS_INVALID,
+				    "no device 99");
 	/* A group that names it fails; a group that names no event closes the session. */
 	Sycl__V1__SharedEventAction action = SYCL__V1__SHARED_EVENT_ACTION__INIT;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;

@@ -55,7 +55,7 @@ static uint32_t divided(struct raw_client *client, uint64_t id)
 	return reply->sub_devices->devices[0]->device;
 }
 
-static void expect_status(uint64_t number, int32_t code)
+static void hostile_sub_devices_expect_status(uint64_t number, int32_t code)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, number);
 	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
@@ -93,7 +93,7 @@ Test(hostile, J2_a_sub_device_of_another_session_is_none_here)
 	message.values = &value;
 	message.n_objects = 1;
 	message.objects = &id;
-	expect_status(send_division(hostile, &message), STATUS_INVALID);
+	hostile_sub_devices_expect_status(send_division(hostile, &message), STATUS_INVALID);
 	hostile_expect_alive();
 }
 
@@ -154,16 +154,16 @@ Test(hostile, J2_values_that_make_no_sense_are_refused)
 	message.n_values = 65;
 	for (int partition = 0; partition < 5; partition++) {
 		message.partition = (Sycl__V1__Partition)partition;
-		expect_status(send_division(hostile, &message), STATUS_INVALID);
+		hostile_sub_devices_expect_status(send_division(hostile, &message), STATUS_INVALID);
 	}
 	message.n_values = 0;
 	message.partition = SYCL__V1__PARTITION__PARTITION_EQUALLY;
-	expect_status(send_division(hostile, &message), STATUS_INVALID);
+	hostile_sub_devices_expect_status(send_division(hostile, &message), STATUS_INVALID);
 	message.n_values = 1;
 	message.device = UINT32_MAX;
-	expect_status(send_division(hostile, &message), STATUS_INVALID);
+	hostile_sub_devices_expect_status(send_division(hostile, &message), STATUS_INVALID);
 	message.device = 62;
-	expect_status(send_division(hostile, &message), STATUS_INVALID);
+	hostile_sub_devices_expect_status(send_division(hostile, &message), STATUS_INVALID);
 	hostile_expect_alive();
 }
 
@@ -176,7 +176,8 @@ Test(hostile, J2_a_native_sub_device_of_another_process_is_refused)
 	message.backend = SYCL__V1__BACKEND__BACKEND_OPENCL;
 	message.n_objects = 1;
 	message.objects = &id;
-	expect_status(send_division(hostile, &message), STATUS_FEATURE_NOT_SUPPORTED);
+	hostile_sub_devices_expect_status(send_division(hostile, &message),
+					  STATUS_FEATURE_NOT_SUPPORTED);
 	hostile_expect_alive();
 }
 

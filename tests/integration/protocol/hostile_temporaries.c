@@ -11,7 +11,7 @@
 
 enum { EVENT_SLOT = 21, ACCESS_SLOT = 22, TASK_SLOT = 23, TEMPORARY_BYTES = 8192 };
 
-static uint64_t graph_id(uint32_t index)
+static uint64_t hostile_temporaries_graph_id(uint32_t index)
 {
 	return raw_id(OBJECT_GRAPH, 10 + index);
 }
@@ -60,22 +60,22 @@ static void start_with_temporary(const struct engine_options *options, bool whol
 	raw_round_trip(hostile);
 }
 
-static void create_graph(uint64_t graph, uint32_t nodes)
+static void hostile_temporaries_create_graph(uint64_t graph, uint32_t nodes)
 {
 	(void)raw_graph(hostile, graph, raw_id(OBJECT_CONTEXT, CONTEXT), device, nodes);
 }
 
-static void send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
+static void hostile_temporaries_send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
 {
 	(void)raw_graph_node(hostile, graph, group, NULL, 0);
 }
 
-static void finish_graph(uint64_t graph)
+static void hostile_temporaries_finish_graph(uint64_t graph)
 {
 	(void)raw_graph_finish(hostile, graph);
 }
 
-static void launch_graph(uint64_t graph, uint64_t number)
+static void hostile_temporaries_launch_graph(uint64_t graph, uint64_t number)
 {
 	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
@@ -90,7 +90,7 @@ static void launch_graph(uint64_t graph, uint64_t number)
 
 static uint32_t launch_and_wait(uint64_t graph, uint64_t number)
 {
-	launch_graph(graph, number);
+	hostile_temporaries_launch_graph(graph, number);
 	return raw_wait_slot(hostile, EVENT_SLOT, (uint32_t)number);
 }
 
@@ -101,7 +101,7 @@ struct fill {
 	uint32_t mode;
 };
 
-static void send_fill(struct fill fill, uint64_t graph, uint64_t number)
+static void hostile_temporaries_send_fill(struct fill fill, uint64_t graph, uint64_t number)
 {
 	uint8_t pattern = 1;
 	Sycl__V1__Requirement requirement = SYCL__V1__REQUIREMENT__INIT, *list[] = {&requirement};
@@ -119,7 +119,7 @@ static void send_fill(struct fill fill, uint64_t graph, uint64_t number)
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_FILL;
 	group.fill = &message;
 	if (graph) {
-		send_node(graph, &group);
+		hostile_temporaries_send_node(graph, &group);
 		return;
 	}
 	group.wants_slot = true;
@@ -131,12 +131,13 @@ static void send_fill(struct fill fill, uint64_t graph, uint64_t number)
 /* Makes a graph of one node, which fills all of the temporary. */
 static void make_graph(uint64_t graph, uint64_t temporary, uint64_t size_bytes)
 {
-	create_graph(graph, 1);
-	send_fill((struct fill){temporary, 0, size_bytes, ACCESS_MODE_WRITE_NO_INIT}, graph, 0);
-	finish_graph(graph);
+	hostile_temporaries_create_graph(graph, 1);
+	hostile_temporaries_send_fill(
+		(struct fill){temporary, 0, size_bytes, ACCESS_MODE_WRITE_NO_INIT}, graph, 0);
+	hostile_temporaries_finish_graph(graph);
 }
 
-static void expect_group_failed(int32_t code, const char *words)
+static void hostile_temporaries_expect_group_failed(int32_t code, const char *words)
 {
 	const Sycl__V1__Reply *reply = raw_next_reply(hostile);
 	while (reply && reply->body_case != SYCL__V1__REPLY__BODY_GROUP_FAILED)
@@ -147,7 +148,7 @@ static void expect_group_failed(int32_t code, const char *words)
 		  reply->status->text);
 }
 
-static void expect_object_failed(int32_t code, const char *words)
+static void hostile_temporaries_expect_object_failed(int32_t code, const char *words)
 {
 	const Sycl__V1__Reply *reply = raw_next_reply(hostile);
 	while (reply && reply->body_case != SYCL__V1__REPLY__BODY_OBJECT_FAILED)
@@ -213,12 +214,13 @@ Test(hostile, L11_a_temporary_to_be_exported_closes_the_session)
 Test(hostile, L11_a_group_that_is_no_node_may_not_use_a_temporary)
 {
 	start_with_temporary(NULL, true);
-	make_graph(graph_id(0), temporary_id(0), TEMPORARY_BYTES);
-	cr_assert(eq(u32, launch_and_wait(graph_id(0), 1), 0));
-	send_fill((struct fill){temporary_id(0), 0, 64, ACCESS_MODE_WRITE_NO_INIT}, 0, 2);
+	make_graph(hostile_temporaries_graph_id(0), temporary_id(0), TEMPORARY_BYTES);
+	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 1), 0));
+	hostile_temporaries_send_fill(
+		(struct fill){temporary_id(0), 0, 64, ACCESS_MODE_WRITE_NO_INIT}, 0, 2);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 2), 1));
-	expect_group_failed(STATUS_INVALID, "is for nodes of graphs");
-	cr_assert(eq(u32, launch_and_wait(graph_id(0), 3), 0));
+	hostile_temporaries_expect_group_failed(STATUS_INVALID, "is for nodes of graphs");
+	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 3), 0));
 	hostile_expect_alive();
 }
 
@@ -227,7 +229,7 @@ Test(hostile, L11_a_host_access_to_a_temporary_is_refused)
 	start_with_temporary(NULL, true);
 	(void)hostile_access(raw_id(OBJECT_HOST_ACCESSOR, 200), temporary_id(0), ACCESS_SLOT, 1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, ACCESS_SLOT, 1), 1));
-	expect_object_failed(STATUS_INVALID, "no contents outside");
+	hostile_temporaries_expect_object_failed(STATUS_INVALID, "no contents outside");
 	hostile_expect_alive();
 }
 
@@ -261,15 +263,16 @@ Test(hostile, L12_a_host_task_among_the_nodes_may_not_use_a_temporary)
 	group.requirements = list;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
 	group.host_task = &task;
-	create_graph(graph_id(0), 2);
-	send_fill((struct fill){temporary_id(0), 0, TEMPORARY_BYTES, ACCESS_MODE_WRITE_NO_INIT},
-		  graph_id(0), 0);
-	send_node(graph_id(0), &group);
-	finish_graph(graph_id(0));
+	hostile_temporaries_create_graph(hostile_temporaries_graph_id(0), 2);
+	hostile_temporaries_send_fill(
+		(struct fill){temporary_id(0), 0, TEMPORARY_BYTES, ACCESS_MODE_WRITE_NO_INIT},
+		hostile_temporaries_graph_id(0), 0);
+	hostile_temporaries_send_node(hostile_temporaries_graph_id(0), &group);
+	hostile_temporaries_finish_graph(hostile_temporaries_graph_id(0));
 	group = (Sycl__V1__CommandGroup)SYCL__V1__COMMAND_GROUP__INIT;
 	slot.slot = TASK_SLOT;
 	slot.slot_value = 1;
-	message.graph = graph_id(0);
+	message.graph = hostile_temporaries_graph_id(0);
 	message.n_host_tasks = 1;
 	message.host_tasks = slots;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH;
@@ -280,7 +283,7 @@ Test(hostile, L12_a_host_task_among_the_nodes_may_not_use_a_temporary)
 	(void)hostile_group(&group, 1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 1), 1));
 	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 1));
-	expect_group_failed(STATUS_INVALID, "is for nodes of graphs");
+	hostile_temporaries_expect_group_failed(STATUS_INVALID, "is for nodes of graphs");
 	hostile_expect_alive();
 }
 
@@ -296,11 +299,11 @@ static void expect_update_refused(bool whole)
 	group.requirements = list;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE;
 	group.host_update = &update;
-	create_graph(graph_id(0), 1);
-	send_node(graph_id(0), &group);
-	finish_graph(graph_id(0));
-	cr_assert(eq(u32, launch_and_wait(graph_id(0), 1), 1));
-	expect_group_failed(STATUS_INVALID, "is for nodes of graphs");
+	hostile_temporaries_create_graph(hostile_temporaries_graph_id(0), 1);
+	hostile_temporaries_send_node(hostile_temporaries_graph_id(0), &group);
+	hostile_temporaries_finish_graph(hostile_temporaries_graph_id(0));
+	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 1), 1));
+	hostile_temporaries_expect_group_failed(STATUS_INVALID, "is for nodes of graphs");
 	hostile_expect_alive();
 }
 
@@ -326,11 +329,11 @@ static void expect_outside_refused(bool whole)
 		struct fill fill = wrong[i];
 		fill.buffer = temporary_id(0);
 		fill.mode = ACCESS_MODE_WRITE_NO_INIT;
-		create_graph(graph_id(i), 1);
-		send_fill(fill, graph_id(i), 0);
-		finish_graph(graph_id(i));
-		cr_assert(eq(u32, launch_and_wait(graph_id(i), i + 1), 1));
-		expect_group_failed(STATUS_ACCESSOR, "not inside");
+		hostile_temporaries_create_graph(hostile_temporaries_graph_id(i), 1);
+		hostile_temporaries_send_fill(fill, hostile_temporaries_graph_id(i), 0);
+		hostile_temporaries_finish_graph(hostile_temporaries_graph_id(i));
+		cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(i), i + 1), 1));
+		hostile_temporaries_expect_group_failed(STATUS_ACCESSOR, "not inside");
 	}
 	hostile_expect_alive();
 }
@@ -351,11 +354,12 @@ Test(hostile, L7_a_node_that_needs_contents_first_gets_undefined_ones)
 {
 	start_with_temporary(NULL, true);
 	uint64_t writes = fake_counters_of(FAKE_ANY_DEVICE).writes; /* of the neighbour */
-	create_graph(graph_id(0), 1);
-	send_fill((struct fill){temporary_id(0), 0, 64, ACCESS_MODE_READ_WRITE}, graph_id(0), 0);
-	finish_graph(graph_id(0));
+	hostile_temporaries_create_graph(hostile_temporaries_graph_id(0), 1);
+	hostile_temporaries_send_fill((struct fill){temporary_id(0), 0, 64, ACCESS_MODE_READ_WRITE},
+				      hostile_temporaries_graph_id(0), 0);
+	hostile_temporaries_finish_graph(hostile_temporaries_graph_id(0));
 	for (uint64_t number = 1; number <= 3; number++)
-		cr_assert(eq(u32, launch_and_wait(graph_id(0), number), 0));
+		cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), number), 0));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).writes, writes));
 	hostile_expect_alive();
 }
@@ -369,66 +373,68 @@ Test(hostile, temporaries_count_to_the_buffers_of_a_session)
 	options.limits.buffer_bytes = 65536;
 	start_with_temporary(&options, true);
 	send_buffer(temporary_message(temporary_id(1), UINT64_MAX));
-	expect_object_failed(STATUS_QUOTA, "bytes together");
+	hostile_temporaries_expect_object_failed(STATUS_QUOTA, "bytes together");
 	send_buffer(temporary_message(temporary_id(2), 65536 - 4096 - TEMPORARY_BYTES));
 	send_buffer(temporary_message(temporary_id(3), 1));
-	expect_object_failed(STATUS_QUOTA, "bytes together");
+	hostile_temporaries_expect_object_failed(STATUS_QUOTA, "bytes together");
 	(void)raw_release(hostile, temporary_id(2));
 	raw_round_trip(hostile);
 	send_buffer(temporary_message(temporary_id(4), 4096));
-	make_graph(graph_id(0), temporary_id(4), 4096);
-	cr_assert(eq(u32, launch_and_wait(graph_id(0), 1), 0));
+	make_graph(hostile_temporaries_graph_id(0), temporary_id(4), 4096);
+	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 1), 0));
 	hostile_expect_alive();
 }
 
 /* Each graph has its own memory, and all of it counts until the graph is freed. */
-static void expect_quota(bool whole)
+static void hostile_temporaries_expect_quota(bool whole)
 {
 	struct engine_options options;
 	fixture_options(&options);
 	options.limits.device_bytes = 2ull * TEMPORARY_BYTES;
 	start_with_temporary(&options, whole);
 	for (uint32_t i = 0; i < 3; i++)
-		make_graph(graph_id(i), temporary_id(0), TEMPORARY_BYTES);
+		make_graph(hostile_temporaries_graph_id(i), temporary_id(0), TEMPORARY_BYTES);
 	raw_round_trip(hostile);
 	uint32_t before = fake_counters_of(FAKE_ANY_DEVICE).memories;
-	cr_assert(eq(u32, launch_and_wait(graph_id(0), 1), 0));
-	cr_assert(eq(u32, launch_and_wait(graph_id(1), 2), 0));
-	cr_assert(eq(u32, launch_and_wait(graph_id(0), 3), 0));
+	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 1), 0));
+	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(1), 2), 0));
+	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 3), 0));
 	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).memories, before + 2));
-	cr_assert(eq(u32, launch_and_wait(graph_id(2), 4), 1));
-	expect_group_failed(STATUS_QUOTA, "memory on the device");
-	(void)raw_release(hostile, graph_id(0));
+	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(2), 4), 1));
+	hostile_temporaries_expect_group_failed(STATUS_QUOTA, "memory on the device");
+	(void)raw_release(hostile, hostile_temporaries_graph_id(0));
 	wait_for_memories(before + 1);
 	/* The query may come before the session has the report. */
 	uint64_t number = 5, deadline = clock_deadline_ns(PATIENCE_NS);
-	while (launch_and_wait(graph_id(2), number++) != 0)
+	while (launch_and_wait(hostile_temporaries_graph_id(2), number++) != 0)
 		cr_assert(lt(u64, clock_now_ns(), deadline), "what the graph had still counts");
 	hostile_expect_alive();
 }
 
 Test(hostile, what_graphs_have_for_temporaries_counts_on_devices)
 {
-	expect_quota(true);
+	hostile_temporaries_expect_quota(true);
 }
 
 Test(hostile, what_graphs_have_for_temporaries_counts_node_by_node)
 {
-	expect_quota(false);
+	hostile_temporaries_expect_quota(false);
 }
 
 Test(hostile, a_graph_of_too_many_temporaries_is_refused)
 {
 	start_with_temporary(NULL, false);
-	create_graph(graph_id(0), GRAPH_TEMPORARIES_MAX + 1);
+	hostile_temporaries_create_graph(hostile_temporaries_graph_id(0),
+					 GRAPH_TEMPORARIES_MAX + 1);
 	for (uint32_t i = 0; i <= GRAPH_TEMPORARIES_MAX; i++) {
 		send_buffer(temporary_message(temporary_id(1 + i), 4));
-		send_fill((struct fill){temporary_id(1 + i), 0, 4, ACCESS_MODE_WRITE_NO_INIT},
-			  graph_id(0), 0);
+		hostile_temporaries_send_fill(
+			(struct fill){temporary_id(1 + i), 0, 4, ACCESS_MODE_WRITE_NO_INIT},
+			hostile_temporaries_graph_id(0), 0);
 	}
-	finish_graph(graph_id(0));
-	cr_assert(eq(u32, launch_and_wait(graph_id(0), 1), 1));
-	expect_group_failed(STATUS_QUOTA, "temporaries");
+	hostile_temporaries_finish_graph(hostile_temporaries_graph_id(0));
+	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 1), 1));
+	hostile_temporaries_expect_group_failed(STATUS_QUOTA, "temporaries");
 	hostile_expect_alive();
 }
 
@@ -440,12 +446,12 @@ static void expect_freed_behind_the_launch(bool whole)
 {
 	start_with_temporary(NULL, whole);
 	uint32_t before = fake_counters_of(FAKE_ANY_DEVICE).memories;
-	make_graph(graph_id(0), temporary_id(0), TEMPORARY_BYTES);
+	make_graph(hostile_temporaries_graph_id(0), temporary_id(0), TEMPORARY_BYTES);
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_gate_close(i);
-	launch_graph(graph_id(0), 1);
+	hostile_temporaries_launch_graph(hostile_temporaries_graph_id(0), 1);
 	wait_for_memories(before + 1);
-	(void)raw_release(hostile, graph_id(0));
+	(void)raw_release(hostile, hostile_temporaries_graph_id(0));
 	(void)raw_release(hostile, temporary_id(0));
 	for (int i = 0; i < 50; i++)
 		raw_round_trip(hostile);
@@ -474,10 +480,10 @@ Test(hostile, L16_D16_memory_of_a_temporary_ends_behind_the_nodes)
 Test(hostile, L16_a_launch_with_a_released_temporary_closes_the_session)
 {
 	start_with_temporary(NULL, true);
-	make_graph(graph_id(0), temporary_id(0), TEMPORARY_BYTES);
-	cr_assert(eq(u32, launch_and_wait(graph_id(0), 1), 0));
+	make_graph(hostile_temporaries_graph_id(0), temporary_id(0), TEMPORARY_BYTES);
+	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 1), 0));
 	(void)raw_release(hostile, temporary_id(0));
-	launch_graph(graph_id(0), 2);
+	hostile_temporaries_launch_graph(hostile_temporaries_graph_id(0), 2);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no buffer");
 }
 
@@ -485,9 +491,9 @@ Test(hostile, L17_a_session_that_ends_leaves_no_memory_of_temporaries)
 {
 	start_with_temporary(NULL, true);
 	for (uint32_t i = 0; i < 8; i++) {
-		make_graph(graph_id(i), temporary_id(0), TEMPORARY_BYTES);
-		launch_graph(graph_id(i), i + 1);
+		make_graph(hostile_temporaries_graph_id(i), temporary_id(0), TEMPORARY_BYTES);
+		hostile_temporaries_launch_graph(hostile_temporaries_graph_id(i), i + 1);
 	}
-	launch_graph(temporary_id(0), 9);
+	hostile_temporaries_launch_graph(temporary_id(0), 9);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no graph");
 }

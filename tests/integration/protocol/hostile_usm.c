@@ -54,7 +54,7 @@ static uint64_t send_allocate(struct raw_client *client, Sycl__V1__UsmAllocate *
 	return raw_send(client, &command);
 }
 
-static void expect_answer(uint64_t number, int32_t code, const char *words)
+static void hostile_usm_expect_answer(uint64_t number, int32_t code, const char *words)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, number);
 	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
@@ -84,10 +84,10 @@ static void refuse(uint32_t index, uint32_t kind, uint64_t address, uint64_t siz
 		   const char *words)
 {
 	Sycl__V1__UsmAllocate message = allocation(index, kind, address, size);
-	expect_answer(send_allocate(hostile, &message), code, words);
+	hostile_usm_expect_answer(send_allocate(hostile, &message), code, words);
 }
 
-static void free_usm(uint64_t id)
+static void hostile_usm_free_usm(uint64_t id)
 {
 	Sycl__V1__UsmFree message = SYCL__V1__USM_FREE__INIT;
 	message.allocation = id;
@@ -189,7 +189,7 @@ Test(hostile, usm_arenas_count_to_the_limits)
 	refuse(2, 1, 0, UINT64_MAX, STATUS_QUOTA, "together");
 	(void)allocate_accepted(3, 2, PLACE, PIECE);
 	refuse(4, 1, 0, 1, STATUS_QUOTA, "together");
-	free_usm(usm_id(3));
+	hostile_usm_free_usm(usm_id(3));
 	expect_released(usm_id(3));
 	(void)allocate_accepted(5, 1, 0, PIECE);
 	hostile_expect_alive();
@@ -209,19 +209,22 @@ Test(hostile, usm_that_cannot_be_is_refused)
 	refuse(7, 3, 0x1000, 4096, STATUS_INVALID, "not inside");
 	Sycl__V1__UsmAllocate message = allocation(8, 2, PLACE, PIECE);
 	message.arena = 0; /* a plain one */
-	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "no arena 0 for USM");
+	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+				  "no arena 0 for USM");
 	message = allocation(9, 2, PLACE, PIECE);
 	message.arena = UINT32_MAX;
-	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "no arena");
+	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "no arena");
 	message = allocation(10, 2, PLACE, PIECE);
 	message.alignment_bytes = 3;
-	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "aligned");
+	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "aligned");
 	message = allocation(11, 2, PLACE + 64, PIECE);
 	message.alignment_bytes = 128;
-	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "not a multiple");
+	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+				  "not a multiple");
 	message = allocation(12, 1, 0, PIECE);
 	message.device = 4711;
-	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "not one of the context");
+	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+				  "not one of the context");
 	/* Two that overlap. */
 	(void)allocate_accepted(13, 2, PLACE + 4096, PIECE);
 	refuse(14, 3, PLACE + 4096 + PIECE - 1, 10, STATUS_INVALID, "overlap");
@@ -243,16 +246,16 @@ Test(hostile, usm_is_freed_once_and_by_its_id)
 {
 	start_usm();
 	(void)allocate_accepted(0, 1, 0, PIECE);
-	free_usm(usm_id(0));
+	hostile_usm_free_usm(usm_id(0));
 	expect_released(usm_id(0));
-	free_usm(usm_id(0));
+	hostile_usm_free_usm(usm_id(0));
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no USM");
 }
 
 Test(hostile, what_is_no_usm_is_not_freed_so)
 {
 	start_usm();
-	free_usm(hostile_buffer());
+	hostile_usm_free_usm(hostile_buffer());
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "no USM allocation's id");
 }
 
@@ -325,7 +328,7 @@ Test(hostile, E22_B27_addresses_are_inside_of_ones_own_usm)
 	uint64_t host = allocate_accepted(0, 2, PLACE, PIECE),
 		 on_device = allocate_accepted(1, 1, 0, PIECE);
 	uint64_t gone = allocate_accepted(2, 1, 0, PIECE);
-	free_usm(usm_id(2));
+	hostile_usm_free_usm(usm_id(2));
 	expect_released(usm_id(2));
 	/* An existing allocation of the neighbour. */
 	Sycl__V1__UsmAllocate theirs = allocation(0, 1, 0, PIECE);
@@ -421,8 +424,8 @@ Test(hostile, a_free_waits_for_the_groups_before_it_alone)
 	(void)hostile_access(accessor, hostile_buffer(), 7, 1);
 	(void)raw_wait_slot(hostile, 7, 1);
 	hold_group(1);
-	free_usm(usm_id(0));
-	free_usm(usm_id(1));
+	hostile_usm_free_usm(usm_id(0));
+	hostile_usm_free_usm(usm_id(1));
 	raw_round_trip(hostile);
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_assert(eq(u32, counters.usms, 1));
@@ -431,7 +434,7 @@ Test(hostile, a_free_waits_for_the_groups_before_it_alone)
 	/* Another allocation that no group uses waits as well: the engine cannot determine which
 	 * memory kernels access. */
 	(void)allocate_accepted(3, 1, 0, PIECE);
-	free_usm(usm_id(3));
+	hostile_usm_free_usm(usm_id(3));
 	raw_round_trip(hostile);
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_assert(eq(u32, counters.usms, 2));
@@ -458,8 +461,8 @@ Test(hostile, an_arena_with_usm_stays)
 	destroy.arena = ARENA;
 	command.body_case = SYCL__V1__COMMAND__BODY_ARENA_DESTROY;
 	command.arena_destroy = &destroy;
-	expect_answer(raw_send(hostile, &command), STATUS_INVALID, "in use");
-	free_usm(usm_id(0));
+	hostile_usm_expect_answer(raw_send(hostile, &command), STATUS_INVALID, "in use");
+	hostile_usm_free_usm(usm_id(0));
 	expect_released(usm_id(0));
 	(void)raw_send(hostile, &command);
 	raw_round_trip(hostile);
@@ -488,7 +491,7 @@ Test(hostile, usm_is_answered_when_it_is_registered)
 	/* It may be released before it is answered. */
 	Sycl__V1__UsmAllocate second = allocation(1, 3, PLACE + PIECE, PIECE);
 	uint64_t second_number = send_allocate(hostile, &second);
-	free_usm(usm_id(1));
+	hostile_usm_free_usm(usm_id(1));
 	raw_round_trip(hostile);
 	fake_load_gate_open(0);
 	cr_assert(eq(u64, expect_allocated(hostile, number), PLACE));
@@ -595,25 +598,27 @@ Test(hostile, R1_variables_that_cannot_be_are_refused)
 				     "no variable"};
 	for (uint32_t i = 0; i < 4; i++) {
 		Sycl__V1__UsmAllocate message = variable(i, wrong[i]);
-		expect_answer(send_allocate(hostile, &message), STATUS_INVALID, words[i]);
+		hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+					  words[i]);
 	}
 	Sycl__V1__UsmAllocate message = variable(4, "table");
 	message.kind = SYCL__V1__USM_KIND__USM_KIND_SHARED;
-	expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
-		      "that its program declares");
+	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+				  "that its program declares");
 	message = variable(5, "table");
 	message.size_bytes = 1ull << 40;
-	expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
-		      "that its program declares");
+	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+				  "that its program declares");
 	message = variable(6, "table");
 	message.address = PLACE;
-	expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
-		      "that its program declares");
+	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+				  "that its program declares");
 	message = variable(7, "table");
 	(void)expect_allocated(hostile, send_allocate(hostile, &message));
 	message = variable(8, "table");
-	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "given out already");
-	free_usm(usm_id(7));
+	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+				  "given out already");
+	hostile_usm_free_usm(usm_id(7));
 	expect_released(usm_id(7));
 	message = variable(9, "table");
 	(void)expect_allocated(hostile, send_allocate(hostile, &message));
@@ -632,7 +637,8 @@ Test(hostile, R1_a_variable_needs_a_program_that_is_linked)
 {
 	start_with_program(true);
 	Sycl__V1__UsmAllocate message = variable(0, "table");
-	expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "not built and linked yet");
+	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+				  "not built and linked yet");
 	hostile_expect_alive();
 }
 
@@ -648,7 +654,7 @@ Test(hostile, R1_a_variable_holds_its_program)
 	(void)raw_wait_slot(hostile, 7, 1);
 	hold_group(1);
 	(void)raw_release(hostile, raw_id(OBJECT_BUNDLE, BUNDLE));
-	free_usm(usm_id(0));
+	hostile_usm_free_usm(usm_id(0));
 	raw_round_trip(hostile);
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_assert(eq(u32, counters.usms, 1));
@@ -675,7 +681,7 @@ Test(hostile, R1_addresses_outside_of_a_variable_are_refused)
 	expect_group_refused(&group, 1, "not inside any USM");
 	copy_group(&group, &message_copy, place + 32, place, 32);
 	expect_group_done(&group, 2);
-	free_usm(usm_id(0));
+	hostile_usm_free_usm(usm_id(0));
 	expect_released(usm_id(0));
 	copy_group(&group, &message_copy, place + 32, place, 32);
 	expect_group_refused(&group, 3, "not inside any USM");

@@ -12,7 +12,7 @@ enum { ARENA = 1, FIRST = 20, PIECE = 4096, EVENT_SLOT = 2 };
 #define PATIENCE_NS 30000000000ull
 #define FEATURES    (FEATURE_RESUBMIT | FEATURE_GRAPHS | FEATURE_USM_ENDS)
 
-static void start(uint64_t features)
+static void hostile_usm_copies_start(uint64_t features)
 {
 	fake_reset();
 	for (uint32_t i = 0; i < 3; i++)
@@ -49,7 +49,7 @@ static uint64_t allocate(uint32_t index, uint32_t kind, uint64_t address)
 	return reply->usm_allocated->address;
 }
 
-static void free_usm(uint32_t index)
+static void hostile_usm_copies_free_usm(uint32_t index)
 {
 	Sycl__V1__UsmFree message = SYCL__V1__USM_FREE__INIT;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
@@ -94,7 +94,7 @@ static void make_copy(struct copy *copy, uint64_t address, uint64_t bytes, bool 
 	copy->group.copy = &copy->copy;
 }
 
-static void expect_refused(struct copy *copy, uint64_t number, const char *words)
+static void hostile_usm_copies_expect_refused(struct copy *copy, uint64_t number, const char *words)
 {
 	(void)hostile_group(&copy->group, number);
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, 0);
@@ -110,9 +110,9 @@ static void refuse_both_ways(uint64_t address, uint64_t bytes, uint64_t *number,
 {
 	struct copy copy;
 	make_copy(&copy, address, bytes, true);
-	expect_refused(&copy, ++*number, words);
+	hostile_usm_copies_expect_refused(&copy, ++*number, words);
 	make_copy(&copy, address, bytes, false);
-	expect_refused(&copy, ++*number, words);
+	hostile_usm_copies_expect_refused(&copy, ++*number, words);
 }
 
 Test(hostile, E22_D20_an_end_of_a_copy_is_inside_of_ones_own_host_memory)
@@ -120,10 +120,10 @@ Test(hostile, E22_D20_an_end_of_a_copy_is_inside_of_ones_own_host_memory)
 	static char engine_memory[PIECE] = "of the engine";
 	struct copy copy;
 	uint64_t number = 0;
-	start(FEATURES);
+	hostile_usm_copies_start(FEATURES);
 	uint64_t host = allocate(0, 2, PLACE), gone = allocate(1, 3, PLACE + PIECE),
 		 on_device = allocate(2, 1, 0);
-	free_usm(1);
+	hostile_usm_copies_free_usm(1);
 	const uint64_t wrong[][2] = {
 		{(uintptr_t)engine_memory, 16},
 		{0, 16},
@@ -139,7 +139,7 @@ Test(hostile, E22_D20_an_end_of_a_copy_is_inside_of_ones_own_host_memory)
 	refuse_both_ways(on_device, 16, &number, "not memory of the host");
 	make_copy(&copy, host, 16, true);
 	copy.usm.offset_bytes = 1;
-	expect_refused(&copy, ++number, "belongs to a buffer");
+	hostile_usm_copies_expect_refused(&copy, ++number, "belongs to a buffer");
 	/* The gaps of a box are checked, too. */
 	make_copy(&copy, host, 0, true);
 	copy.box.width_bytes = copy.box.destination_row_pitch = 8;
@@ -149,10 +149,10 @@ Test(hostile, E22_D20_an_end_of_a_copy_is_inside_of_ones_own_host_memory)
 	copy.box.source_slice_pitch = 2 * PIECE;
 	copy.box.destination_slice_pitch = 16;
 	copy.copy.box = &copy.box;
-	expect_refused(&copy, ++number, "not inside any USM");
+	hostile_usm_copies_expect_refused(&copy, ++number, "not inside any USM");
 	make_copy(&copy, host, 16, true);
 	copy.copy.destination = &copy.usm;
-	expect_refused(&copy, ++number, "neither end");
+	hostile_usm_copies_expect_refused(&copy, ++number, "neither end");
 	make_copy(&copy, host, PIECE, true);
 	(void)hostile_group(&copy.group, ++number);
 	cr_assert(eq(u32, raw_wait_slot(hostile, 0, (uint32_t)number), 1),
@@ -164,7 +164,7 @@ Test(hostile, E22_D20_an_end_of_a_copy_is_inside_of_ones_own_host_memory)
 Test(hostile, an_address_as_an_end_of_a_copy_must_be_agreed_on)
 {
 	struct copy copy;
-	start(FEATURE_RESUBMIT);
+	hostile_usm_copies_start(FEATURE_RESUBMIT);
 	make_copy(&copy, allocate(0, 2, PLACE), 16, true);
 	(void)hostile_group(&copy.group, 1);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "did not agree on");
@@ -173,14 +173,14 @@ Test(hostile, an_address_as_an_end_of_a_copy_must_be_agreed_on)
 Test(hostile, a_copy_as_a_shape_must_be_agreed_on)
 {
 	struct copy copy;
-	start(FEATURE_RESUBMIT);
+	hostile_usm_copies_start(FEATURE_RESUBMIT);
 	make_copy(&copy, PLACE, 16, true);
 	copy.group.shape = copy.group.shape_generation = 1;
 	(void)hostile_group(&copy.group, 1);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "did not agree on");
 }
 
-static uint32_t launch_graph(uint64_t graph, uint64_t number)
+static uint32_t hostile_usm_copies_launch_graph(uint64_t graph, uint64_t number)
 {
 	Sycl__V1__GraphLaunch message = SYCL__V1__GRAPH_LAUNCH__INIT;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
@@ -194,7 +194,7 @@ static uint32_t launch_graph(uint64_t graph, uint64_t number)
 	return raw_wait_slot(hostile, EVENT_SLOT, (uint32_t)number);
 }
 
-static void destroy_arena(void)
+static void hostile_usm_copies_destroy_arena(void)
 {
 	Sycl__V1__ArenaDestroy destroy = SYCL__V1__ARENA_DESTROY__INIT;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
@@ -209,18 +209,19 @@ Test(hostile, L17_D20_usm_that_a_graph_copies_from_goes_behind_the_graph)
 {
 	const uint64_t graph = raw_id(OBJECT_GRAPH, FIRST + 5);
 	struct copy copy;
-	start(FEATURES);
+	hostile_usm_copies_start(FEATURES);
 	make_copy(&copy, allocate(0, 2, PLACE), PIECE, true);
 	(void)raw_graph(hostile, graph, raw_id(OBJECT_CONTEXT, CONTEXT), device, 1);
 	(void)raw_graph_node(hostile, graph, &copy.group, NULL, 0);
 	(void)raw_graph_finish(hostile, graph);
 	for (uint64_t number = 1; number <= 3; number++)
-		cr_assert(eq(u32, launch_graph(graph, number), 0));
+		cr_assert(eq(u32, hostile_usm_copies_launch_graph(graph, number), 0));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 3));
 	const uint32_t hosts = fake_counters_of(FAKE_ANY_DEVICE).hosts;
-	free_usm(0);
-	cr_assert(eq(u32, launch_graph(graph, 4), 1), "it copied from freed memory");
-	destroy_arena();
+	hostile_usm_copies_free_usm(0);
+	cr_assert(eq(u32, hostile_usm_copies_launch_graph(graph, 4), 1),
+		  "it copied from freed memory");
+	hostile_usm_copies_destroy_arena();
 	uint64_t deadline = clock_deadline_ns(PATIENCE_NS);
 	while (fake_counters_of(FAKE_ANY_DEVICE).hosts >= hosts) {
 		cr_assert(lt(u64, clock_now_ns(), deadline), "the arena stays pinned");

@@ -40,7 +40,7 @@ static void send_accessors(uint32_t count, uint32_t value)
 				     hostile_buffer(), ACCESS_SLOT, value);
 }
 
-static void expect_quota(const Sycl__V1__Reply *reply)
+static void hostile_work_expect_quota(const Sycl__V1__Reply *reply)
 {
 	cr_assert(eq(int, (int)reply->body_case, SYCL__V1__REPLY__BODY_GROUP_FAILED));
 	cr_assert(eq(i32, reply->status->code, STATUS_QUOTA), "%s", reply->status->text);
@@ -57,12 +57,12 @@ Test(hostile, D3_N6_groups_that_wait_for_many_host_accessors_each_are_bounded)
 		send_repeated(i, ACCESS_MODE_READ, 1);
 	uint64_t ping = raw_ping(hostile);
 	const Sycl__V1__Reply *reply = raw_next_reply(hostile);
-	expect_quota(reply);
+	hostile_work_expect_quota(reply);
 	uint64_t first = reply->group_failed->group;
 	cr_assert(gt(u64, first, 8), "each holds %u edges", ACCESSORS);
 	cr_assert(lt(u64, first, 400), "each holds %u edges", ACCESSORS);
 	while ((reply = raw_next_reply(hostile))->number != ping)
-		expect_quota(reply);
+		hostile_work_expect_quota(reply);
 	/* Completed work uses nothing any more. */
 	for (uint32_t i = 0; i < ACCESSORS; i++)
 		(void)raw_release(hostile, raw_id(OBJECT_HOST_ACCESSOR, FIRST_ACCESSOR + i));

@@ -307,7 +307,7 @@ Test(cli, sockets_have_the_modes_that_say_who_may_ask)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-static uint64_t now_ms(void)
+static uint64_t service_cli_now_ms(void)
 {
 	struct timespec now;
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -386,9 +386,9 @@ Test(cli, an_engine_is_not_asked_anew_for_each_of_many_questions, .timeout = 200
 	cr_assert(ne(ptr, facts, NULL));
 	open_askers(sockets);
 	for (unsigned times = 0; times < 40 && !shows; times++) {
-		uint64_t before = ask_often(sockets, 1), begun_ms = now_ms();
+		uint64_t before = ask_often(sockets, 1), begun_ms = service_cli_now_ms();
 		uint64_t asked = ask_often(sockets, ROUNDS) - before;
-		uint64_t windows = (now_ms() - begun_ms) / WINDOW_MS + 2;
+		uint64_t windows = (service_cli_now_ms() - begun_ms) / WINDOW_MS + 2;
 		uint64_t allowed = windows * (FREELY + 1) + ASKERS;
 		shows = allowed < ROUNDS * ASKERS;
 		if (shows)

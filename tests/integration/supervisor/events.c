@@ -58,7 +58,7 @@ static void must_come(const char *words)
 	cr_expect(wait_until(has_event, (char *)(uintptr_t)words), "%s", words);
 }
 
-static void give_order(const char *a, const char *b, const char *c)
+static void service_events_give_order(const char *a, const char *b, const char *c)
 {
 	const char *arguments[] = {
 		SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, a, b, c, NULL};
@@ -75,7 +75,7 @@ Test(supervisor_events, engines_sessions_orders_and_faults_are_events)
 	cr_assert(ne(ptr, facts, NULL));
 	must_come("engine-started  started pid ");
 	must_come("session-opened  1 open: pid ");
-	give_order("limit", "builds=3", "--all");
+	service_events_give_order("limit", "builds=3", "--all");
 	must_come("order           uid ");
 	must_come("limit builds=3 for everybody");
 	cr_assert(gt(long, (long)send(socket, "crash", strlen("crash"), MSG_NOSIGNAL), 0));
@@ -153,7 +153,7 @@ Test(supervisor_events, events_are_followed_as_they_come_and_over_a_restart)
 {
 	int pair[2];
 	cr_assert(zero(int, pipe2(pair, O_CLOEXEC)));
-	give_order("limit", "builds=3", "--all");
+	service_events_give_order("limit", "builds=3", "--all");
 	pid_t pid = fork();
 	if (pid == 0) {
 		(void)dup2(pair[1], STDOUT_FILENO);
@@ -163,12 +163,12 @@ Test(supervisor_events, events_are_followed_as_they_come_and_over_a_restart)
 	}
 	close_fd(&pair[1]);
 	read_until(pair[0], "builds=3");
-	give_order("limit", "builds=4", "--all");
+	service_events_give_order("limit", "builds=4", "--all");
 	read_until(pair[0], "builds=4");
 	(void)kill(service.pid, SIGTERM);
 	(void)service_wait(&service);
 	service_start(&service, NULL);
-	give_order("limit", "builds=5", "--all");
+	service_events_give_order("limit", "builds=5", "--all");
 	read_until(pair[0], "builds=5");
 	(void)kill(pid, SIGTERM);
 	(void)waitpid(pid, NULL, 0);

@@ -56,7 +56,7 @@ static void start_exporter(void)
 	(void)fclose(said);
 }
 
-static void begin(void)
+static void exporter_test_begin(void)
 {
 	const char *arguments[] = {NULL};
 	service_prepare(&service, "double");
@@ -65,7 +65,7 @@ static void begin(void)
 	start_exporter();
 }
 
-static void end(void)
+static void exporter_test_end(void)
 {
 	int status = 0;
 	(void)kill(exporter, SIGTERM);
@@ -129,8 +129,8 @@ static void wait_for_metric(const char *text)
 	cr_assert(wait_until(metrics_say, (void *)(uintptr_t)text), "%s in %s", text, answer);
 }
 
-Test(exporter, metrics_have_the_session_and_later_that_the_service_is_gone, .init = begin,
-     .fini = end)
+Test(exporter, metrics_have_the_session_and_later_that_the_service_is_gone,
+     .init = exporter_test_begin, .fini = exporter_test_end)
 {
 	wait_for_metric("\nsycld_up 1\n");
 	cr_expect(says("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
@@ -144,7 +144,8 @@ Test(exporter, metrics_have_the_session_and_later_that_the_service_is_gone, .ini
 	cr_expect(not(says("sycld_user")));
 }
 
-Test(exporter, over_tcp_only_the_token_shows_users, .init = begin, .fini = end)
+Test(exporter, over_tcp_only_the_token_shows_users, .init = exporter_test_begin,
+     .fini = exporter_test_end)
 {
 	wait_for_metric("\nsycld_up 1\n");
 	cr_expect(eq(int, get(false, "/metrics", ""), 200));
@@ -161,7 +162,8 @@ Test(exporter, over_tcp_only_the_token_shows_users, .init = begin, .fini = end)
 }
 
 /* This is the request of a foreign page whose name was made to lead here. */
-Test(exporter, a_strange_name_of_the_host_is_refused, .init = begin, .fini = end)
+Test(exporter, a_strange_name_of_the_host_is_refused, .init = exporter_test_begin,
+     .fini = exporter_test_end)
 {
 	cr_expect(eq(int,
 		     exchange(false, "GET /status.json HTTP/1.1\r\nHost: evil.example:9477\r\n"
@@ -173,7 +175,8 @@ Test(exporter, a_strange_name_of_the_host_is_refused, .init = begin, .fini = end
 		     403));
 }
 
-Test(exporter, the_page_brings_its_own_rules, .init = begin, .fini = end)
+Test(exporter, the_page_brings_its_own_rules, .init = exporter_test_begin,
+     .fini = exporter_test_end)
 {
 	cr_assert(eq(int, get(false, "/", ""), 200));
 	cr_expect(says("Content-Security-Policy: default-src 'none'; style-src 'sha256-"));
@@ -191,7 +194,8 @@ Test(exporter, the_page_brings_its_own_rules, .init = begin, .fini = end)
 		  !strstr(http + 5, "http:"));
 }
 
-Test(exporter, only_small_requests_that_read_are_answered, .init = begin, .fini = end)
+Test(exporter, only_small_requests_that_read_are_answered, .init = exporter_test_begin,
+     .fini = exporter_test_end)
 {
 	static char large[64 << 10];
 	cr_expect(eq(int,
@@ -222,7 +226,8 @@ static bool connection_is_refused(void *local)
 	return count == 0 || (count < 0 && errno == ECONNRESET);
 }
 
-Test(exporter, one_address_has_few_connections, .init = begin, .fini = end)
+Test(exporter, one_address_has_few_connections, .init = exporter_test_begin,
+     .fini = exporter_test_end)
 {
 	int held[PER_ADDRESS];
 	for (unsigned i = 0; i < PER_ADDRESS; i++)
@@ -240,7 +245,8 @@ static bool local_is_answered(void *context)
 	return get(true, "/metrics", "") == 200;
 }
 
-Test(exporter, one_user_has_few_connections_to_the_unix_socket, .init = begin, .fini = end)
+Test(exporter, one_user_has_few_connections_to_the_unix_socket, .init = exporter_test_begin,
+     .fini = exporter_test_end)
 {
 	int held[PER_ADDRESS];
 	for (unsigned i = 0; i < PER_ADDRESS; i++)
@@ -264,7 +270,8 @@ static int other_user_reads(void)
 	return get(true, "/metrics", "") == 200 && !says("sycld_user_sessions{") ? 0 : 3;
 }
 
-Test(exporter, another_user_sees_what_is_of_that_user, .init = begin, .fini = end)
+Test(exporter, another_user_sees_what_is_of_that_user, .init = exporter_test_begin,
+     .fini = exporter_test_end)
 {
 	int status = 0;
 	if (geteuid() != 0)
@@ -297,7 +304,8 @@ static void other_user_holds(int ready, int until)
 }
 
 /* Prometheus is a user of its own, and comes from the same address. */
-Test(exporter, one_user_does_not_lock_others_out_over_loopback, .init = begin, .fini = end)
+Test(exporter, one_user_does_not_lock_others_out_over_loopback, .init = exporter_test_begin,
+     .fini = exporter_test_end)
 {
 	int ready[2], until[2], status = 0;
 	char byte;

@@ -39,7 +39,8 @@ static void start_orders_with(const char *manner, const char *configuration)
 }
 
 /* Gives an order of up to four words. */
-static void give_order(const char *a, const char *b, const char *c, const char *d, const char *e)
+static void service_orders_give_order(const char *a, const char *b, const char *c, const char *d,
+				      const char *e)
 {
 	const char *arguments[] = {
 		SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, a, b, c, d, e, NULL};
@@ -77,9 +78,9 @@ Test(supervisor_orders, a_paused_session_is_shown_as_paused)
 	start_orders_with("double", "");
 	int socket = open_socket();
 	must_be_shown_as("open");
-	give_order("pause", "--all", NULL, NULL, NULL);
+	service_orders_give_order("pause", "--all", NULL, NULL, NULL);
 	must_be_shown_as("paused");
-	give_order("resume", "--all", NULL, NULL, NULL);
+	service_orders_give_order("resume", "--all", NULL, NULL, NULL);
 	must_be_shown_as("open");
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -138,10 +139,11 @@ Test(supervisor_orders, who_ordered_what_and_why_is_one_line_of_the_log)
 		id, sizeof(id), "%lld",
 		(long long)json_integer_value(json_object_get(json_array_get(list, 0), "id")));
 	json_decref(sessions);
-	give_order("pause", "--all", "--reason", "a measurement", NULL);
-	give_order("resume", "--all", NULL, NULL, NULL);
-	give_order("drain", "--uid", uid, "--reason", "an upgrade\nof what is there");
-	give_order("kill", id, "--reason", "too greedy", NULL);
+	service_orders_give_order("pause", "--all", "--reason", "a measurement", NULL);
+	service_orders_give_order("resume", "--all", NULL, NULL, NULL);
+	service_orders_give_order("drain", "--uid", uid, "--reason",
+				  "an upgrade\nof what is there");
+	service_orders_give_order("kill", id, "--reason", "too greedy", NULL);
 	must_be_logged("order: uid %s: pause for everybody; reason: a measurement\n", uid);
 	must_be_logged("order: uid %s: resume for everybody\n", uid);
 	must_be_logged("order: uid %s: drain for uid %s; reason: an upgrade?of what is there\n",
@@ -176,7 +178,7 @@ static void drain_and_restart(const char *list, const char *whose, const char *u
 {
 	start_orders_with("double", "");
 	cr_expect(not(is_drained(list)));
-	give_order("drain", whose, uid, NULL, NULL);
+	service_orders_give_order("drain", whose, uid, NULL, NULL);
 	cr_expect(is_drained(list));
 	must_be_kept_out();
 	for (unsigned i = 0; i < 2; i++) {
@@ -189,7 +191,7 @@ static void drain_and_restart(const char *list, const char *whose, const char *u
 			     1u));
 		must_be_kept_out();
 	}
-	give_order("resume", whose, uid, NULL, NULL);
+	service_orders_give_order("resume", whose, uid, NULL, NULL);
 	cr_expect(not(is_drained(list)));
 	int socket = open_socket();
 	close_fd(&socket);
@@ -215,11 +217,11 @@ Test(supervisor_orders, a_drained_user_is_shown_and_stays_drained_when_the_servi
 Test(supervisor_orders, to_resume_all_takes_back_what_was_said_of_users)
 {
 	start_orders_with("double", "");
-	give_order("drain", "--uid", own_uid(), NULL, NULL);
-	give_order("drain", "--uid", "4242", NULL, NULL);
-	give_order("drain", "--all", NULL, NULL, NULL);
+	service_orders_give_order("drain", "--uid", own_uid(), NULL, NULL);
+	service_orders_give_order("drain", "--uid", "4242", NULL, NULL);
+	service_orders_give_order("drain", "--all", NULL, NULL, NULL);
 	must_be_kept_out();
-	give_order("resume", "--all", NULL, NULL, NULL);
+	service_orders_give_order("resume", "--all", NULL, NULL, NULL);
 	int socket = open_socket();
 	close_fd(&socket);
 	(void)kill(service.pid, SIGKILL);
@@ -236,14 +238,14 @@ Test(supervisor_orders, what_was_drained_and_is_damaged_lets_nobody_in)
 {
 	char path[HARNESS_PATH_BYTES * 2];
 	start_orders_with("double", "");
-	give_order("drain", "--all", NULL, NULL, NULL);
+	service_orders_give_order("drain", "--all", NULL, NULL, NULL);
 	(void)kill(service.pid, SIGKILL);
 	(void)service_wait(&service);
 	(void)snprintf(path, sizeof(path), "%s/orders", service.runtime);
 	cr_assert(eq(int, truncate(path, 3), 0));
 	launch_service();
 	must_be_kept_out();
-	give_order("resume", "--all", NULL, NULL, NULL);
+	service_orders_give_order("resume", "--all", NULL, NULL, NULL);
 	int socket = open_socket();
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -272,9 +274,9 @@ static void must_hold(const json_t *limits, const char *name, bool of_user, json
 Test(supervisor_orders, the_limits_that_hold_are_shown_with_who_said_so)
 {
 	start_orders_with("double", "[service]\nsessions_per_tenant = 9\n[limits]\narenas = 7\n");
-	give_order("limit", "weight=5", "--uid", own_uid(), NULL);
-	give_order("limit", "builds=2", "--all", NULL, NULL);
-	give_order("limit", "share_max=40", "--uid", own_uid(), NULL);
+	service_orders_give_order("limit", "weight=5", "--uid", own_uid(), NULL);
+	service_orders_give_order("limit", "builds=2", "--all", NULL, NULL);
+	service_orders_give_order("limit", "share_max=40", "--uid", own_uid(), NULL);
 	json_t *answer = ctl_json(&service, "limits");
 	cr_assert(ne(ptr, answer, NULL));
 	const json_t *limits = json_object_get(answer, "limits");
@@ -322,15 +324,15 @@ Test(supervisor_orders, the_limits_of_one_session_are_shown_until_they_are_taken
 	(void)snprintf(text, sizeof(text), "%lld", (long long)id);
 	json_decref(status);
 	cr_assert(id > 0);
-	give_order("limit", "buffer_bytes=4096", text, NULL, NULL);
-	give_order("limit", "weight=7", text, NULL, NULL);
+	service_orders_give_order("limit", "buffer_bytes=4096", text, NULL, NULL);
+	service_orders_give_order("limit", "weight=7", text, NULL, NULL);
 	cr_expect(eq(long, (long)limit_of_session("buffer_bytes", id), 4096));
-	give_order("limit", "weight=default", text, NULL, NULL);
+	service_orders_give_order("limit", "weight=default", text, NULL, NULL);
 	cr_expect(eq(long, (long)limit_of_session("weight", id), 0));
 	/* A limit of all users does not change that of a single session. */
-	give_order("limit", "buffer_bytes=8192", "--all", NULL, NULL);
+	service_orders_give_order("limit", "buffer_bytes=8192", "--all", NULL, NULL);
 	cr_expect(eq(long, (long)limit_of_session("buffer_bytes", id), 4096));
-	give_order("limit", "buffer_bytes=default", text, NULL, NULL);
+	service_orders_give_order("limit", "buffer_bytes=default", text, NULL, NULL);
 	cr_expect(eq(long, (long)limit_of_session("buffer_bytes", id), 0));
 	close_fd(&first);
 	close_fd(&second);
@@ -350,7 +352,7 @@ static void kill_and_look(const char *manner, bool is_order_answered)
 	cr_assert(ne(ptr, facts, NULL));
 	pid_t engine = (pid_t)fact(facts, "pid=");
 	const char *uid = own_uid();
-	give_order("kill", "--uid", uid, "--reason", "the machine is needed");
+	service_orders_give_order("kill", "--uid", uid, "--reason", "the machine is needed");
 	Sycl__V1__Packet *packet = client_receive(socket);
 	cr_expect(eq(int, packet != NULL, is_order_answered));
 	if (packet) {

@@ -40,7 +40,7 @@ static void configure(const char *devices)
 	write_file(path, text);
 }
 
-static void start(void)
+static void retired_start(void)
 {
 	const char *arguments[] = {"--config", path, NULL};
 	service_start(&service, arguments);
@@ -51,7 +51,7 @@ static void restart(void)
 {
 	(void)kill(service.pid, SIGKILL);
 	(void)service_wait(&service);
-	start();
+	retired_start();
 }
 
 /* Returns the number of the session's engine. */
@@ -76,7 +76,7 @@ static bool was_left(void *unused)
 	return service_log_count(&service, "takes no new sessions") > 0;
 }
 
-static bool is_back(void *unused)
+static bool retired_is_back(void *unused)
 {
 	(void)unused;
 	return service_log_count(&service, "is back; sessions: 1") > 0;
@@ -131,7 +131,7 @@ static void new_session_must_get_another_engine(const char *before, const char *
 {
 	int old = -1, new = -1;
 	configure(before);
-	start();
+	retired_start();
 	long engine = open_session(&old);
 	json_decref(ctl_json(&service, "devices")); /* it lists its devices */
 	configure(after);
@@ -140,7 +140,7 @@ static void new_session_must_get_another_engine(const char *before, const char *
 	must_show(engine, "ready");
 	must_be_shown_as_retired();
 	restart();
-	cr_assert(wait_until(is_back, NULL));
+	cr_assert(wait_until(retired_is_back, NULL));
 	must_show(engine, "ready");
 	cr_expect(ne(long, open_session(&new), engine));
 	must_answer(old);
@@ -169,7 +169,7 @@ Test(supervisor_retired, an_engine_is_left_if_the_next_service_gives_its_user_ot
 {
 	int old = -1, new = -1;
 	configure("cuda:1");
-	start();
+	retired_start();
 	long engine = open_session(&old);
 	configure(NULL);
 	restart();
@@ -185,7 +185,7 @@ Test(supervisor_retired, an_engine_with_its_users_devices_gets_sessions_under_th
 {
 	int old = -1, new = -1;
 	configure("cuda:1");
-	start();
+	retired_start();
 	long engine = open_session(&old);
 	restart();
 	cr_expect(eq(long, open_session(&new), engine));

@@ -47,7 +47,7 @@ static const char *own_uid(void)
 	return text;
 }
 
-static void start(void)
+static void settings_start(void)
 {
 	const char *arguments[] = {"--config", path, NULL};
 	service_start(&service, arguments);
@@ -86,7 +86,7 @@ static bool line_is_in_log(void *words)
 Test(supervisor_settings, a_reload_with_errors_reports_them_all_and_changes_nothing)
 {
 	write_file(path, "[limits]\nbuilds = 3\n");
-	start();
+	settings_start();
 	write_file(path, "[limits]\nbuilds = none\nweight = 0\n");
 	cr_assert(zero(int, kill(service.pid, SIGHUP)));
 	cr_assert(
@@ -159,7 +159,7 @@ Test(supervisor_settings, the_limit_that_is_nearest_to_the_user_holds_and_its_pl
 		"sessions_per_tenant = 7\n[uid 4000000000]\nweight = 9\n",
 		own_name());
 	write_file(path, text);
-	start();
+	settings_start();
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
 	cr_assert(ne(ptr, facts, NULL));
 	must_show("builds", false, "2 from c.conf:2");
@@ -184,7 +184,7 @@ Test(supervisor_settings, the_limit_that_is_nearest_to_the_user_holds_and_its_pl
 Test(supervisor_settings, ordered_limits_outlive_a_reload_and_the_service)
 {
 	write_file(path, "[limits]\nbuilds = 2\n");
-	start();
+	settings_start();
 	give_limit("builds=8", "--all", NULL);
 	give_limit("weight=11", "--uid", own_uid());
 	give_limit("share_max=40", "--uid", "4000000000");
@@ -194,7 +194,7 @@ Test(supervisor_settings, ordered_limits_outlive_a_reload_and_the_service)
 	cr_assert(service_wait_ready(&service), "the reload is done");
 	must_show("builds", false, "8 from order");
 	cr_assert(eq(int, service_stop(&service), 0));
-	start();
+	settings_start();
 	must_show("builds", false, "8 from order");
 	must_show("sessions_per_tenant", false, "5 from order");
 	must_show("weight", true, "11 from order");
@@ -202,7 +202,7 @@ Test(supervisor_settings, ordered_limits_outlive_a_reload_and_the_service)
 	give_limit("builds=default", "--all", NULL);
 	must_show("builds", false, "3 from c.conf:2");
 	cr_assert(eq(int, service_stop(&service), 0));
-	start();
+	settings_start();
 	must_show("builds", false, "3 from c.conf:2");
 	must_show("weight", true, "11 from order");
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -228,7 +228,7 @@ Test(supervisor_settings, a_drain_that_waits_ends_with_the_last_session)
 {
 	int socket = -1, status = 0;
 	write_file(path, "");
-	start();
+	settings_start();
 	cr_expect(zero(int, drain("--timeout=60")), "no session is left");
 	const char *resume[] = {SYCLCTL_PROGRAM, "--runtime-dir", service.runtime,
 				"resume",        "--all",         NULL};
@@ -285,7 +285,7 @@ Test(supervisor_settings, a_user_with_other_devices_gets_an_engine_with_these)
 	int one = -1, two = -1;
 	(void)snprintf(text, sizeof(text), "[uid %s]\ndevices = cuda:1, opencl:*\n", own_uid());
 	write_file(path, text);
-	start();
+	settings_start();
 	CLEANUP(free_pointer) char *first = client_open(&service, &one);
 	must_be_started_with(first, "--devices=1:ffffffffffffffff --devices=2:2 --devices=3:0");
 	/* The open session keeps its engine; new ones get another. */

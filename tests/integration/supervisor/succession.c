@@ -60,7 +60,7 @@ Test(succession, N5_an_engine_and_its_sessions_come_back_to_the_next_service_and
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-static void give_order(const char *order, const char *a, const char *b)
+static void succession_give_order(const char *order, const char *a, const char *b)
 {
 	const char *arguments[] = {
 		SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, order, a, b, NULL};
@@ -120,9 +120,9 @@ Test(succession, N6_who_has_paused_and_drained_is_known_to_the_next_services)
 	service_prepare(&service, "returns");
 	service_start(&service, NULL);
 	struct client first = open_known_client();
-	give_order("pause", "1", NULL);
-	give_order("drain", "--uid", uid);
-	give_order("drain", "--all", NULL);
+	succession_give_order("pause", "1", NULL);
+	succession_give_order("drain", "--uid", uid);
+	succession_give_order("drain", "--all", NULL);
 	cr_assert(wait_until(has_paused_session, NULL));
 	struct origins before = read_origins();
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
@@ -134,7 +134,7 @@ Test(succession, N6_who_has_paused_and_drained_is_known_to_the_next_services)
 		cr_expect(eq(u64, after.user, before.user));
 		cr_expect(eq(u64, after.session, before.session));
 	}
-	give_order("resume", "--all", NULL);
+	succession_give_order("resume", "--all", NULL);
 	json_t *status = ctl_json(&service, "status");
 	cr_expect(json_is_null(json_object_get(
 		json_array_get(json_object_get(status, "sessions"), 0), "paused_by")));

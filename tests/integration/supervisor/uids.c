@@ -96,7 +96,7 @@ static void user_end(struct user *user)
 	      WEXITSTATUS(status) == 0);
 }
 
-static long engine_of(json_t *status, uid_t uid)
+static long uids_engine_of(json_t *status, uid_t uid)
 {
 	size_t i;
 	json_t *tenant;
@@ -249,7 +249,7 @@ static void orders_are_roots(const struct service *service, const char *program,
 	(void)waitpid(refused.pid, NULL, 0);
 	CHECK(may_order(service, program, 0, orders[0], of_a, ""));
 	json_t *all = status_as(service, program, 0);
-	CHECK(engine_of(all, a->uid) != a->engine && engine_of(all, b->uid) == b->engine);
+	CHECK(uids_engine_of(all, a->uid) != a->engine && uids_engine_of(all, b->uid) == b->engine);
 	json_decref(all);
 }
 
@@ -350,8 +350,8 @@ static void two_users(const char *engine, const char *ctl_template)
 
 	json_t *all = status_as(&service, ctl, 0);
 	CHECK(json_array_size(json_object_get(all, "sessions")) == 2);
-	a.engine = engine_of(all, a.uid);
-	b.engine = engine_of(all, b.uid);
+	a.engine = uids_engine_of(all, a.uid);
+	b.engine = uids_engine_of(all, b.uid);
 	json_decref(all);
 	CHECK(a.engine > 1 && b.engine > 1 && a.engine != b.engine);
 	CHECK(has_only_uid(a.engine, a.uid));

@@ -255,7 +255,7 @@ static void must_be_refused(uid_t uid, const char *words)
 }
 
 /* Returns the engine of that user; 0: there is none. */
-static json_int_t engine_of(uid_t uid)
+static json_int_t uids_many_engine_of(uid_t uid)
 {
 	json_t *status = ctl_json(&service, "status"), *row;
 	json_int_t pid = 0;
@@ -305,13 +305,13 @@ static void who_comes_to_a_full_service_has_the_place_of_who_is_idle_longest(uid
 	start_many_with("[service]\nengines = 2\nengine_idle_seconds = 3600\n");
 	leave_idle(one);
 	leave_idle(two);
-	json_int_t kept = engine_of(two);
-	CHECK(engine_of(one) > 0 && kept > 0);
+	json_int_t kept = uids_many_engine_of(two);
+	CHECK(uids_many_engine_of(one) > 0 && kept > 0);
 	int held = open_as(0, NULL);
 	CHECK(held >= 0);
-	CHECK(engine_of(one) == 0 && engine_of(two) == kept);
+	CHECK(uids_many_engine_of(one) == 0 && uids_many_engine_of(two) == kept);
 	int busy = open_as(two, NULL);
-	CHECK(busy >= 0 && engine_of(two) == kept);
+	CHECK(busy >= 0 && uids_many_engine_of(two) == kept);
 	must_be_refused(one, "as many engines as it may (2)");
 	close_fd(&busy);
 	close_fd(&held);
@@ -323,13 +323,13 @@ static void who_is_many_has_one_part(uid_t named)
 {
 	start_many_with("[service]\nengines = 8\nengine_idle_seconds = 3600\n");
 	leave_idle(named);
-	json_int_t kept = engine_of(named);
+	json_int_t kept = uids_many_engine_of(named);
 	for (uid_t i = 0; i < 20; i++)
 		leave_idle(UID_FIRST + i);
-	CHECK(kept > 0 && engine_of(named) == kept);
+	CHECK(kept > 0 && uids_many_engine_of(named) == kept);
 	unsigned count = 0;
 	for (uid_t i = 0; i < 20; i++)
-		count += engine_of(UID_FIRST + i) > 0;
+		count += uids_many_engine_of(UID_FIRST + i) > 0;
 	CHECK(count == 2);
 	end_many();
 }

@@ -217,7 +217,7 @@ sycl_result chaos_look(sycl_buffer buffer, uint64_t bytes, struct chaos_contents
 	return sycl_host_accessor_release(accessor);
 }
 
-static sycl_result round_trip(struct chaos *chaos)
+static sycl_result chaos_program_round_trip(struct chaos *chaos)
 {
 	uint32_t rest = worker_random(chaos->worker, 1u << 30), first = rest;
 	uint32_t launches = 1 + worker_random(chaos->worker, LAUNCHES_MAX);
@@ -243,7 +243,7 @@ static sycl_result round_of(struct chaos *chaos, uint32_t kind)
 	case 2:
 		return chaos_native_round(chaos);
 	case 3:
-		return round_trip(chaos);
+		return chaos_program_round_trip(chaos);
 	default:
 		return chaos_pieces_round(chaos);
 	}

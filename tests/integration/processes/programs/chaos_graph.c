@@ -111,7 +111,7 @@ void chaos_graph_end(struct chaos *chaos)
 	*graph = (struct chaos_graph){.graph = NULL};
 }
 
-static sycl_result change(struct chaos *chaos)
+static sycl_result chaos_graph_change_node(struct chaos *chaos)
 {
 	struct chaos_graph *graph = &chaos->graph;
 	uint32_t n = worker_random(chaos->worker, 1000);
@@ -150,7 +150,7 @@ static sycl_result launch_graph_times(struct chaos *chaos, uint32_t count,
 	sycl_result r = 0;
 	for (uint32_t i = 0; i < count && r == 0; i++) {
 		if (i == 0 || worker_random(chaos->worker, 2))
-			r = change(chaos);
+			r = chaos_graph_change_node(chaos);
 		if (r == 0)
 			r = sycl_queue_graph(chaos->queue, chaos->graph.executable, 0, NULL,
 					     &events[i]);

@@ -11,7 +11,7 @@ struct work {
 	sycl_event last; /* the predecessor of the next command: addresses order nothing */
 };
 
-static sycl_result allocate_usm(struct work *work)
+static sycl_result chaos_usm_allocate_usm(struct work *work)
 {
 	static const sycl_aspect aspects[] = {SYCL_ASPECT_USM_DEVICE_ALLOCATIONS,
 					      SYCL_ASPECT_USM_HOST_ALLOCATIONS,
@@ -91,7 +91,7 @@ static sycl_result run_usm(struct work *work)
 sycl_result chaos_usm_round(struct chaos *chaos)
 {
 	struct work work = {.chaos = chaos};
-	sycl_result r = allocate_usm(&work);
+	sycl_result r = chaos_usm_allocate_usm(&work);
 	if (r == 0 && work.there && work.here) {
 		r = run_usm(&work);
 		chaos->did.usm += r == 0;

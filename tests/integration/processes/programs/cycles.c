@@ -11,7 +11,7 @@
 
 static const char count_source[] = "SYCL_KERNEL void count_up(SYCL_GLOBAL(uint) y) { y[0] += 1; }";
 
-static uint32_t first_word(sycl_buffer buffer)
+static uint32_t cycles_program_first_word(sycl_buffer buffer)
 {
 	sycl_host_accessor accessor;
 	void *pointer;
@@ -56,7 +56,8 @@ static void cycle(struct worker *worker)
 		    "sycl_buffer_create");
 	for (int i = 0; i < 3; i++)
 		submit_count_up(worker, kernel, buffer, NULL);
-	worker_check(first_word(buffer) == 3, "three kernels counted to something else");
+	worker_check(cycles_program_first_word(buffer) == 3,
+		     "three kernels counted to something else");
 	worker_must(sycl_buffer_release(buffer), "sycl_buffer_release");
 	worker_check(zero[0] == 3, "the count was not written back");
 	worker_must(sycl_kernel_release(kernel), "sycl_kernel_release");
@@ -154,7 +155,8 @@ int worker_count(struct worker *worker)
 		if (i == worker->count / 4)
 			worker_say("quarter");
 	}
-	worker_check(first_word(buffer) == worker->count, "the kernels counted to something else");
+	worker_check(cycles_program_first_word(buffer) == worker->count,
+		     "the kernels counted to something else");
 	worker_must(sycl_buffer_release(buffer), "sycl_buffer_release");
 	worker_must(sycl_kernel_release(kernel), "sycl_kernel_release");
 	worker_disconnect(worker);

@@ -68,7 +68,7 @@ static struct {
 	} kernels[KERNELS];
 } me;
 
-static int32_t is_cuda(sycl_device device, void *unused)
+static int32_t fault_program_is_cuda(sycl_device device, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
@@ -220,7 +220,7 @@ static sycl_result do_work(unsigned count)
 	return 0;
 }
 
-static sycl_result wait_event(void)
+static sycl_result fault_program_wait_event(void)
 {
 	return sycl_event_wait(me.event);
 }
@@ -260,9 +260,12 @@ static sycl_result wait_build(void)
 }
 
 static struct waiter waiters[WAITERS] = {
-	{.kind = "event", .wait = wait_event}, {.kind = "event_for", .wait = wait_event_long},
-	{.kind = "queue", .wait = wait_queue}, {.kind = "host_accessor", .wait = wait_host},
-	{.kind = "events", .wait = wait_all},  {.kind = "build", .wait = wait_build},
+	{.kind = "event", .wait = fault_program_wait_event},
+	{.kind = "event_for", .wait = wait_event_long},
+	{.kind = "queue", .wait = wait_queue},
+	{.kind = "host_accessor", .wait = wait_host},
+	{.kind = "events", .wait = wait_all},
+	{.kind = "build", .wait = wait_build},
 };
 
 static void *wait_thread(void *context)
@@ -309,7 +312,7 @@ static sycl_result flood(void)
 static int32_t is_cuda_number(sycl_device device, void *user_data)
 {
 	unsigned *left = user_data;
-	if (is_cuda(device, NULL) < 0)
+	if (fault_program_is_cuda(device, NULL) < 0)
 		return -1;
 	return (*left)-- == 0 ? 1 : -1;
 }
@@ -359,7 +362,7 @@ int worker_fault(struct worker *worker)
 		r = sycl_platform_get_info(me.platform, SYCL_PLATFORM_INFO_SESSION, sizeof(session),
 					   &session, NULL);
 	if (r == 0)
-		r = sycl_device_select(me.platform, is_cuda, NULL, &me.device);
+		r = sycl_device_select(me.platform, fault_program_is_cuda, NULL, &me.device);
 	if (r == 0)
 		worker_say("ready %llu", (unsigned long long)session);
 	else

@@ -23,7 +23,7 @@ static const char source[] =
 	"}\n"
 	"extern \"C\" __global__ void recurses(unsigned *p, unsigned n) { p[1] = deeper(p, n * 100000); }\n";
 
-static bool is_cuda(sycl_device device)
+static bool gpu_program_is_cuda(sycl_device device)
 {
 	uint32_t backend = 0;
 	worker_must(sycl_device_get_info(device, SYCL_DEVICE_INFO_BACKEND, sizeof(backend),
@@ -32,10 +32,10 @@ static bool is_cuda(sycl_device device)
 	return backend == SYCL_BACKEND_KIND_CUDA;
 }
 
-static int32_t choose_cuda(sycl_device device, void *unused)
+static int32_t gpu_program_choose_cuda(sycl_device device, void *unused)
 {
 	(void)unused;
-	return is_cuda(device) ? 1 : -1;
+	return gpu_program_is_cuda(device) ? 1 : -1;
 }
 
 /* Returns false if there is none, and prints that. */
@@ -43,7 +43,7 @@ static bool connect_cuda(struct worker *worker)
 {
 	worker_must(sycl_platform_open(worker->endpoint, &worker->platform), "sycl_platform_open");
 	sycl_device device;
-	if (sycl_device_select(worker->platform, choose_cuda, NULL, &device) != 0) {
+	if (sycl_device_select(worker->platform, gpu_program_choose_cuda, NULL, &device) != 0) {
 		worker_say("none");
 		return false;
 	}

@@ -63,7 +63,7 @@ static void random_part(struct mix *mix, uint32_t *first_out, uint32_t *count_ou
 	*count_out = count;
 }
 
-static void do_fill(struct mix *mix, uint32_t y)
+static void mix_program_do_fill(struct mix *mix, uint32_t y)
 {
 	uint32_t first, count, pattern = worker_random(mix->worker, 1u << 30);
 	random_part(mix, &first, &count);
@@ -74,7 +74,7 @@ static void do_fill(struct mix *mix, uint32_t y)
 		mix->wanted[y][i] = pattern;
 }
 
-static void do_copy(struct mix *mix, uint32_t y)
+static void mix_program_do_copy(struct mix *mix, uint32_t y)
 {
 	uint32_t x = (y + 1 + worker_random(mix->worker, BUFFERS - 1)) % BUFFERS, first, count;
 	random_part(mix, &first, &count);
@@ -134,8 +134,8 @@ static void end_mix(struct mix *mix)
 
 static void run_mix(struct worker *worker, uint64_t count)
 {
-	static void (*const actions[])(struct mix * mix, uint32_t y) = {do_scale, do_add, do_fill,
-									do_copy, do_host};
+	static void (*const actions[])(struct mix * mix, uint32_t y) = {
+		do_scale, do_add, mix_program_do_fill, mix_program_do_copy, do_host};
 	struct mix mix = {.worker = worker};
 	begin_mix(&mix);
 	for (uint64_t i = 0; i < count; i++)

@@ -206,7 +206,7 @@ static sycl_handler filling(const char *words)
 	return handler;
 }
 
-static void do_fill(const char *words)
+static void share_program_do_fill(const char *words)
 {
 	answer_result(end_group(filling(words)));
 }
@@ -278,7 +278,7 @@ static sycl_handler with_buffer(void)
 	return handler;
 }
 
-static void wait_event(const char *words)
+static void share_program_wait_event(const char *words)
 {
 	(void)words;
 	sycl_handler handler = with_buffer();
@@ -328,13 +328,13 @@ static const struct {
 	{"export", export},
 	{"import", import},
 	{"check", do_check},
-	{"fill", do_fill},
+	{"fill", share_program_do_fill},
 	{"fill-later", fill_later},
 	{"write", write_host},
 	{"hold", do_hold},
 	{"make-event", make_event},
 	{"open-event", open_event},
-	{"wait", wait_event},
+	{"wait", share_program_wait_event},
 	{"record", do_record},
 	{"close-event", close_event},
 	{"usage", usage},
@@ -355,7 +355,7 @@ static void obey(const char *line)
 	worker_check(false, "such a command");
 }
 
-static int32_t choose_cuda(sycl_device device, void *unused)
+static int32_t share_program_choose_cuda(sycl_device device, void *unused)
 {
 	uint32_t backend = 0;
 	(void)unused;
@@ -372,7 +372,7 @@ int worker_share(struct worker *worker)
 	options.properties = SYCL_QUEUE_IN_ORDER;
 	me.socket = (int)worker->count;
 	worker_must(sycl_platform_open(worker->endpoint, &me.platform), "sycl_platform_open");
-	if (sycl_device_select(me.platform, choose_cuda, NULL, &me.device) != 0) {
+	if (sycl_device_select(me.platform, share_program_choose_cuda, NULL, &me.device) != 0) {
 		worker_say("none");
 		return 77;
 	}

@@ -6,7 +6,7 @@ static const char source[] =
 	"SYCL_KERNEL void sums(SYCL_GLOBAL(uint) d, SYCL_GLOBAL(const uint) h, SYCL_GLOBAL(uint) s)\n"
 	"{ ulong i = sycl_global_id(0); d[i] = h[i] + 1; s[i] += d[i]; }";
 
-static void *allocate_usm(sycl_queue queue, sycl_usm_kind kind, uint64_t bytes)
+static void *usm_program_allocate_usm(sycl_queue queue, sycl_usm_kind kind, uint64_t bytes)
 {
 	sycl_context context = NULL;
 	sycl_device device = NULL;
@@ -22,9 +22,11 @@ static void *allocate_usm(sycl_queue queue, sycl_usm_kind kind, uint64_t bytes)
 /* Small pieces, which share pages, and large ones. */
 static void use_usm(sycl_queue queue, uint64_t words)
 {
-	uint32_t *device = allocate_usm(queue, SYCL_USM_DEVICE, words * sizeof(uint32_t));
-	uint32_t *host = allocate_usm(queue, SYCL_USM_HOST, words * sizeof(uint32_t));
-	uint32_t *shared = allocate_usm(queue, SYCL_USM_SHARED, words * sizeof(uint32_t));
+	uint32_t *device =
+		usm_program_allocate_usm(queue, SYCL_USM_DEVICE, words * sizeof(uint32_t));
+	uint32_t *host = usm_program_allocate_usm(queue, SYCL_USM_HOST, words * sizeof(uint32_t));
+	uint32_t *shared =
+		usm_program_allocate_usm(queue, SYCL_USM_SHARED, words * sizeof(uint32_t));
 	sycl_kernel kernel = NULL;
 	sycl_handler handler = NULL;
 	sycl_event event = NULL;
