@@ -173,7 +173,7 @@ static bool read_kept(const char *path, void **bytes_out, size_t *count_out)
 	return true;
 }
 
-static void keep(const char *path, const void *binary, size_t bytes)
+static void fixture_write_compiled(const char *path, const void *binary, size_t bytes)
 {
 	char made[4096];
 	(void)snprintf(made, sizeof(made), "%s.%d", path, (int)getpid());
@@ -198,7 +198,7 @@ void fixture_binary(struct fixture *fixture, enum backend_source_kind kind, cons
 	cr_assert_eq(flock(lock, LOCK_EX), 0);
 	if (!read_kept(path, binary_out, bytes_out)) {
 		build_source(fixture, &source, binary_out, bytes_out);
-		keep(path, *binary_out, *bytes_out);
+		fixture_write_compiled(path, *binary_out, *bytes_out);
 	}
 	(void)close(lock);
 }
@@ -283,7 +283,8 @@ struct backend_fault fixture_submit_fails(struct fixture *fixture, uint32_t lane
 	return fault;
 }
 
-static void remember(struct fixture *fixture, const struct backend_completion *completion)
+static void fixture_keep_completion(struct fixture *fixture,
+				    const struct backend_completion *completion)
 {
 	for (uint32_t i = 0; i < TEST_LANES; i++) {
 		struct test_lane *lane = &fixture->lanes[i];
@@ -310,7 +311,7 @@ void fixture_progress(struct fixture *fixture)
 		count = fixture->ops->progress(fixture->device, completions, 16);
 		cr_assert_leq(count, 16);
 		for (uint32_t i = 0; i < count; i++)
-			remember(fixture, &completions[i]);
+			fixture_keep_completion(fixture, &completions[i]);
 	} while (count == 16);
 }
 

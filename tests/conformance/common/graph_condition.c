@@ -15,7 +15,7 @@ struct stage {
 	struct backend_memory *a, *b, *words, *minus;
 };
 
-static bool stage_open(struct stage *stage)
+static bool graph_condition_stage_open(struct stage *stage)
 {
 	*stage = (struct stage){.fixture = {.wake_fd = -1}};
 	if (!graphs_open(&stage->fixture))
@@ -36,7 +36,7 @@ static bool stage_open(struct stage *stage)
 	return true;
 }
 
-static void stage_close(struct stage *stage)
+static void graph_condition_stage_close(struct stage *stage)
 {
 	const struct backend_ops *ops = stage->fixture.ops;
 
@@ -70,8 +70,9 @@ static uint32_t add_condition(struct stage *stage, struct backend_graph *graph, 
 	return graph_node(&stage->fixture, graph, &command, after, count);
 }
 
-static uint32_t add_increment(struct stage *stage, struct backend_graph *graph,
-			      struct backend_memory *memory, const uint32_t *after, uint32_t count)
+static uint32_t graph_condition_add_increment(struct stage *stage, struct backend_graph *graph,
+					      struct backend_memory *memory, const uint32_t *after,
+					      uint32_t count)
 {
 	const uint64_t global = GRAPH_WORDS;
 	const struct backend_argument argument = global_argument(memory);
@@ -114,7 +115,7 @@ static void set_word(struct stage *stage, uint32_t word, uint32_t value)
 	fixture_write(&stage->fixture, stage->words, word * 4ull, &value, sizeof(value));
 }
 
-static uint32_t word_of(struct stage *stage, uint32_t word)
+static uint32_t graph_condition_word_of(struct stage *stage, uint32_t word)
 {
 	uint32_t value = 0;
 
@@ -128,16 +129,16 @@ Test(conditions, R4_the_body_of_an_if_runs_where_the_word_is_not_0)
 	struct stage stage;
 	uint32_t bodies = 0;
 
-	if (!stage_open(&stage))
+	if (!graph_condition_stage_open(&stage))
 		cr_skip_test("the device's graphs have no conditions");
 	struct backend_graph *graph = graph_make(&stage.fixture);
-	uint32_t first = add_increment(&stage, graph, stage.a, NULL, 0);
-	uint32_t before = add_increment(&stage, graph, stage.a, &first, 1);
+	uint32_t first = graph_condition_add_increment(&stage, graph, stage.a, NULL, 0);
+	uint32_t before = graph_condition_add_increment(&stage, graph, stage.a, &first, 1);
 	uint32_t node = add_condition(&stage, graph, 3, false, 2, &before, 1);
-	uint32_t inner = add_increment(&stage, graph, stage.b, NULL, 0);
-	(void)add_increment(&stage, graph, stage.b, &inner, 1);
-	uint32_t behind = add_increment(&stage, graph, stage.a, &node, 1);
-	(void)add_increment(&stage, graph, stage.a, &behind, 1);
+	uint32_t inner = graph_condition_add_increment(&stage, graph, stage.b, NULL, 0);
+	(void)graph_condition_add_increment(&stage, graph, stage.b, &inner, 1);
+	uint32_t behind = graph_condition_add_increment(&stage, graph, stage.a, &node, 1);
+	(void)graph_condition_add_increment(&stage, graph, stage.a, &behind, 1);
 	graph_finish(&stage.fixture, graph, false);
 	for (uint32_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		set_word(&stage, 3, values[i]);
@@ -147,7 +148,7 @@ Test(conditions, R4_the_body_of_an_if_runs_where_the_word_is_not_0)
 		words_expect(&stage.fixture, stage.b, 2 * bodies, "the body");
 	}
 	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
+	graph_condition_stage_close(&stage);
 }
 
 /* Two launches are sent at once: the second reads the word that the first has left. */
@@ -157,13 +158,13 @@ Test(conditions, R4_the_body_of_a_while_runs_until_the_word_is_0)
 	struct stage stage;
 	uint32_t total = 0, wanted = 0;
 
-	if (!stage_open(&stage))
+	if (!graph_condition_stage_open(&stage))
 		cr_skip_test("the device's graphs have no conditions");
 	struct backend_graph *graph = graph_make(&stage.fixture);
 	uint32_t set = add_word(&stage, graph, 1, &wanted, NULL, 0);
 	(void)add_condition(&stage, graph, 0, true, 3, &set, 1);
-	uint32_t first = add_increment(&stage, graph, stage.b, NULL, 0);
-	uint32_t second = add_increment(&stage, graph, stage.a, &first, 1);
+	uint32_t first = graph_condition_add_increment(&stage, graph, stage.b, NULL, 0);
+	uint32_t second = graph_condition_add_increment(&stage, graph, stage.a, &first, 1);
 	(void)add_countdown(&stage, graph, 0, &second, 1);
 	graph_finish(&stage.fixture, graph, false);
 	for (uint32_t i = 0; i < sizeof(turns) / sizeof(*turns); i++) {
@@ -171,12 +172,12 @@ Test(conditions, R4_the_body_of_a_while_runs_until_the_word_is_0)
 		total += turns[i];
 		(void)graph_send(&stage.fixture, 1, graph);
 		graph_run(&stage.fixture, graph);
-		cr_assert_eq(word_of(&stage, 0), 0);
+		cr_assert_eq(graph_condition_word_of(&stage, 0), 0);
 		words_expect(&stage.fixture, stage.a, total, "a");
 		words_expect(&stage.fixture, stage.b, total, "b");
 	}
 	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
+	graph_condition_stage_close(&stage);
 }
 
 /* A node behind this one comes behind the last turn of its body, and the word may be written just
@@ -187,7 +188,7 @@ Test(conditions, R4_bodies_lie_in_bodies)
 	struct stage stage;
 	uint32_t node[4];
 
-	if (!stage_open(&stage))
+	if (!graph_condition_stage_open(&stage))
 		cr_skip_test("the device's graphs have no conditions");
 	struct backend_graph *graph = graph_make(&stage.fixture);
 	const struct backend_command copy = copy_all(stage.a, stage.b);
@@ -197,8 +198,8 @@ Test(conditions, R4_bodies_lie_in_bodies)
 	uint32_t set = add_word(&stage, graph, 1, &inner, NULL, 0);
 	uint32_t loop = add_condition(&stage, graph, 1, true, 4, &set, 1);
 	uint32_t branch = add_condition(&stage, graph, 2, false, 1, NULL, 0);
-	(void)add_increment(&stage, graph, stage.b, NULL, 0);
-	uint32_t plain = add_increment(&stage, graph, stage.b, &branch, 1);
+	(void)graph_condition_add_increment(&stage, graph, stage.b, NULL, 0);
+	uint32_t plain = graph_condition_add_increment(&stage, graph, stage.b, &branch, 1);
 	(void)add_countdown(&stage, graph, 1, &plain, 1);
 	(void)add_countdown(&stage, graph, 0, &loop, 1);
 	(void)graph_node(&stage.fixture, graph, &copy, &node[2], 1);
@@ -209,7 +210,7 @@ Test(conditions, R4_bodies_lie_in_bodies)
 		words_expect(&stage.fixture, stage.a, i * outer * inner * 2, "behind it all");
 	}
 	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
+	graph_condition_stage_close(&stage);
 }
 
 Test(conditions, R4_what_is_no_condition_is_refused)
@@ -218,7 +219,7 @@ Test(conditions, R4_what_is_no_condition_is_refused)
 	struct backend_fault fault = {0};
 	uint32_t node = 0;
 
-	if (!stage_open(&stage))
+	if (!graph_condition_stage_open(&stage))
 		cr_skip_test("the device's graphs have no conditions");
 	const struct backend_ops *ops = stage.fixture.ops;
 	struct backend_graph *graph = graph_make(&stage.fixture);
@@ -229,7 +230,7 @@ Test(conditions, R4_what_is_no_condition_is_refused)
 	graph_node_fails(&stage.fixture, graph, &bad, -EINVAL);
 	bad = condition(&stage, 0, false, 0);
 	graph_node_fails(&stage.fixture, graph, &bad, -EINVAL);
-	uint32_t before = add_increment(&stage, graph, stage.a, NULL, 0);
+	uint32_t before = graph_condition_add_increment(&stage, graph, stage.a, NULL, 0);
 	(void)add_condition(&stage, graph, 0, false, 2, NULL, 0);
 	bad = condition(&stage, 0, false, 2);
 	graph_node_fails(&stage.fixture, graph, &bad,
@@ -237,9 +238,9 @@ Test(conditions, R4_what_is_no_condition_is_refused)
 	const struct backend_command nothing = {.kind = BACKEND_COMMAND_NOP};
 	cr_assert_eq(ops->graph_add(graph, &nothing, &before, 1, &node, &fault), -EINVAL,
 		     "from outside into a body");
-	uint32_t inside = add_increment(&stage, graph, stage.b, NULL, 0);
+	uint32_t inside = graph_condition_add_increment(&stage, graph, stage.b, NULL, 0);
 	cr_assert_eq(ops->graph_finish(graph, false, &fault), -EINVAL, "a body that is not whole");
-	(void)add_increment(&stage, graph, stage.b, &inside, 1);
+	(void)graph_condition_add_increment(&stage, graph, stage.b, &inside, 1);
 	cr_assert_eq(ops->graph_add(graph, &nothing, &inside, 1, &node, &fault), -EINVAL,
 		     "from a body to outside");
 	cr_assert_eq(ops->graph_finish(graph, true, &fault), -EINVAL, "with updates");
@@ -252,7 +253,7 @@ Test(conditions, R4_what_is_no_condition_is_refused)
 	words_expect(&stage.fixture, stage.b, 2, "what was taken runs");
 	ops->graph_free(outer);
 	ops->graph_free(graph);
-	stage_close(&stage);
+	graph_condition_stage_close(&stage);
 }
 
 Test(conditions, R4_a_device_without_conditions_says_so)

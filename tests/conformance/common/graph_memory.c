@@ -14,7 +14,7 @@ struct stage {
 	struct backend_memory *result;
 };
 
-static bool stage_open(struct stage *stage)
+static bool graph_memory_stage_open(struct stage *stage)
 {
 	*stage = (struct stage){.fixture = {.wake_fd = -1}};
 	if (!graphs_open(&stage->fixture))
@@ -30,7 +30,7 @@ static bool stage_open(struct stage *stage)
 	return true;
 }
 
-static void stage_close(struct stage *stage)
+static void graph_memory_stage_close(struct stage *stage)
 {
 	const struct backend_ops *ops = stage->fixture.ops;
 
@@ -74,8 +74,8 @@ static uint32_t add_fill(struct stage *stage, struct backend_graph *graph,
 	return graph_node(&stage->fixture, graph, &command, after, count);
 }
 
-static uint32_t add_increment(struct stage *stage, struct backend_graph *graph,
-			      struct backend_memory *memory, uint32_t after)
+static uint32_t graph_memory_add_increment(struct stage *stage, struct backend_graph *graph,
+					   struct backend_memory *memory, uint32_t after)
 {
 	const uint64_t global = GRAPH_WORDS;
 	const struct backend_argument argument = global_argument(memory);
@@ -85,8 +85,9 @@ static uint32_t add_increment(struct stage *stage, struct backend_graph *graph,
 	return graph_node(&stage->fixture, graph, &command, &after, 1);
 }
 
-static uint32_t add_copy(struct stage *stage, struct backend_graph *graph,
-			 struct backend_memory *to, struct backend_memory *from, uint32_t after)
+static uint32_t graph_memory_add_copy(struct stage *stage, struct backend_graph *graph,
+				      struct backend_memory *to, struct backend_memory *from,
+				      uint32_t after)
 {
 	const struct backend_command command = copy_all(to, from);
 
@@ -94,17 +95,18 @@ static uint32_t add_copy(struct stage *stage, struct backend_graph *graph,
 }
 
 /* result = value + 1, through two memories of the graph. */
-static struct backend_graph *chain(struct stage *stage, struct backend_memory *result,
-				   uint32_t value, bool updatable)
+static struct backend_graph *graph_memory_make_chain(struct stage *stage,
+						     struct backend_memory *result, uint32_t value,
+						     bool updatable)
 {
 	struct backend_graph *graph = graph_make(&stage->fixture);
 	struct backend_memory *first = temporary(stage, graph, GRAPH_WORDS * 4),
 			      *second = temporary(stage, graph, GRAPH_WORDS * 4);
 
 	uint32_t node = add_fill(stage, graph, first, value, NULL, 0);
-	node = add_copy(stage, graph, second, first, node);
-	node = add_increment(stage, graph, second, node);
-	(void)add_copy(stage, graph, result, second, node);
+	node = graph_memory_add_copy(stage, graph, second, first, node);
+	node = graph_memory_add_increment(stage, graph, second, node);
+	(void)graph_memory_add_copy(stage, graph, result, second, node);
 	graph_finish(&stage->fixture, graph, updatable);
 	return graph;
 }
@@ -113,14 +115,14 @@ Test(graph_memory, L9_L17_each_launch_has_it_and_gives_it_back)
 {
 	struct stage stage;
 
-	if (!stage_open(&stage))
+	if (!graph_memory_stage_open(&stage))
 		cr_skip_test("the device's graphs have no memory of their own");
-	struct backend_graph *graph = chain(&stage, stage.result, 41, false);
+	struct backend_graph *graph = graph_memory_make_chain(&stage, stage.result, 41, false);
 	for (int i = 0; i < 100; i++)
 		graph_run(&stage.fixture, graph);
 	words_expect(&stage.fixture, stage.result, 42, "after 100 launches");
 	stage.fixture.ops->graph_free(graph);
-	stage_close(&stage);
+	graph_memory_stage_close(&stage);
 }
 
 Test(graph_memory, L9_launches_that_are_sent_together_follow_each_other)
@@ -128,11 +130,11 @@ Test(graph_memory, L9_launches_that_are_sent_together_follow_each_other)
 	struct stage stage;
 	uint64_t sequence = 0;
 
-	if (!stage_open(&stage))
+	if (!graph_memory_stage_open(&stage))
 		cr_skip_test("the device's graphs have no memory of their own");
 	struct backend_memory *other = fixture_memory(&stage.fixture, GRAPH_WORDS * 4, NULL);
-	struct backend_graph *graphs[] = {chain(&stage, stage.result, 10, false),
-					  chain(&stage, other, 20, false)};
+	struct backend_graph *graphs[] = {graph_memory_make_chain(&stage, stage.result, 10, false),
+					  graph_memory_make_chain(&stage, other, 20, false)};
 	for (int i = 0; i < 50; i++)
 		sequence = graph_send(&stage.fixture, 0, graphs[i % 2]);
 	fixture_wait(&stage.fixture, 0, sequence);
@@ -149,7 +151,7 @@ Test(graph_memory, L9_launches_that_are_sent_together_follow_each_other)
 	stage.fixture.ops->graph_free(graphs[0]);
 	stage.fixture.ops->graph_free(graphs[1]);
 	stage.fixture.ops->memory_free(other);
-	stage_close(&stage);
+	graph_memory_stage_close(&stage);
 }
 
 /* Two branches use it, and one does not: it exists until both have ended. */
@@ -157,7 +159,7 @@ Test(graph_memory, L7_L9_it_is_there_from_the_first_node_to_the_last)
 {
 	struct stage stage;
 
-	if (!stage_open(&stage))
+	if (!graph_memory_stage_open(&stage))
 		cr_skip_test("the device's graphs have no memory of their own");
 	struct backend_memory *left = fixture_memory(&stage.fixture, GRAPH_WORDS * 4, NULL),
 			      *right = fixture_memory(&stage.fixture, GRAPH_WORDS * 4, NULL);
@@ -165,11 +167,11 @@ Test(graph_memory, L7_L9_it_is_there_from_the_first_node_to_the_last)
 	struct backend_memory *memory = temporary(&stage, graph, GRAPH_WORDS * 4);
 	uint32_t apart = add_fill(&stage, graph, stage.result, 1, NULL, 0);
 	uint32_t root = add_fill(&stage, graph, memory, 5, &apart, 1);
-	uint32_t ends[2] = {add_copy(&stage, graph, left, memory, root),
-			    add_copy(&stage, graph, right, memory, root)};
-	(void)add_increment(&stage, graph, left, ends[0]);
-	uint32_t node = add_increment(&stage, graph, right, ends[1]);
-	(void)add_increment(&stage, graph, right, node);
+	uint32_t ends[2] = {graph_memory_add_copy(&stage, graph, left, memory, root),
+			    graph_memory_add_copy(&stage, graph, right, memory, root)};
+	(void)graph_memory_add_increment(&stage, graph, left, ends[0]);
+	uint32_t node = graph_memory_add_increment(&stage, graph, right, ends[1]);
+	(void)graph_memory_add_increment(&stage, graph, right, node);
 	graph_finish(&stage.fixture, graph, false);
 	for (int i = 0; i < 20; i++)
 		graph_run(&stage.fixture, graph);
@@ -179,7 +181,7 @@ Test(graph_memory, L7_L9_it_is_there_from_the_first_node_to_the_last)
 	stage.fixture.ops->graph_free(graph);
 	stage.fixture.ops->memory_free(left);
 	stage.fixture.ops->memory_free(right);
-	stage_close(&stage);
+	graph_memory_stage_close(&stage);
 }
 
 Test(graph_memory, L13_a_change_keeps_the_memory_that_a_node_names)
@@ -189,14 +191,15 @@ Test(graph_memory, L13_a_change_keeps_the_memory_that_a_node_names)
 	struct backend_fault fault = {0};
 	uint32_t value = 6;
 
-	if (!stage_open(&stage) || !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_UPDATE))
+	if (!graph_memory_stage_open(&stage) ||
+	    !(stage.fixture.facts->features & BACKEND_FEATURE_GRAPH_UPDATE))
 		cr_skip_test("the device has no graphs with memory that change");
 	const struct backend_ops *ops = stage.fixture.ops;
 	struct backend_graph *graph = graph_make(&stage.fixture);
 	struct backend_memory *memory = temporary(&stage, graph, GRAPH_WORDS * 4),
 			      *other = temporary(&stage, graph, 4096);
 	uint32_t node = add_fill(&stage, graph, memory, 5, NULL, 0);
-	uint32_t last = add_copy(&stage, graph, stage.result, memory, node);
+	uint32_t last = graph_memory_add_copy(&stage, graph, stage.result, memory, node);
 	(void)add_fill(&stage, graph, other, 1, &last, 1);
 	graph_finish(&stage.fixture, graph, true);
 	graph_run(&stage.fixture, graph);
@@ -210,7 +213,7 @@ Test(graph_memory, L13_a_change_keeps_the_memory_that_a_node_names)
 	graph_run(&stage.fixture, graph);
 	words_expect(&stage.fixture, stage.result, 6, "as before");
 	ops->graph_free(graph);
-	stage_close(&stage);
+	graph_memory_stage_close(&stage);
 }
 
 Test(graph_memory, L14_what_cannot_be_says_so)
@@ -220,10 +223,10 @@ Test(graph_memory, L14_what_cannot_be_says_so)
 	struct backend_memory *memory = NULL;
 	uint32_t node = 0;
 
-	if (!stage_open(&stage))
+	if (!graph_memory_stage_open(&stage))
 		cr_skip_test("the device's graphs have no memory of their own");
 	const struct backend_ops *ops = stage.fixture.ops;
-	struct backend_graph *graph = chain(&stage, stage.result, 1, false),
+	struct backend_graph *graph = graph_memory_make_chain(&stage, stage.result, 1, false),
 			     *other = graph_make(&stage.fixture);
 	/* A finished graph gets no more memory. */
 	cr_assert_eq(ops->graph_temporary(graph, 64, &memory, &fault), -EOPNOTSUPP);
@@ -246,5 +249,5 @@ Test(graph_memory, L14_what_cannot_be_says_so)
 	ops->graph_free(third);
 	ops->graph_free(other);
 	ops->graph_free(graph);
-	stage_close(&stage);
+	graph_memory_stage_close(&stage);
 }

@@ -16,7 +16,7 @@ struct native {
 	struct backend_native_scope seen;
 };
 
-static int set_words(void *context, const struct backend_native_scope *scope)
+static int graph_native_set_words(void *context, const struct backend_native_scope *scope)
 {
 	struct native *native = context;
 
@@ -32,7 +32,7 @@ static struct backend_command native_command(struct native *native,
 {
 	return (struct backend_command){
 		.kind = BACKEND_COMMAND_NATIVE,
-		.native = {.function = set_words,
+		.native = {.function = graph_native_set_words,
 			   .context = native,
 			   .memories = memories,
 			   .memory_count = 3},

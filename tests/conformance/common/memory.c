@@ -12,7 +12,7 @@
 
 TestSuite(memory, .timeout = 120);
 
-static void fill_counting(unsigned char *bytes, size_t count, unsigned seed)
+static void memory_list_fill_counting(unsigned char *bytes, size_t count, unsigned seed)
 {
 	for (size_t i = 0; i < count; i++)
 		bytes[i] = (unsigned char)(i * 7 + seed);
@@ -25,7 +25,7 @@ Test(memory, written_bytes_are_read_back_at_odd_places)
 
 	fixture_open(&fixture, 0);
 	struct backend_memory *memory = fixture_memory(&fixture, BYTES, NULL);
-	fill_counting(sent, BYTES, 1);
+	memory_list_fill_counting(sent, BYTES, 1);
 	fixture_write(&fixture, memory, 0, sent, BYTES);
 	fixture_read(&fixture, memory, 0, got, BYTES);
 	cr_assert_arr_eq(sent, got, BYTES);
@@ -48,7 +48,7 @@ Test(memory, C19_copies_between_and_inside_memories)
 	fixture_open(&fixture, 0);
 	struct backend_memory *a = fixture_memory(&fixture, BYTES, NULL),
 			      *b = fixture_memory(&fixture, BYTES, NULL);
-	fill_counting(sent, BYTES, 5);
+	memory_list_fill_counting(sent, BYTES, 5);
 	fixture_write(&fixture, a, 0, sent, BYTES);
 	struct backend_command copy = {
 		.kind = BACKEND_COMMAND_COPY,
@@ -84,7 +84,7 @@ Test(memory, D20_fills_with_patterns_of_1_to_128_bytes)
 	struct backend_memory *memory = fixture_memory(&fixture, ROOM, NULL);
 	for (size_t size = 1; size <= 128; size++) {
 		uint64_t offset = size % 3 ? 0 : 7;
-		fill_counting(pattern, size, (unsigned)size);
+		memory_list_fill_counting(pattern, size, (unsigned)size);
 		memset(expected, 0x11, ROOM);
 		fixture_write(&fixture, memory, 0, expected, ROOM);
 		const struct backend_command fill = {
@@ -98,7 +98,7 @@ Test(memory, D20_fills_with_patterns_of_1_to_128_bytes)
 		uint64_t sequence = fixture_submit(&fixture, 0, &fill);
 		memset(pattern, 0, sizeof(pattern)); /* it was copied at submission */
 		fixture_wait(&fixture, 0, sequence);
-		fill_counting(pattern, size, (unsigned)size);
+		memory_list_fill_counting(pattern, size, (unsigned)size);
 		for (size_t i = 0; i < size * 37; i++)
 			expected[offset + i] = pattern[i % size];
 		fixture_read(&fixture, memory, 0, got, ROOM);

@@ -18,8 +18,8 @@ static const enum backend_usm_kind kinds[KINDS] = {BACKEND_USM_DEVICE, BACKEND_U
 						   BACKEND_USM_SHARED};
 
 /* NULL: the device lacks that kind. */
-static unsigned char *allocate_usm(struct fixture *fixture, enum backend_usm_kind kind,
-				   uint64_t size_bytes, uint64_t alignment)
+static unsigned char *usm_list_allocate_usm(struct fixture *fixture, enum backend_usm_kind kind,
+					    uint64_t size_bytes, uint64_t alignment)
 {
 	struct backend_fault fault = {0};
 	void *pointer = NULL;
@@ -37,7 +37,7 @@ static unsigned char *allocate_usm(struct fixture *fixture, enum backend_usm_kin
 	return pointer;
 }
 
-static void free_usm(struct fixture *fixture, enum backend_usm_kind kind, void *pointer)
+static void usm_list_free_usm(struct fixture *fixture, enum backend_usm_kind kind, void *pointer)
 {
 	if (pointer)
 		fixture->ops->usm_free(fixture->device, kind, pointer);
@@ -57,7 +57,7 @@ static void copy_usm(struct fixture *fixture, void *to, const void *from, uint64
 	fixture_wait(fixture, 0, fixture_submit(fixture, 0, &command));
 }
 
-static void fill_counting(unsigned char *bytes, size_t count, unsigned seed)
+static void usm_list_fill_counting(unsigned char *bytes, size_t count, unsigned seed)
 {
 	for (size_t i = 0; i < count; i++)
 		bytes[i] = (unsigned char)(i * 7 + i / 256 + seed);
@@ -70,13 +70,15 @@ Test(usm, every_kind_at_every_alignment)
 	fixture_open(&fixture, 0);
 	for (size_t k = 0; k < KINDS; k++) {
 		for (uint64_t alignment = 1; alignment <= 4096; alignment *= 2) {
-			unsigned char *a = allocate_usm(&fixture, kinds[k], 100, alignment),
-				      *b = allocate_usm(&fixture, kinds[k], 100, alignment);
+			unsigned char *a = usm_list_allocate_usm(&fixture, kinds[k], 100,
+								 alignment),
+				      *b = usm_list_allocate_usm(&fixture, kinds[k], 100,
+								 alignment);
 			cr_assert(!a || a + 100 <= b || b + 100 <= a);
 			cr_assert_eq((uintptr_t)a % alignment, 0);
 			cr_assert_eq((uintptr_t)b % alignment, 0);
-			free_usm(&fixture, kinds[k], a);
-			free_usm(&fixture, kinds[k], b);
+			usm_list_free_usm(&fixture, kinds[k], a);
+			usm_list_free_usm(&fixture, kinds[k], b);
 		}
 	}
 	fixture_close(&fixture);
@@ -115,12 +117,12 @@ Test(usm, copies_between_all_kinds_and_host_memory)
 
 	fixture_open(&fixture, 0);
 	for (size_t k = 0; k < KINDS; k++)
-		places[k] = allocate_usm(&fixture, kinds[k], BYTES, 0);
+		places[k] = usm_list_allocate_usm(&fixture, kinds[k], BYTES, 0);
 	for (unsigned i = 0; i < KINDS * KINDS; i++) {
 		unsigned char *from = places[i / KINDS], *to = places[i % KINDS];
 		if (!from || !to || from == to)
 			continue;
-		fill_counting(sent, BYTES, i);
+		usm_list_fill_counting(sent, BYTES, i);
 		memset(got, 0, BYTES);
 		copy_usm(&fixture, from, sent, BYTES, false, true);
 		copy_usm(&fixture, to + 5, from + 2, BYTES - 5, false, false);
@@ -129,7 +131,7 @@ Test(usm, copies_between_all_kinds_and_host_memory)
 		cr_assert_eq(got[BYTES - 5], 0);
 	}
 	for (size_t k = 0; k < KINDS; k++)
-		free_usm(&fixture, kinds[k], places[k]);
+		usm_list_free_usm(&fixture, kinds[k], places[k]);
 	fixture_close(&fixture);
 }
 
@@ -139,7 +141,7 @@ static void check_usm_fill(struct fixture *fixture, unsigned char *to, uint64_t 
 	static unsigned char got[BYTES];
 	unsigned char pattern[128];
 
-	fill_counting(pattern, pattern_bytes, (unsigned)pattern_bytes);
+	usm_list_fill_counting(pattern, pattern_bytes, (unsigned)pattern_bytes);
 	const struct backend_command command = {
 		.kind = BACKEND_COMMAND_USM_FILL,
 		.usm = {.destination = to,
@@ -151,7 +153,7 @@ static void check_usm_fill(struct fixture *fixture, unsigned char *to, uint64_t 
 	memset(pattern, 0, sizeof(pattern)); /* it was copied at submission */
 	fixture_wait(fixture, 0, sequence);
 	copy_usm(fixture, got, to, size_bytes, true, false);
-	fill_counting(pattern, pattern_bytes, (unsigned)pattern_bytes);
+	usm_list_fill_counting(pattern, pattern_bytes, (unsigned)pattern_bytes);
 	for (size_t i = 0; i < size_bytes; i++)
 		cr_assert_eq(got[i], pattern[i % pattern_bytes], "pattern of %zu, byte %zu",
 			     pattern_bytes, i);
@@ -163,12 +165,12 @@ Test(usm, fills_with_patterns_of_1_to_128_bytes)
 
 	fixture_open(&fixture, 0);
 	for (size_t k = 0; k < KINDS; k++) {
-		unsigned char *memory = allocate_usm(&fixture, kinds[k], BYTES, 0);
+		unsigned char *memory = usm_list_allocate_usm(&fixture, kinds[k], BYTES, 0);
 		for (size_t size = 1; memory && size <= 128; size++)
 			check_usm_fill(&fixture, memory + size % 3 * 7, size * 37, size);
 		for (size_t size = 1; memory && size <= 128; size = size * 2 + 1)
 			check_usm_fill(&fixture, memory + k, BYTES - k, size);
-		free_usm(&fixture, kinds[k], memory);
+		usm_list_free_usm(&fixture, kinds[k], memory);
 	}
 	fixture_close(&fixture);
 }
@@ -187,7 +189,8 @@ Test(usm, kernels_take_pointers)
 		got[i] = i * 3;
 	fixture_write(&fixture, plain, 0, got, sizeof(got));
 	for (size_t k = 0; k < KINDS; k++) {
-		unsigned char *memory = allocate_usm(&fixture, kinds[k], sizeof(got) * 2, 0);
+		unsigned char *memory =
+			usm_list_allocate_usm(&fixture, kinds[k], sizeof(got) * 2, 0);
 		if (!memory)
 			continue;
 		memset(got, 0, sizeof(got));
@@ -210,7 +213,7 @@ Test(usm, kernels_take_pointers)
 		for (uint32_t i = 0; i < COUNT; i++)
 			cr_assert_eq(got[i], i * 3 + (i == COUNT - 1 ? 20 : 0),
 				     "kind %zu, element %u", k, i);
-		free_usm(&fixture, kinds[k], memory);
+		usm_list_free_usm(&fixture, kinds[k], memory);
 	}
 	fixture.ops->memory_free(plain);
 	fixture.ops->kernel_free(add);
@@ -227,8 +230,8 @@ Test(usm, kernels_outlive_the_memory_that_they_used)
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "linear_id_u32");
 	for (uint32_t i = 0; i < 100; i++) {
 		uint32_t got[64] = {0};
-		unsigned char *memory =
-			allocate_usm(&fixture, BACKEND_USM_DEVICE, sizeof(got) * (1 + i % 5), 0);
+		unsigned char *memory = usm_list_allocate_usm(&fixture, BACKEND_USM_DEVICE,
+							      sizeof(got) * (1 + i % 5), 0);
 		if (!memory)
 			break;
 		const struct backend_argument argument = {.kind = BACKEND_ARGUMENT_GLOBAL,
@@ -239,7 +242,7 @@ Test(usm, kernels_outlive_the_memory_that_they_used)
 		copy_usm(&fixture, got, memory, sizeof(got), true, false);
 		for (uint32_t j = 0; j < 64; j++)
 			cr_assert_eq(got[j], j);
-		free_usm(&fixture, BACKEND_USM_DEVICE, memory);
+		usm_list_free_usm(&fixture, BACKEND_USM_DEVICE, memory);
 	}
 	/* This also holds when there is none at all. */
 	struct backend_memory *plain = fixture_memory(&fixture, global * 4, NULL);
@@ -280,7 +283,7 @@ Test(usm, G1_shared_usm_takes_prefetch_and_all_ten_advices)
 	struct backend_command command;
 
 	fixture_open(&fixture, 0);
-	unsigned char *memory = allocate_usm(&fixture, BACKEND_USM_SHARED, 65536, 4096);
+	unsigned char *memory = usm_list_allocate_usm(&fixture, BACKEND_USM_SHARED, 65536, 4096);
 	for (int i = BACKEND_ADVICE_SET_READ_MOSTLY;
 	     memory && i <= BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST; i++) {
 		command = hint(BACKEND_COMMAND_USM_ADVISE, memory + 4096, (enum backend_advice)i);
@@ -289,7 +292,7 @@ Test(usm, G1_shared_usm_takes_prefetch_and_all_ten_advices)
 	command = hint(BACKEND_COMMAND_USM_PREFETCH, memory, 0);
 	if (memory)
 		fixture_wait(&fixture, 0, fixture_submit(&fixture, 0, &command));
-	free_usm(&fixture, BACKEND_USM_SHARED, memory);
+	usm_list_free_usm(&fixture, BACKEND_USM_SHARED, memory);
 	fixture_close(&fixture);
 }
 
@@ -300,7 +303,7 @@ Test(usm, G2_only_shared_usm_takes_advice_and_prefetch)
 
 	fixture_open(&fixture, 0);
 	for (size_t k = 0; k < 2; k++) {
-		unsigned char *memory = allocate_usm(&fixture, kinds[k], 65536, 4096);
+		unsigned char *memory = usm_list_allocate_usm(&fixture, kinds[k], 65536, 4096);
 		for (int i = BACKEND_ADVICE_SET_READ_MOSTLY;
 		     memory && i <= BACKEND_ADVICE_UNSET_ACCESSED_BY_HOST; i++) {
 			command = hint(BACKEND_COMMAND_USM_ADVISE, memory, (enum backend_advice)i);
@@ -309,7 +312,7 @@ Test(usm, G2_only_shared_usm_takes_advice_and_prefetch)
 		command = hint(BACKEND_COMMAND_USM_PREFETCH, memory, 0);
 		if (memory)
 			expect_usm_refused(&fixture, &command);
-		free_usm(&fixture, kinds[k], memory);
+		usm_list_free_usm(&fixture, kinds[k], memory);
 	}
 	fixture_close(&fixture);
 }
@@ -320,12 +323,12 @@ Test(usm, G3_other_advice_is_an_error)
 	struct fixture fixture = {.wake_fd = -1};
 
 	fixture_open(&fixture, 0);
-	unsigned char *memory = allocate_usm(&fixture, BACKEND_USM_SHARED, 65536, 4096);
+	unsigned char *memory = usm_list_allocate_usm(&fixture, BACKEND_USM_SHARED, 65536, 4096);
 	for (size_t i = 0; memory && i < sizeof(others) / sizeof(*others); i++) {
 		const struct backend_command command =
 			hint(BACKEND_COMMAND_USM_ADVISE, memory, (enum backend_advice)others[i]);
 		expect_usm_refused(&fixture, &command);
 	}
-	free_usm(&fixture, BACKEND_USM_SHARED, memory);
+	usm_list_free_usm(&fixture, BACKEND_USM_SHARED, memory);
 	fixture_close(&fixture);
 }

@@ -54,8 +54,9 @@ static void describe(const uint32_t *words, char *text, size_t bytes)
  * they are read again, and those read on a lane behind everything of the writing lane. So it
  * distinguishes wrong results from early reads.
  */
-static void expect_words(struct fixture *fixture, struct backend_memory *memory, uint32_t value,
-			 uint32_t lane, const char *when, uint32_t round)
+static void cuda_chain_list_expect_words(struct fixture *fixture, struct backend_memory *memory,
+					 uint32_t value, uint32_t lane, const char *when,
+					 uint32_t round)
 {
 	static uint32_t words[COUNT], again[COUNT], behind[COUNT];
 	static char text[3][512];
@@ -201,7 +202,7 @@ Test(cuda_chains, every_number_of_launches_runs_each_once)
 			sequence = fixture_submit(&fixture, 2, &command);
 		fixture_wait(&fixture, 2, sequence);
 		expected += count;
-		expect_words(&fixture, dst, expected, 2, "increments", count);
+		cuda_chain_list_expect_words(&fixture, dst, expected, 2, "increments", count);
 	}
 	cr_assert_eq(fixture.device->lanes->chains_refused, 0);
 	fixture.ops->kernel_free(kernel);
@@ -241,7 +242,7 @@ Test(cuda_chains, a_template_outlives_the_kernels_that_ran_in_it)
 		fixture.ops->kernel_free(fill);
 		fixture.ops->kernel_free(increment);
 		fixture_wait(&fixture, 1, sequence);
-		expect_words(&fixture, dst, 4, 1, "fill and increment", round);
+		cuda_chain_list_expect_words(&fixture, dst, 4, 1, "fill and increment", round);
 	}
 	cr_assert_eq(fixture.device->lanes->chains_refused, 0);
 	fixture.ops->memory_free(dst);

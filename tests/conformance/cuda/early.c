@@ -58,7 +58,7 @@ static bool open_early_scene(struct scene *scene, const char *source)
 	return true;
 }
 
-static void scene_close(struct scene *scene)
+static void cuda_early_scene_close(struct scene *scene)
 {
 	scene->run.fixture.ops->kernel_free(scene->first);
 	scene->run.fixture.ops->memory_free(scene->memory);
@@ -79,7 +79,7 @@ static struct backend_command launch_of(struct scene *scene, struct backend_kern
 
 /* Whichever ran beside which, the second has read what the first wrote last. `seen`: what the first
  * must have read. */
-static void expect_words(struct scene *scene, uint32_t seen)
+static void cuda_early_expect_words(struct scene *scene, uint32_t seen)
 {
 	uint32_t words[4] = {0}, none[4] = {0};
 	struct fixture *fixture = &scene->run.fixture;
@@ -127,10 +127,10 @@ Test(cuda_early, R5_a_launch_begins_before_the_one_before_it_is_over)
 		return;
 	for (uint32_t i = 1; i <= 3; i++) {
 		launch_pair(&scene, true, false);
-		expect_words(&scene, run_is_real());
+		cuda_early_expect_words(&scene, run_is_real());
 		expect_early(i, 0);
 	}
-	scene_close(&scene);
+	cuda_early_scene_close(&scene);
 }
 
 /* Lanes are shared: a launch that comes behind another launch than the permitted one begins when
@@ -142,11 +142,11 @@ Test(cuda_early, R5_a_launch_begins_early_after_the_one_that_was_meant_alone)
 	if (!open_early_scene(&scene, pair))
 		return;
 	launch_pair(&scene, false, false);
-	expect_words(&scene, 0);
+	cuda_early_expect_words(&scene, 0);
 	launch_pair(&scene, true, true);
-	expect_words(&scene, 0);
+	cuda_early_expect_words(&scene, 0);
 	expect_early(0, 0);
-	scene_close(&scene);
+	cuda_early_scene_close(&scene);
 }
 
 /* In this kernel the word for waiting is only in a comment. */
@@ -161,9 +161,9 @@ Test(cuda_early, R5_a_kernel_that_does_not_wait_is_known_and_never_begins_early)
 	ops->kernel_facts(scene.run.kernel, &facts);
 	cr_assert(!facts.waits);
 	launch_pair(&scene, true, false);
-	expect_words(&scene, 0);
+	cuda_early_expect_words(&scene, 0);
 	expect_early(0, 0);
-	scene_close(&scene);
+	cuda_early_scene_close(&scene);
 }
 
 /* Launches before such ones have a separate chain, and launches behind them begin when all are
@@ -184,9 +184,9 @@ Test(cuda_early, R5_launches_in_front_and_behind_keep_their_order)
 		sequence = fixture_submit(fixture, 1, &command);
 	}
 	fixture_wait(fixture, 1, sequence);
-	expect_words(&scene, 1);
+	cuda_early_expect_words(&scene, 1);
 	expect_early(3, 0);
-	scene_close(&scene);
+	cuda_early_scene_close(&scene);
 }
 
 /* Nodes in a row: an edge lets the second begin early. The third does not request it. */
@@ -208,10 +208,10 @@ Test(cuda_early, R5_a_node_begins_before_the_one_before_it_is_over)
 	graph_finish(fixture, graph, false);
 	for (uint32_t i = 1; i <= 3; i++) {
 		graph_run(fixture, graph);
-		expect_words(&scene, run_is_real());
+		cuda_early_expect_words(&scene, run_is_real());
 		cr_assert_eq(count_driver_calls("overlapped early"), run_is_real() ? 0 : i);
 		cr_assert_eq(count_driver_calls("overlapped"), 0);
 	}
 	fixture->ops->graph_free(graph);
-	scene_close(&scene);
+	cuda_early_scene_close(&scene);
 }

@@ -47,7 +47,7 @@ static struct backend_command increment_command(struct scene *scene)
 }
 
 /* After a fault everything can be freed, and nothing hangs. */
-static void scene_close(struct scene *scene)
+static void cuda_list_faults_scene_close(struct scene *scene)
 {
 	scene->fixture.ops->kernel_free(scene->fill);
 	scene->fixture.ops->kernel_free(scene->increment);
@@ -127,7 +127,7 @@ Test(cuda_faults, F12_an_illegal_address)
 	cr_assert_eq(fault.status, STATUS_DEVICE_LOST, "%s", fault.text);
 	cr_assert(fault.device_lost && fault.process_lost);
 	cr_assert_neq(fault.text[0], '\0');
-	scene_close(&scene);
+	cuda_list_faults_scene_close(&scene);
 	cr_assert_eq(double_count("faults"), 1);
 }
 
@@ -155,7 +155,7 @@ Test(cuda_faults, a_device_that_falls_off_the_bus_is_told_once_to_all)
 		     0);
 	cr_assert(fault.device_lost, "%d %s", fault.status, fault.text);
 	cr_assert_null(memory);
-	scene_close(&scene);
+	cuda_list_faults_scene_close(&scene);
 }
 
 /* The device is not polled: the loss of an idle device is also detected when it is next used. */
@@ -175,7 +175,7 @@ Test(cuda_faults, an_idle_device_that_is_lost)
 		fault = ended.fault;
 	}
 	cr_assert_eq(fault.status, STATUS_DEVICE_LOST, "%s", fault.text);
-	scene_close(&scene);
+	cuda_list_faults_scene_close(&scene);
 }
 
 /*
@@ -197,7 +197,7 @@ Test(cuda_faults, I11_out_of_memory_is_no_fault_of_the_device)
 	cr_assert(!fault.device_lost && !fault.process_lost);
 	const struct backend_command fill = fill_command(&scene);
 	fixture_wait(&scene.fixture, 0, fixture_submit(&scene.fixture, 0, &fill));
-	scene_close(&scene);
+	cuda_list_faults_scene_close(&scene);
 	double_check(true);
 }
 

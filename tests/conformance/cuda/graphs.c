@@ -242,7 +242,8 @@ static int act(void *context, const struct backend_native_scope *scope)
 	return 0;
 }
 
-static struct backend_command native(struct scene *scene, struct backend_memory **memories)
+static struct backend_command cuda_graphs_native_command(struct scene *scene,
+							 struct backend_memory **memories)
 {
 	memories[0] = scene->stage->a;
 	memories[1] = scene->stage->b;
@@ -264,7 +265,7 @@ Test(cuda_graphs, K16_K17_K18_explicit_nodes_of_an_application)
 	struct scene scene = {.stage = &stage, .explicit_nodes = true};
 
 	graph_stage_open(&stage);
-	const struct backend_command command = native(&scene, memories);
+	const struct backend_command command = cuda_graphs_native_command(&scene, memories);
 	uint64_t streams = double_count("streams");
 	(void)graph_node(&stage.fixture, stage.graph, &command, NULL, 0);
 	graph_finish(&stage.fixture, stage.graph, false);
@@ -284,7 +285,7 @@ Test(cuda_graphs, K20_a_capture_that_is_left_open_is_ended_and_told)
 	const uint32_t value = 3;
 
 	graph_stage_open(&stage);
-	const struct backend_command command = native(&scene, memories),
+	const struct backend_command command = cuda_graphs_native_command(&scene, memories),
 				     fill = fill_all(stage.b, &value);
 	graph_node_fails(&stage.fixture, stage.graph, &command, -EINVAL);
 	/* The graph is unchanged, and the stream can be used again. */

@@ -32,7 +32,7 @@ static struct backend_command coop_command(struct run *run, uint64_t groups, uin
 	return command;
 }
 
-static void meet(struct run *run, uint32_t groups, uint64_t threads)
+static void residency_launch_meeting_groups(struct run *run, uint32_t groups, uint64_t threads)
 {
 	static const struct backend_launch_properties cooperative = {.cooperative = true};
 	uint32_t words[2];
@@ -67,10 +67,10 @@ Test(cuda_residency, E8_cooperative_launches_up_to_what_the_device_holds)
 	cr_assert_gt(occupancy.groups_per_compute_unit, 0);
 	cr_assert_eq(occupancy.max_cooperative_groups,
 		     occupancy.groups_per_compute_unit * run.fixture.facts->max_compute_units);
-	meet(&run, 1, 256);
+	residency_launch_meeting_groups(&run, 1, 256);
 	/* The double runs one group after the other. */
 	if (run_is_real())
-		meet(&run, occupancy.max_cooperative_groups, 256);
+		residency_launch_meeting_groups(&run, occupancy.max_cooperative_groups, 256);
 	struct backend_memory *memory = run_memory(&run, NULL, 64);
 	const struct backend_argument arguments[] = {global_argument(memory),
 						     value_argument(&groups, 4)};

@@ -45,7 +45,7 @@ static bool open_l2_scene(struct scene *scene)
 	return true;
 }
 
-static void scene_close(struct scene *scene)
+static void cuda_l2_scene_close(struct scene *scene)
 {
 	scene->run.fixture.ops->memory_free(scene->memory);
 	run_close(&scene->run);
@@ -119,7 +119,7 @@ Test(cuda_l2, R6_a_launch_carries_its_window_and_no_other_does)
 		cr_expect_eq(last.location_id, CU_ACCESS_PROPERTY_NORMAL);
 	}
 	expect_sums(&scene);
-	scene_close(&scene);
+	cuda_l2_scene_close(&scene);
 }
 
 /* All launches of a burst are alike and have no such property. */
@@ -141,7 +141,7 @@ Test(cuda_l2, R6_launches_with_a_window_are_no_burst)
 	cr_assert_eq(fixture->ops->submit_burst(fixture->lanes[1].lane, &command, 2, 0, NULL, 0,
 						1000, &fault),
 		     -EAGAIN);
-	scene_close(&scene);
+	cuda_l2_scene_close(&scene);
 }
 
 /* Returns the driver's value for the current context. */
@@ -203,5 +203,5 @@ Test(cuda_l2, R6_a_bounded_part_of_the_cache_is_set_aside_while_windows_want_it)
 	if (!run_is_real())
 		cr_assert_eq(double_count("call cuCtxResetPersistingL2Cache"), 1);
 	expect_sums(&scene);
-	scene_close(&scene);
+	cuda_l2_scene_close(&scene);
 }

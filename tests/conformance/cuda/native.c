@@ -44,7 +44,7 @@ static void expect_native_words(struct fixture *fixture, struct backend_memory *
 		cr_assert_eq(words[i], value, "word %u is %u", i, words[i]);
 }
 
-static struct backend_memory *zeros(struct fixture *fixture)
+static struct backend_memory *cuda_native_zeros(struct fixture *fixture)
 {
 	static const uint32_t none[WORDS];
 	struct backend_memory *memory = fixture_memory(fixture, sizeof(none), NULL);
@@ -113,7 +113,7 @@ Test(cuda_native, I1_A8_I8_what_has_a_native_handle_and_what_has_none)
 
 	fixture_open(&fixture, 0);
 	cr_assert(fixture.facts->features & BACKEND_FEATURE_NATIVE);
-	struct backend_memory *memory = zeros(&fixture);
+	struct backend_memory *memory = cuda_native_zeros(&fixture);
 	cr_assert_eq(get(&fixture, BACKEND_NATIVE_DEVICE, NULL), 0);
 	/* The primary context is active because of that. */
 	APP_MUST(APP(cuDevicePrimaryCtxGetState)(0, &flags, &is_active));
@@ -232,7 +232,7 @@ Test(cuda_native, I3_I9_N7_a_device_in_a_context_of_the_applications)
 	APP_MUST(APP(cuStreamGetCtx)(
 		(CUstream)get(&fixture, BACKEND_NATIVE_QUEUE, fixture.lanes[0].lane), &of_stream));
 	cr_assert_eq(of_stream, context);
-	struct backend_memory *memory = zeros(&fixture);
+	struct backend_memory *memory = cuda_native_zeros(&fixture);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "increment_u32");
 	increment_words(&fixture, 0, kernel, memory);
 	increment_words(&fixture, 1, kernel, memory);
@@ -262,7 +262,7 @@ Test(cuda_native, I3_A8_a_device_in_its_primary_context)
 	open_in(&fixture, 0, primary);
 	cr_assert_eq(get(&fixture, BACKEND_NATIVE_CONTEXT, NULL), native_number(primary));
 	APP_MUST(APP(cuDevicePrimaryCtxRelease)(0));
-	struct backend_memory *memory = zeros(&fixture);
+	struct backend_memory *memory = cuda_native_zeros(&fixture);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "increment_u32");
 	increment_words(&fixture, 0, kernel, memory);
 	expect_native_words(&fixture, memory, 1);
@@ -295,7 +295,7 @@ Test(cuda_native, I3_two_contexts_of_one_device_side_by_side)
 	theirs.wake_fd = -1;
 	memset(theirs.lanes, 0, sizeof(theirs.lanes));
 	open_in(&theirs, 0, context);
-	struct backend_memory *from = zeros(&own), *to = zeros(&theirs);
+	struct backend_memory *from = cuda_native_zeros(&own), *to = cuda_native_zeros(&theirs);
 	struct backend_kernel *kernel = fixture_kernel(&own, "increment_u32");
 	struct backend_kernel *other = fixture_kernel(&theirs, "increment_u32");
 	increment_words(&own, 0, kernel, from);
@@ -346,7 +346,7 @@ Test(cuda_native, I4_I9_N7_a_stream_of_the_applications_as_a_lane)
 	fixture_open(&fixture, 0);
 	CUcontext context = (CUcontext)get(&fixture, BACKEND_NATIVE_CONTEXT, NULL);
 	CUstream stream = app_stream(context);
-	struct backend_memory *memory = zeros(&fixture);
+	struct backend_memory *memory = cuda_native_zeros(&fixture);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "increment_u32");
 	CUdeviceptr address = get(&fixture, BACKEND_NATIVE_MEMORY, memory);
 	struct backend_lane *pooled = fixture.lanes[0].lane, *lane = make_lane(&fixture, stream);
@@ -442,7 +442,7 @@ Test(cuda_native, I7_I9_N7_an_event_of_the_applications)
 	fixture_open(&fixture, 0);
 	CUcontext context = (CUcontext)get(&fixture, BACKEND_NATIVE_CONTEXT, NULL);
 	CUstream stream = app_stream(context);
-	struct backend_memory *memory = zeros(&fixture);
+	struct backend_memory *memory = cuda_native_zeros(&fixture);
 	struct backend_kernel *kernel = fixture_kernel(&fixture, "increment_u32");
 	CUdeviceptr address = get(&fixture, BACKEND_NATIVE_MEMORY, memory);
 	double_command("gate close memset 1");

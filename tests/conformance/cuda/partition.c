@@ -65,7 +65,7 @@ static void open_partition_scene(struct scene *scene, const char *option)
 	make_latency_lane(&scene->fixture);
 }
 
-static void scene_close(struct scene *scene)
+static void cuda_partition_scene_close(struct scene *scene)
 {
 	scene->fixture.ops->kernel_free(scene->increment);
 	scene->fixture.ops->kernel_free(scene->fill);
@@ -88,8 +88,8 @@ static uint32_t want(struct scene *scene, uint32_t reasons)
 	return ops->latency_units(scene->fixture.device);
 }
 
-static uint64_t submit_increment(struct scene *scene, uint32_t lane,
-				 const struct backend_launch_properties *properties)
+static uint64_t cuda_partition_submit_increment(struct scene *scene, uint32_t lane,
+						const struct backend_launch_properties *properties)
 {
 	const uint64_t global = COUNT;
 	const struct backend_argument arguments[] = {global_argument(scene->memory)};
@@ -122,7 +122,7 @@ static void expect_lane(struct scene *scene, uint32_t lane, uint64_t first, uint
 	uint64_t last = 0;
 
 	for (int i = 0; i < 5; i++)
-		last = submit_increment(scene, lane, NULL);
+		last = cuda_partition_submit_increment(scene, lane, NULL);
 	fixture_wait(&scene->fixture, lane, last);
 	expect_where("increment_u32", first, count);
 }
@@ -150,13 +150,13 @@ Test(cuda_partition, without_the_option_or_without_the_class_there_is_none)
 	open_partition_scene(&scene, NULL);
 	cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 0);
 	expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
-	scene_close(&scene);
+	cuda_partition_scene_close(&scene);
 	open_partition_scene(&scene, "latency_multiprocessors=16");
 	cr_assert_eq(want(&scene, 0), 0);
 	expect_lane(&scene, LATENCY, 0, MULTIPROCESSORS);
 	cr_assert_eq(double_count("green_contexts_created"), 0);
 	cr_assert_eq(double_count("call cuDeviceGetDevResource"), 0);
-	scene_close(&scene);
+	cuda_partition_scene_close(&scene);
 }
 
 Test(cuda_partition, the_latency_class_has_some_and_all_others_the_rest)
@@ -183,7 +183,7 @@ Test(cuda_partition, the_latency_class_has_some_and_all_others_the_rest)
 	cr_assert_eq(scene.fixture.device->lanes->chains_refused, 0,
 		     "what is not asked for is not refused");
 	cr_assert_eq(double_count("green_contexts"), 0);
-	scene_close(&scene);
+	cuda_partition_scene_close(&scene);
 }
 
 /* All others have the whole device meanwhile, and nothing is set apart. */
@@ -210,7 +210,7 @@ Test(cuda_partition, TR6_best_effort_spares_some_while_others_are_there)
 		make_lane(&scene.fixture, 0, BACKEND_LANE_COMPUTE);
 	}
 	expect_sum(&scene);
-	scene_close(&scene);
+	cuda_partition_scene_close(&scene);
 }
 
 /* The double's device has work for good; then it is idle. */
@@ -237,7 +237,7 @@ Test(cuda_partition, TR6_sparing_some_holds_others_back_for_a_short_time)
 	cr_assert(ops->quiet_wanted(device));
 	ops->quiet(device);
 	expect_lane(&scene, 0, 16, MULTIPROCESSORS - 16);
-	scene_close(&scene);
+	cuda_partition_scene_close(&scene);
 }
 
 Test(cuda_partition, TR6_what_is_set_apart_for_the_latency_class_is_so_for_it_alone)
@@ -249,7 +249,7 @@ Test(cuda_partition, TR6_what_is_set_apart_for_the_latency_class_is_so_for_it_al
 	make_lane(&scene.fixture, 0, BACKEND_LANE_BESIDE);
 	cr_assert_eq(want(&scene, BACKEND_APART_BESIDE), 0);
 	expect_lane(&scene, 0, 0, MULTIPROCESSORS);
-	scene_close(&scene);
+	cuda_partition_scene_close(&scene);
 }
 
 /* Lanes keep their order meanwhile, and wait for each other. */
@@ -266,7 +266,7 @@ Test(cuda_partition, F1_what_is_sent_stays_in_order)
 		const struct backend_command command =
 			launch_command(scene.increment, 1, &global, arguments, 1);
 		for (uint32_t i = 0; i <= round; i++)
-			last = submit_increment(&scene, 0, NULL);
+			last = cuda_partition_submit_increment(&scene, 0, NULL);
 		last = fixture_submit_after(&scene.fixture, LATENCY, &command, 0, last);
 		last = fixture_submit_after(&scene.fixture, 0, &command, LATENCY, last);
 		scene.increments += 2;
@@ -274,7 +274,7 @@ Test(cuda_partition, F1_what_is_sent_stays_in_order)
 		(void)want(&scene, round % 2 == 0);
 		expect_sum(&scene);
 	}
-	scene_close(&scene);
+	cuda_partition_scene_close(&scene);
 }
 
 /* The device's facts are unchanged with a part set apart. So a kernel without room in the part runs
@@ -298,7 +298,8 @@ Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on
 	cr_assert_eq(after.max_cooperative_groups, before.max_cooperative_groups);
 	cr_assert_eq(scene.fixture.facts->max_compute_units, units);
 	/* 1000 work-items in groups of the backend's choice fit into eight. */
-	fixture_wait(&scene.fixture, LATENCY, submit_increment(&scene, LATENCY, &together));
+	fixture_wait(&scene.fixture, LATENCY,
+		     cuda_partition_submit_increment(&scene, LATENCY, &together));
 	expect_where("increment_u32", 0, 8);
 
 	const uint64_t global = 256ull * after.max_cooperative_groups, group = 256;
@@ -309,9 +310,9 @@ Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on
 	struct backend_command command = launch_command(scene.fill, 1, &global, arguments, 2);
 	command.launch.local[0] = group;
 	command.launch.properties = &together;
-	(void)submit_increment(&scene, LATENCY, NULL);
+	(void)cuda_partition_submit_increment(&scene, LATENCY, NULL);
 	(void)fixture_submit(&scene.fixture, LATENCY, &command);
-	const uint64_t last = submit_increment(&scene, LATENCY, NULL);
+	const uint64_t last = cuda_partition_submit_increment(&scene, LATENCY, NULL);
 	fixture_wait(&scene.fixture, LATENCY, last);
 	expect_where("fill_u32", 0, MULTIPROCESSORS);
 	expect_where("increment_u32", 0, 8);
@@ -320,7 +321,7 @@ Test(cuda_partition, E8_a_cooperative_launch_that_the_part_does_not_hold_runs_on
 	cr_assert_eq(word, 7);
 	expect_sum(&scene);
 	scene.fixture.ops->memory_free(large);
-	scene_close(&scene);
+	cuda_partition_scene_close(&scene);
 }
 
 /* Its kernels run on the multiprocessors of their functions, which are all, and in the lane's order
@@ -344,7 +345,7 @@ Test(cuda_partition, K_a_graph_runs_on_the_whole_in_its_lane_s_order)
 	cr_assert_eq(scene.fixture.ops->graph_finish(graph, false, &fault), 0, "%s", fault.text);
 	cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 8);
 	for (int i = 0; i < 20; i++) {
-		(void)submit_increment(&scene, LATENCY, NULL);
+		(void)cuda_partition_submit_increment(&scene, LATENCY, NULL);
 		uint64_t last = fixture_submit(
 			&scene.fixture, LATENCY,
 			&(struct backend_command){.kind = BACKEND_COMMAND_GRAPH, .graph = graph});
@@ -357,7 +358,7 @@ Test(cuda_partition, K_a_graph_runs_on_the_whole_in_its_lane_s_order)
 	expect_sum(&scene);
 	expect_lane(&scene, LATENCY, 0, 8);
 	scene.fixture.ops->graph_free(graph);
-	scene_close(&scene);
+	cuda_partition_scene_close(&scene);
 }
 
 /* Whatever the driver refuses, lanes still work. The request is repeated after the class was
@@ -395,7 +396,7 @@ Test(cuda_partition, what_fails_when_it_is_made_leaves_lanes_on_the_whole)
 	cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 8);
 	expect_lane(&scene, LATENCY, 0, 8);
 	expect_sum(&scene);
-	scene_close(&scene);
+	cuda_partition_scene_close(&scene);
 }
 
 /* I8: a stream that was given to the application always stays with its lane. */
@@ -408,12 +409,13 @@ Test(cuda_partition, I8_a_lane_whose_stream_was_given_out_stays_there)
 	open_partition_scene(&scene, "latency_multiprocessors=8");
 	clear_memory(&scene);
 	cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 8);
-	(void)submit_increment(&scene, LATENCY, NULL);
+	(void)cuda_partition_submit_increment(&scene, LATENCY, NULL);
 	const struct backend_ops *ops = scene.fixture.ops;
 	cr_assert_eq(ops->native_get(scene.fixture.device, BACKEND_NATIVE_QUEUE,
 				     scene.fixture.lanes[LATENCY].lane, &before, &fault),
 		     0, "%s", fault.text);
-	fixture_wait(&scene.fixture, LATENCY, submit_increment(&scene, LATENCY, NULL));
+	fixture_wait(&scene.fixture, LATENCY,
+		     cuda_partition_submit_increment(&scene, LATENCY, NULL));
 	expect_where("increment_u32", 0, MULTIPROCESSORS);
 	cr_assert_eq(want(&scene, 0), 0);
 	cr_assert_eq(want(&scene, BACKEND_APART_LATENCY), 8);
@@ -424,10 +426,10 @@ Test(cuda_partition, I8_a_lane_whose_stream_was_given_out_stays_there)
 		     0, "%s", fault.text);
 	cr_assert_eq(before, after);
 	expect_sum(&scene);
-	scene_close(&scene);
+	cuda_partition_scene_close(&scene);
 }
 
-static void expect_refused(const char *option, const char *words)
+static void cuda_partition_expect_refused(const char *option, const char *words)
 {
 	struct fixture fixture;
 
@@ -443,9 +445,10 @@ Test(cuda_partition, a_number_that_leaves_nothing_for_others_is_refused_in_words
 	struct fixture fixture;
 
 	double_command("devices 1");
-	expect_refused("latency_multiprocessors=129",
-		       "that is 136 on this device, which has 132, and leaves nothing for others");
-	expect_refused("latency_multiprocessors=1024", "leaves nothing for others");
+	cuda_partition_expect_refused(
+		"latency_multiprocessors=129",
+		"that is 136 on this device, which has 132, and leaves nothing for others");
+	cuda_partition_expect_refused("latency_multiprocessors=1024", "leaves nothing for others");
 	open_with_option(&fixture, "latency_multiprocessors=128");
 	cr_assert(fixture.topology.devices[0].available);
 	fixture.ops->close(fixture.backend);
@@ -456,7 +459,8 @@ Test(cuda_partition, a_driver_without_green_contexts_is_refused_in_words)
 {
 	double_command("devices 1");
 	double_command("missing cuGreenCtxStreamCreate");
-	expect_refused("latency_multiprocessors=8", "this NVIDIA driver has no green contexts");
+	cuda_partition_expect_refused("latency_multiprocessors=8",
+				      "this NVIDIA driver has no green contexts");
 	struct fixture fixture;
 	open_with_option(&fixture, "latency_multiprocessors=0");
 	cr_assert(fixture.topology.devices[0].available);

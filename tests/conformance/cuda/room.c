@@ -37,7 +37,7 @@ static bool has_room(struct scene *scene, uint32_t lane)
 }
 
 /* The first lane is behind a kernel that the double holds. */
-static void scene_open(struct scene *scene, const char *option, size_t bytes)
+static void cuda_room_scene_open(struct scene *scene, const char *option, size_t bytes)
 {
 	const char *options[] = {"library=" FAKE_CUDA_LIBRARY, option, NULL};
 	const struct backend_settings settings = {.options = options};
@@ -66,7 +66,7 @@ static void scene_open(struct scene *scene, const char *option, size_t bytes)
 	double_wait("held fill_u32", 1);
 }
 
-static void scene_close(struct scene *scene)
+static void cuda_room_scene_close(struct scene *scene)
 {
 	const struct backend_ops *ops = scene->fixture.ops;
 
@@ -111,7 +111,7 @@ static void copy_small(const char *option, bool is_bounded)
 	struct scene scene;
 	uint64_t last = 0;
 
-	scene_open(&scene, option, COPIES * SMALL);
+	cuda_room_scene_open(&scene, option, COPIES * SMALL);
 	for (uint32_t i = 0; i < COPIES; i++) {
 		memset(bytes[i], (int)(i + 1), SMALL);
 		commands[i] =
@@ -126,7 +126,7 @@ static void copy_small(const char *option, bool is_bounded)
 	cr_assert_eq(full_queues() == 0, is_bounded);
 	fixture_read(&scene.fixture, scene.memory, 0, there, sizeof(there));
 	cr_assert_eq(memcmp(there, bytes, sizeof(there)), 0);
-	scene_close(&scene);
+	cuda_room_scene_close(&scene);
 }
 
 Test(cuda_room, F8_copies_of_memory_that_is_not_registered_never_fill_the_drivers_queue)
@@ -150,7 +150,7 @@ static void copy_large(const char *option, enum backend_command_kind kind, bool 
 	for (size_t i = 0; i < LARGE; i++)
 		bytes[i] = (unsigned char)(i * 31 + i / 4093);
 	memset(there, 0, LARGE);
-	scene_open(&scene, option, LARGE);
+	cuda_room_scene_open(&scene, option, LARGE);
 	if (kind == BACKEND_COMMAND_READ) {
 		double_command("gate open fill_u32");
 		fixture_write(&scene.fixture, scene.memory, 0, bytes, LARGE);
@@ -177,7 +177,7 @@ static void copy_large(const char *option, enum backend_command_kind kind, bool 
 	if (kind == BACKEND_COMMAND_WRITE)
 		fixture_read(&scene.fixture, scene.memory, 0, there, LARGE);
 	cr_assert_eq(memcmp(there, bytes, LARGE), 0);
-	scene_close(&scene);
+	cuda_room_scene_close(&scene);
 	free(bytes);
 	free(there);
 }
@@ -206,7 +206,7 @@ Test(cuda_room, a_command_behind_the_beginning_of_a_long_write_comes_after_its_e
 
 	cr_assert_not_null(bytes);
 	memset(bytes, 0x5a, LARGE);
-	scene_open(&scene, "lane_operations=512", LARGE);
+	cuda_room_scene_open(&scene, "lane_operations=512", LARGE);
 	const struct backend_command write = {
 		.kind = BACKEND_COMMAND_WRITE,
 		.transfer = {.memory = scene.memory, .host = bytes, .size_bytes = LARGE}};
@@ -223,7 +223,7 @@ Test(cuda_room, a_command_behind_the_beginning_of_a_long_write_comes_after_its_e
 	fixture_wait(&scene.fixture, 2, read_there);
 	cr_assert_eq(end, 0x5a);
 	fixture_wait(&scene.fixture, 1, written);
-	scene_close(&scene);
+	cuda_room_scene_close(&scene);
 	free(bytes);
 }
 
@@ -234,7 +234,7 @@ Test(cuda_room, F8_a_wait_for_a_kernel_before_the_beginning_of_a_long_write_is_h
 	unsigned char *bytes = calloc(1, LARGE);
 
 	cr_assert_not_null(bytes);
-	scene_open(&scene, "lane_operations=512", LARGE);
+	cuda_room_scene_open(&scene, "lane_operations=512", LARGE);
 	const struct backend_command write = {
 		.kind = BACKEND_COMMAND_WRITE,
 		.transfer = {.memory = scene.memory, .host = bytes, .size_bytes = LARGE}};
@@ -247,7 +247,7 @@ Test(cuda_room, F8_a_wait_for_a_kernel_before_the_beginning_of_a_long_write_is_h
 		  "it was reported");
 	fixture_wait(&scene.fixture, 1, written);
 	cr_assert_eq(full_queues(), 0);
-	scene_close(&scene);
+	cuda_room_scene_close(&scene);
 	free(bytes);
 }
 
@@ -276,7 +276,7 @@ Test(cuda_room, F8_transfers_behind_kernels_leave_slots_to_those_of_others)
 	uint32_t left = 1 + 2 * TEST_LANES, ended = 0;
 
 	cr_assert_not_null(bytes);
-	scene_open(&scene, "lane_operations=512", LARGE);
+	cuda_room_scene_open(&scene, "lane_operations=512", LARGE);
 	const struct backend_ops *ops = scene.fixture.ops;
 	cr_assert_eq(ops->lane_create(scene.fixture.device, BACKEND_LANE_COMPUTE, &fifth, &fault),
 		     0);
@@ -311,7 +311,7 @@ Test(cuda_room, F8_transfers_behind_kernels_leave_slots_to_those_of_others)
 	cr_assert_eq(there, 7);
 	ops->lane_free(fifth);
 	ops->memory_free(small);
-	scene_close(&scene);
+	cuda_room_scene_close(&scene);
 	free(bytes);
 }
 
@@ -322,7 +322,7 @@ Test(cuda_room, F8_a_transfer_for_which_there_are_no_slots_is_not_sent)
 	static unsigned char bytes[TEST_LANES][SMALL];
 	uint32_t left = 1 + 2 * TEST_LANES, ended = 0;
 
-	scene_open(&scene, "lane_operations=512", SMALL * TEST_LANES);
+	cuda_room_scene_open(&scene, "lane_operations=512", SMALL * TEST_LANES);
 	const struct backend_ops *ops = scene.fixture.ops;
 	const struct backend_command launch =
 		launch_command(scene.blocker, 1, &one, scene.arguments, 2);
@@ -345,7 +345,7 @@ Test(cuda_room, F8_a_transfer_for_which_there_are_no_slots_is_not_sent)
 	while (left > 0)
 		left -= take(&scene, NULL, &ended);
 	cr_assert(has_room(&scene, TEST_LANES - 1));
-	scene_close(&scene);
+	cuda_room_scene_close(&scene);
 }
 
 /* Each has put its wait on the stream before the driver refuses it. */
@@ -357,7 +357,7 @@ Test(cuda_room, F8_launches_that_are_refused_never_fill_the_drivers_queue)
 	uint32_t taken = 0;
 	const struct backend_launch_properties properties = {.cooperative = true};
 
-	scene_open(&scene, "lane_operations=512", 64);
+	cuda_room_scene_open(&scene, "lane_operations=512", 64);
 	struct test_lane *lane = &scene.fixture.lanes[2];
 	const struct backend_wait wait = {scene.fixture.lanes[1].lane, scene.blocked};
 	struct backend_command launch = launch_command(scene.blocker, 1, &one, scene.arguments, 2);
@@ -378,7 +378,7 @@ Test(cuda_room, F8_launches_that_are_refused_never_fill_the_drivers_queue)
 	cr_assert_eq(lane->seen_count, taken);
 	for (uint32_t i = 0; i < taken; i++)
 		cr_assert_neq(lane->seen[i].fault.status, 0);
-	scene_close(&scene);
+	cuda_room_scene_close(&scene);
 }
 
 /* The launches of such a burst are then sent one by one, and the first one has these waits
@@ -392,7 +392,7 @@ Test(cuda_room, F8_waits_of_a_burst_that_is_not_taken_never_fill_the_drivers_que
 	uint32_t wait_count = 0, sent = 0;
 	const struct backend_launch_properties properties = {.cooperative = true};
 
-	scene_open(&scene, "lane_operations=512", 64);
+	cuda_room_scene_open(&scene, "lane_operations=512", 64);
 	const struct backend_ops *ops = scene.fixture.ops;
 	struct test_lane *lane = &scene.fixture.lanes[LANE];
 	struct backend_command launch = launch_command(scene.blocker, 1, &one, scene.arguments, 2);
@@ -416,7 +416,7 @@ Test(cuda_room, F8_waits_of_a_burst_that_is_not_taken_never_fill_the_drivers_que
 	double_command("gate open fill_u32");
 	fixture_wait(&scene.fixture, LANE, lane->next_sequence - 1);
 	cr_assert(ops->has_room(lane->lane, NULL, 0));
-	scene_close(&scene);
+	cuda_room_scene_close(&scene);
 }
 
 /* A requested quiet moment delays commands, but not if it would only save time. */
@@ -425,7 +425,7 @@ Test(cuda_room, F8_a_chain_of_an_exact_length_is_made_when_nothing_is_in_flight_
 	struct scene scene;
 	uint64_t last = 0;
 
-	scene_open(&scene, "exact_chains=yes", 64);
+	cuda_room_scene_open(&scene, "exact_chains=yes", 64);
 	const struct backend_ops *ops = scene.fixture.ops;
 	const struct backend_command fill = {.kind = BACKEND_COMMAND_FILL,
 					     .fill = {.memory = scene.memory,
@@ -443,7 +443,7 @@ Test(cuda_room, F8_a_chain_of_an_exact_length_is_made_when_nothing_is_in_flight_
 	cr_assert(ops->quiet_wanted(scene.fixture.device));
 	ops->quiet(scene.fixture.device);
 	cr_assert_not(ops->quiet_wanted(scene.fixture.device));
-	scene_close(&scene);
+	cuda_room_scene_close(&scene);
 }
 
 static void fill_odd(const char *option, bool is_kernel)
@@ -456,7 +456,7 @@ static void fill_odd(const char *option, bool is_kernel)
 
 	for (uint32_t i = 0; i < PATTERN; i++)
 		pattern[i] = (unsigned char)(3 + i);
-	scene_open(&scene, option, sizeof(there));
+	cuda_room_scene_open(&scene, option, sizeof(there));
 	for (uint32_t i = 0; i < FILLS; i++)
 		commands[i] = (struct backend_command){.kind = BACKEND_COMMAND_FILL,
 						       .timed = true,
@@ -473,7 +473,7 @@ static void fill_odd(const char *option, bool is_kernel)
 	fixture_read(&scene.fixture, scene.memory, 0, there, sizeof(there));
 	for (uint32_t i = 0; i < sizeof(there); i++)
 		cr_assert_eq(there[i], pattern[i % 1000 % PATTERN]);
-	scene_close(&scene);
+	cuda_room_scene_close(&scene);
 }
 
 Test(cuda_room, F8_a_fill_with_an_odd_pattern_is_one_operation)

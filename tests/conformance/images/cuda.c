@@ -46,7 +46,7 @@ static void open_native(struct images *images)
 	images_use(images, "turn");
 }
 
-static bool is_real(void)
+static bool images_cuda_is_real(void)
 {
 	const char *which = getenv("SYCLD_TEST_CUDA");
 
@@ -135,7 +135,7 @@ Test(image_cuda, R8_a_device_without_layers_has_other_images)
 	struct backend_memory *memory = NULL;
 	struct backend_fault fault = {0};
 
-	if (is_real())
+	if (images_cuda_is_real())
 		cr_skip_test("only the double has such a device");
 	double_command("attribute 29 0"); /* layers of a texture of two dimensions */
 	images_open(&images, NULL, NULL);
@@ -158,7 +158,7 @@ Test(image_cuda, F8_images_are_freed_in_a_quiet_moment)
 	struct images images;
 	struct backend_image image = images_describe(BACKEND_IMAGE_B8G8R8A8_UNORM, 2, size);
 
-	if (is_real())
+	if (images_cuda_is_real())
 		cr_skip_test("only the double counts the driver's calls");
 	open_native(&images);
 	const struct backend_ops *ops = images.fixture.ops;
@@ -204,7 +204,7 @@ Test(image_cuda, A15_a_driver_without_the_functions_has_no_images)
 	struct backend_memory *memory = NULL;
 	struct backend_fault fault = {0};
 
-	if (is_real())
+	if (images_cuda_is_real())
 		cr_skip_test("only the double can miss functions");
 	double_command("missing cuSurfObjectCreate");
 	fixture_open(&fixture, 0);
@@ -224,7 +224,7 @@ Test(image_cuda, M6_what_the_driver_refuses_is_told_with_its_code)
 	struct backend_memory *memory = NULL;
 	struct backend_fault fault = {0};
 
-	if (is_real())
+	if (images_cuda_is_real())
 		cr_skip_test("only the double fails on demand");
 	images_open(&images, NULL, NULL);
 	double_command("fail cuArray3DCreate 1 2");

@@ -5,7 +5,7 @@
 
 TestSuite(image_fake, .timeout = 20);
 
-static void use_kernel(struct images *images, const char *kernel)
+static void images_fake_use_kernel(struct images *images, const char *kernel)
 {
 	if (images->kernel)
 		images->fixture.ops->kernel_free(images->kernel);
@@ -30,11 +30,11 @@ Test(image_fake, E14_images_and_samplers_reach_the_functions)
 	const struct backend_argument fill[] = {a_writes, value_argument(&value, 4)};
 	const struct backend_argument copy[] = {b_writes, a_reads};
 	const struct backend_argument mix[] = {b_writes, a_reads, value_argument(&value, 4)};
-	use_kernel(&images, "fill_image");
+	images_fake_use_kernel(&images, "fill_image");
 	images_launch(&images, 1, one, fill, 2);
-	use_kernel(&images, "copy_image");
+	images_fake_use_kernel(&images, "copy_image");
 	images_launch(&images, 1, one, copy, 2);
-	use_kernel(&images, "mix_image");
+	images_fake_use_kernel(&images, "mix_image");
 	images_launch(&images, 1, one, mix, 3);
 	images_read(&images, b, &image, got);
 	for (int i = 0; i < 60; i++)
@@ -42,7 +42,7 @@ Test(image_fake, E14_images_and_samplers_reach_the_functions)
 	const struct backend_sampler sampler = {
 		.addressing = BACKEND_ADDRESSING_REPEAT, .normalised = true, .linear = true};
 	const struct backend_argument sampled[] = {global_argument(to), images_sampled(a, sampler)};
-	use_kernel(&images, "sampler_of_image");
+	images_fake_use_kernel(&images, "sampler_of_image");
 	images_launch(&images, 1, one, sampled, 2);
 	fixture_read(&images.fixture, to, 0, &code, sizeof(code));
 	cr_assert_eq(code, (uint32_t)BACKEND_ADDRESSING_REPEAT | 3u << 8);
@@ -51,9 +51,9 @@ Test(image_fake, E14_images_and_samplers_reach_the_functions)
 				      pointer[] = {global_argument(a), fill[1]};
 	const struct backend_argument reads[] = {a_reads, fill[1]};
 	images_launch_fails(&images, unsampled, 2, STATUS_KERNEL_ARGUMENT);
-	use_kernel(&images, "fill_image");
+	images_fake_use_kernel(&images, "fill_image");
 	images_launch_fails(&images, reads, 2, STATUS_KERNEL_ARGUMENT);
-	use_kernel(&images, "fill_u32");
+	images_fake_use_kernel(&images, "fill_u32");
 	images_launch_fails(&images, pointer, 2, STATUS_KERNEL_ARGUMENT);
 	images.fixture.ops->memory_free(a);
 	images.fixture.ops->memory_free(b);

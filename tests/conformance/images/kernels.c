@@ -38,7 +38,7 @@ static const char source[] =
 static const uint64_t sizes[3][3] = {{24}, {4, 6}, {2, 3, 4}};
 #define PIXELS 24u
 
-static const char *type_of(uint32_t format)
+static const char *images_kernels_list_type_of(uint32_t format)
 {
 	switch (image_format_find(format)->channel) {
 	case IMAGE_CHANNEL_SINT:
@@ -50,12 +50,13 @@ static const char *type_of(uint32_t format)
 	}
 }
 
-static void use_kernel(struct images *images, const char *verb, uint32_t format,
-		       uint32_t dimensions)
+static void images_kernels_list_use_kernel(struct images *images, const char *verb, uint32_t format,
+					   uint32_t dimensions)
 {
 	char name[32];
 
-	(void)snprintf(name, sizeof(name), "%s_%s_%u", verb, type_of(format), dimensions);
+	(void)snprintf(name, sizeof(name), "%s_%s_%u", verb, images_kernels_list_type_of(format),
+		       dimensions);
 	images_use(images, name);
 }
 
@@ -88,7 +89,7 @@ static void store_all(uint32_t format, const uint32_t *values, uint8_t *bytes)
 		memcpy(ints, &values[i * 4], sizeof(ints));
 		if (image_format_is_float(format))
 			cr_assert_eq(image_pixel_write_float(format, bytes + i * pixel, floats), 0);
-		else if (strcmp(type_of(format), "int") == 0)
+		else if (strcmp(images_kernels_list_type_of(format), "int") == 0)
 			cr_assert_eq(image_pixel_write_int(format, bytes + i * pixel, ints), 0);
 		else
 			cr_assert_eq(
@@ -113,7 +114,7 @@ static void check_read(uint32_t format, const uint8_t *bytes, const uint32_t *go
 					     (double)read[c], (double)floats[c]);
 			continue;
 		}
-		if (strcmp(type_of(format), "int") == 0)
+		if (strcmp(images_kernels_list_type_of(format), "int") == 0)
 			cr_assert_eq(
 				image_pixel_read_int(format, bytes + i * pixel, (int32_t *)wanted),
 				0);
@@ -140,7 +141,7 @@ static void convert(struct images *images, uint32_t format, uint32_t dimensions)
 	struct backend_memory *memory = images_make(images, &image);
 	struct backend_memory *buffer = fixture_memory(&images->fixture, sizeof(values), NULL);
 	fixture_write(&images->fixture, buffer, 0, values, sizeof(values));
-	use_kernel(images, "write", format, dimensions);
+	images_kernels_list_use_kernel(images, "write", format, dimensions);
 	const struct backend_argument write[] = {images_argument(memory, true),
 						 global_argument(buffer)};
 	images_launch(images, dimensions, size, write, 2);
@@ -149,7 +150,7 @@ static void convert(struct images *images, uint32_t format, uint32_t dimensions)
 		cr_assert_eq(stored[i], wanted[i],
 			     "format %u of %u dimensions, byte %lu: %u, not %u", format, dimensions,
 			     (unsigned long)i, stored[i], wanted[i]);
-	use_kernel(images, "read", format, dimensions);
+	images_kernels_list_use_kernel(images, "read", format, dimensions);
 	const struct backend_argument read[] = {images_argument(memory, false),
 						global_argument(buffer)};
 	images_launch(images, dimensions, size, read, 2);

@@ -8,8 +8,8 @@
 
 TestSuite(image_layers, .timeout = 120);
 
-static struct backend_image layered(enum backend_image_format format, uint32_t dimensions,
-				    const uint64_t *size)
+static struct backend_image layers_layered(enum backend_image_format format, uint32_t dimensions,
+					   const uint64_t *size)
 {
 	struct backend_image image = images_describe(format, dimensions, size);
 
@@ -17,7 +17,7 @@ static struct backend_image layered(enum backend_image_format format, uint32_t d
 	return image;
 }
 
-static void round_trip(struct images *images, const struct backend_image *image)
+static void layers_round_trip(struct images *images, const struct backend_image *image)
 {
 	struct backend_memory *memory = images_make(images, image);
 	uint64_t bytes = images_bytes(image);
@@ -41,14 +41,14 @@ Test(image_layers, R8_layers_of_all_formats_hold_their_pixels)
 	images_open(&images, NULL, NULL);
 	for (uint32_t format = 1; format <= IMAGE_FORMAT_COUNT; format++) {
 		const struct backend_image of_rows =
-			layered((enum backend_image_format)format, 2, rows);
+			layers_layered((enum backend_image_format)format, 2, rows);
 		const struct backend_image of_planes =
-			layered((enum backend_image_format)format, 3, planes);
-		round_trip(&images, &of_rows);
-		round_trip(&images, &of_planes);
+			layers_layered((enum backend_image_format)format, 3, planes);
+		layers_round_trip(&images, &of_rows);
+		layers_round_trip(&images, &of_planes);
 	}
-	const struct backend_image small = layered(BACKEND_IMAGE_R8G8B8A8_UINT, 3, one);
-	round_trip(&images, &small);
+	const struct backend_image small = layers_layered(BACKEND_IMAGE_R8G8B8A8_UINT, 3, one);
+	layers_round_trip(&images, &small);
 	images_close(&images);
 }
 
@@ -59,11 +59,12 @@ Test(image_layers, R8_all_layers_of_large_images_arrive)
 	struct images images;
 
 	images_open(&images, NULL, NULL);
-	const struct backend_image all[] = {layered(BACKEND_IMAGE_R32G32B32A32_SFLOAT, 2, rows),
-					    layered(BACKEND_IMAGE_R32G32B32A32_SFLOAT, 3, planes),
-					    layered(BACKEND_IMAGE_R32G32B32A32_SFLOAT, 3, slabs)};
+	const struct backend_image all[] = {
+		layers_layered(BACKEND_IMAGE_R32G32B32A32_SFLOAT, 2, rows),
+		layers_layered(BACKEND_IMAGE_R32G32B32A32_SFLOAT, 3, planes),
+		layers_layered(BACKEND_IMAGE_R32G32B32A32_SFLOAT, 3, slabs)};
 	for (int i = 0; i < 3; i++)
-		round_trip(&images, &all[i]);
+		layers_round_trip(&images, &all[i]);
 	images_close(&images);
 }
 
@@ -91,16 +92,16 @@ Test(image_layers, R8_the_device_says_how_many_layers_and_takes_no_more)
 		       high[] = {1, limits[1] + 1, 1};
 	const uint64_t deep[] = {limits[2] + 1, 1}, deep_2[] = {limits[2] + 1, 1, 1},
 		       most[] = {limits[2], 1, 2};
-	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 2, wide));
-	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, wide_2));
-	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, high));
-	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 2, deep));
-	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, deep_2));
+	expect_layers_refused(&images, layers_layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 2, wide));
+	expect_layers_refused(&images, layers_layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, wide_2));
+	expect_layers_refused(&images, layers_layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, high));
+	expect_layers_refused(&images, layers_layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 2, deep));
+	expect_layers_refused(&images, layers_layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, deep_2));
 	const uint64_t alone[] = {4}, none[] = {0, 4, 4};
-	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 1, alone));
-	expect_layers_refused(&images, layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, none));
-	const struct backend_image full = layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, most);
-	round_trip(&images, &full);
+	expect_layers_refused(&images, layers_layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 1, alone));
+	expect_layers_refused(&images, layers_layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, none));
+	const struct backend_image full = layers_layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, most);
+	layers_round_trip(&images, &full);
 	images_close(&images);
 }
 
@@ -108,9 +109,9 @@ Test(image_layers, R8_layers_are_copied_to_as_many_layers_and_to_nothing_else)
 {
 	const uint64_t size[] = {3, 13, 9}, rows[] = {39, 9};
 	struct images images;
-	struct backend_image image = layered(BACKEND_IMAGE_R16G16B16A16_UINT, 3, size);
+	struct backend_image image = layers_layered(BACKEND_IMAGE_R16G16B16A16_UINT, 3, size);
 	struct backend_image volume = images_describe(BACKEND_IMAGE_R16G16B16A16_UINT, 3, size);
-	struct backend_image of_rows = layered(BACKEND_IMAGE_R16G16B16A16_UINT, 2, rows);
+	struct backend_image of_rows = layers_layered(BACKEND_IMAGE_R16G16B16A16_UINT, 2, rows);
 	uint64_t bytes = images_bytes(&image);
 	uint8_t *written = images_noise(bytes, 5), *read = calloc(1, bytes);
 

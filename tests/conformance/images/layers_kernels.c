@@ -17,7 +17,7 @@ enum { LAYERS = 5 };
 static const uint64_t sizes[2][3] = {{LAYERS, 24}, {LAYERS, 4, 6}};
 #define PIXELS (LAYERS * 24u)
 
-static struct backend_image layered(enum backend_image_format format, uint32_t of)
+static struct backend_image layers_kernels_layered(enum backend_image_format format, uint32_t of)
 {
 	struct backend_image image = images_describe(format, of + 1, sizes[of - 1]);
 
@@ -51,7 +51,7 @@ static struct backend_image layered(enum backend_image_format format, uint32_t o
 static const char source[] = TURN_BOTH(float) TURN_BOTH(int) TURN_BOTH(uint) SAMPLE_BOTH(float)
 	SAMPLE_BOTH(int) SAMPLE_BOTH(uint);
 
-static const char *type_of(uint32_t format)
+static const char *layers_kernels_type_of(uint32_t format)
 {
 	switch (image_format_find(format)->channel) {
 	case IMAGE_CHANNEL_SINT:
@@ -63,11 +63,12 @@ static const char *type_of(uint32_t format)
 	}
 }
 
-static void use_kernel(struct images *images, const char *verb, uint32_t format, uint32_t of)
+static void layers_kernels_use_kernel(struct images *images, const char *verb, uint32_t format,
+				      uint32_t of)
 {
 	char name[32];
 
-	(void)snprintf(name, sizeof(name), "%s_%s_%u", verb, type_of(format), of);
+	(void)snprintf(name, sizeof(name), "%s_%s_%u", verb, layers_kernels_type_of(format), of);
 	images_use(images, name);
 }
 
@@ -90,7 +91,7 @@ static uint8_t *pixels_of(const struct backend_image *image)
 
 static void turn_layer(struct images *images, enum backend_image_format format, uint32_t of)
 {
-	const struct backend_image image = layered(format, of);
+	const struct backend_image image = layers_kernels_layered(format, of);
 	const uint64_t bytes = images_bytes(&image), layer = bytes / LAYERS, items[] = {PIXELS};
 	uint8_t *pixels = pixels_of(&image), *got = calloc(1, bytes);
 	struct backend_memory *from = images_make(images, &image),
@@ -99,7 +100,7 @@ static void turn_layer(struct images *images, enum backend_image_format format, 
 						     images_argument(to, true)};
 
 	cr_assert_not_null(got);
-	use_kernel(images, "turn", format, of);
+	layers_kernels_use_kernel(images, "turn", format, of);
 	images_write(images, from, &image, pixels);
 	images_launch(images, 1, items, arguments, 2);
 	images_read(images, to, &image, got);
@@ -134,7 +135,8 @@ static const float places[] = {0.03f, 0.11f,  0.29f,  0.47f,  0.57f,  0.71f, 0.9
 static const float numbers[] = {0, 3, 1, 4, 2, -1, 5, 77, -300};
 #define NUMBERS (sizeof(numbers) / sizeof(*numbers))
 
-static void make_points(const struct backend_image *image, bool normalised, float *at)
+static void layers_kernels_make_points(const struct backend_image *image, bool normalised,
+				       float *at)
 {
 	for (uint32_t i = 0; i < POINTS; i++, at += image->dimensions) {
 		at[0] = numbers[i % NUMBERS];
@@ -169,11 +171,11 @@ static bool is_right(const struct image_view *view, const struct backend_sampler
 	return right;
 }
 
-static uint32_t sample(struct images *images, enum backend_image_format format, uint32_t of,
-		       struct backend_sampler sampler)
+static uint32_t layers_launch_sample(struct images *images, enum backend_image_format format,
+				     uint32_t of, struct backend_sampler sampler)
 {
 	const struct backend_ops *ops = images->fixture.ops;
-	const struct backend_image image = layered(format, of);
+	const struct backend_image image = layers_kernels_layered(format, of);
 	const uint64_t points[] = {POINTS};
 	uint8_t *pixels = pixels_of(&image);
 	struct image_view view = {
@@ -182,8 +184,8 @@ static uint32_t sample(struct images *images, enum backend_image_format format, 
 	uint32_t got[POINTS * 4] = {0}, wrong = 0;
 
 	memcpy(view.size, image.size, sizeof(view.size));
-	make_points(&image, sampler.normalised, at);
-	use_kernel(images, "sample", format, of);
+	layers_kernels_make_points(&image, sampler.normalised, at);
+	layers_kernels_use_kernel(images, "sample", format, of);
 	struct backend_memory *memory = images_make(images, &image);
 	struct backend_memory *in = fixture_memory(&images->fixture, sizeof(at), NULL);
 	struct backend_memory *out = fixture_memory(&images->fixture, sizeof(got), NULL);
@@ -224,10 +226,11 @@ Test(image_layers_kernels, R8_every_sampler_stays_in_its_layer)
 			     mode <= BACKEND_ADDRESSING_NONE; mode++)
 				for (uint32_t bits = 0;
 				     bits < (image_format_is_float(formats[i]) ? 4u : 2u); bits++)
-					wrong += sample(&images, formats[i], of,
-							(struct backend_sampler){
-								(enum backend_addressing)mode,
-								(bits & 1) != 0, (bits & 2) != 0});
+					wrong += layers_launch_sample(
+						&images, formats[i], of,
+						(struct backend_sampler){
+							(enum backend_addressing)mode,
+							(bits & 1) != 0, (bits & 2) != 0});
 	images_close(&images);
 	cr_assert_eq(wrong, 0, "%u points are wrong; the first ones are above", wrong);
 }
@@ -237,8 +240,8 @@ Test(image_layers_kernels, R8_a_kernel_of_layers_gets_them_and_no_other_image)
 {
 	const struct backend_sampler sampler = {.addressing = BACKEND_ADDRESSING_CLAMP};
 	struct images images;
-	const struct backend_image planes = layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 2);
-	const struct backend_image rows = layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 1);
+	const struct backend_image planes = layers_kernels_layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 2);
+	const struct backend_image rows = layers_kernels_layered(BACKEND_IMAGE_R8G8B8A8_UNORM, 1);
 	const struct backend_image volume =
 		images_describe(BACKEND_IMAGE_R8G8B8A8_UNORM, 3, sizes[1]);
 

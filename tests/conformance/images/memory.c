@@ -9,7 +9,8 @@ TestSuite(image_memory, .timeout = 120);
 
 static const uint64_t sizes[3][3] = {{37}, {19, 23}, {5, 7, 11}};
 
-static void round_trip(struct images *images, enum backend_image_format format, uint32_t dimensions)
+static void images_memory_round_trip(struct images *images, enum backend_image_format format,
+				     uint32_t dimensions)
 {
 	struct backend_image image = images_describe(format, dimensions, sizes[dimensions - 1]);
 	struct backend_memory *memory = images_make(images, &image);
@@ -32,7 +33,8 @@ Test(image_memory, G4_C20_all_eleven_formats_hold_their_pixels_in_1_to_3_dimensi
 	cr_assert_eq(images.fixture.facts->image_formats, 0xffeu);
 	for (uint32_t format = 1; format <= IMAGE_FORMAT_COUNT; format++)
 		for (uint32_t dimensions = 1; dimensions <= 3; dimensions++)
-			round_trip(&images, (enum backend_image_format)format, dimensions);
+			images_memory_round_trip(&images, (enum backend_image_format)format,
+						 dimensions);
 	images_close(&images);
 }
 

@@ -41,7 +41,7 @@ struct case_of {
 	struct backend_sampler sampler;
 };
 
-static void make_points(const struct case_of *one, float *at)
+static void sample_make_points(const struct case_of *one, float *at)
 {
 	const uint64_t *size = sizes[one->dimensions - 1];
 
@@ -113,7 +113,7 @@ static bool check_points(const struct case_of *one, const struct image_view *vie
 	return wrong == 0;
 }
 
-static bool sample(struct images *images, const struct case_of *one)
+static bool sample_run_case(struct images *images, const struct case_of *one)
 {
 	static const char *const types[] = {[IMAGE_CHANNEL_UNORM] = "float",
 					    [IMAGE_CHANNEL_FLOAT] = "float",
@@ -139,7 +139,7 @@ static bool sample(struct images *images, const struct case_of *one)
 	for (uint64_t i = 0; one->format == BACKEND_IMAGE_R16G16B16A16_SFLOAT && i < bytes / 2; i++)
 		pixels[2 * i + 1] = (uint8_t)(0x30 + pixels[2 * i + 1] % 12);
 	memcpy(view.size, image.size, sizeof(view.size));
-	make_points(one, at);
+	sample_make_points(one, at);
 	(void)snprintf(name, sizeof(name), "sample_%s_%u",
 		       types[image_format_find(one->format)->channel], one->dimensions);
 	images_use(images, name);
@@ -178,7 +178,7 @@ static void sample_all(uint32_t format)
 						    .normalised = (bits & 1) != 0,
 						    .linear = (bits & 2) != 0},
 				};
-				wrong += !sample(&images, &one);
+				wrong += !sample_run_case(&images, &one);
 			}
 	images_close(&images);
 	cr_assert_eq(wrong, 0, "%u samplers are wrong, each with its first points above", wrong);

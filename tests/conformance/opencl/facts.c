@@ -247,7 +247,7 @@ Test(opencl_facts, A14_every_device_has_a_version)
 	fixture_close(&fixture);
 }
 
-static bool has_aspect(const struct backend_device_facts *facts, unsigned aspect)
+static bool opencl_facts_has_aspect(const struct backend_device_facts *facts, unsigned aspect)
 {
 	return facts->aspects & 1ull << aspect;
 }
@@ -261,22 +261,24 @@ Test(opencl_facts, A24_devices_have_the_aspects_of_their_type_and_extensions)
 	cr_assert_geq(fixture.topology.device_count, 1);
 	for (uint32_t i = 0; i < fixture.topology.device_count; i++) {
 		const struct backend_device_facts *facts = &fixture.topology.devices[i];
-		cr_assert_eq(has_aspect(facts, SYCL_ASPECT_CPU) +
-				     has_aspect(facts, SYCL_ASPECT_GPU) +
-				     has_aspect(facts, SYCL_ASPECT_ACCELERATOR) +
-				     has_aspect(facts, SYCL_ASPECT_CUSTOM),
+		cr_assert_eq(opencl_facts_has_aspect(facts, SYCL_ASPECT_CPU) +
+				     opencl_facts_has_aspect(facts, SYCL_ASPECT_GPU) +
+				     opencl_facts_has_aspect(facts, SYCL_ASPECT_ACCELERATOR) +
+				     opencl_facts_has_aspect(facts, SYCL_ASPECT_CUSTOM),
 			     1, "%s", facts->name);
-		cr_assert_eq(has_aspect(facts, SYCL_ASPECT_FP16),
+		cr_assert_eq(opencl_facts_has_aspect(facts, SYCL_ASPECT_FP16),
 			     opencl_has_extension(facts->extensions, "cl_khr_fp16"));
-		cr_assert_eq(has_aspect(facts, SYCL_ASPECT_FP64),
+		cr_assert_eq(opencl_facts_has_aspect(facts, SYCL_ASPECT_FP64),
 			     facts->fp_config[2] != 0 ||
 				     opencl_has_extension(facts->extensions, "cl_khr_fp64"));
-		cr_assert_eq(has_aspect(facts, SYCL_ASPECT_IMAGE), facts->image_support);
-		cr_assert(has_aspect(facts, SYCL_ASPECT_ONLINE_COMPILER));
-		cr_assert(has_aspect(facts, SYCL_ASPECT_QUEUE_PROFILING));
+		cr_assert_eq(opencl_facts_has_aspect(facts, SYCL_ASPECT_IMAGE),
+			     facts->image_support);
+		cr_assert(opencl_facts_has_aspect(facts, SYCL_ASPECT_ONLINE_COMPILER));
+		cr_assert(opencl_facts_has_aspect(facts, SYCL_ASPECT_QUEUE_PROFILING));
 		/* A CPU's memory is the host's. */
-		cr_assert(!has_aspect(facts, SYCL_ASPECT_CPU) || facts->host_unified_memory, "%s",
-			  facts->name);
+		cr_assert(!opencl_facts_has_aspect(facts, SYCL_ASPECT_CPU) ||
+				  facts->host_unified_memory,
+			  "%s", facts->name);
 	}
 	fixture_close(&fixture);
 }

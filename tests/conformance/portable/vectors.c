@@ -143,7 +143,7 @@ Test(portable_vectors, E14_E21_vectors_as_arguments)
 	run_close(&run);
 }
 
-static bool has_aspect(const struct run *run, unsigned aspect)
+static bool vectors_has_aspect(const struct run *run, unsigned aspect)
 {
 	return run->fixture.facts->aspects >> aspect & 1;
 }
@@ -169,7 +169,7 @@ Test(portable_vectors, E19_half_precision_or_a_refusal)
 	struct run run = {.fixture = {.wake_fd = -1}};
 
 	fixture_open(&run.fixture, 0);
-	bool has = has_aspect(&run, ASPECT_FP16);
+	bool has = vectors_has_aspect(&run, ASPECT_FP16);
 	if (!has) {
 		free(run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, uses, strlen(uses), "",
 				     STATUS_KERNEL_NOT_SUPPORTED));
@@ -195,7 +195,7 @@ Test(portable_vectors, E19_requirements_that_are_met_change_nothing)
 	struct run run = {.fixture = {.wake_fd = -1}};
 
 	fixture_open(&run.fixture, 0);
-	cr_assert(has_aspect(&run, ASPECT_FP64));
+	cr_assert(vectors_has_aspect(&run, ASPECT_FP64));
 	free(run_build_fails(&run.fixture, BACKEND_SOURCE_PORTABLE, wrong, strlen(wrong), "",
 			     STATUS_BUILD));
 	fixture_close(&run.fixture);

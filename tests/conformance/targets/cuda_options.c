@@ -8,7 +8,7 @@
 
 const char *target_cuda_options[4] = {NULL};
 
-static bool is_real(void)
+static bool cuda_options_is_real(void)
 {
 	const char *which = getenv("SYCLD_TEST_CUDA");
 
@@ -33,8 +33,8 @@ static bool find_symbol(void *library, const char *name, void *function_out)
 int target_cuda_native_set(const struct backend_native_scope *scope, uint32_t memory,
 			   uint32_t words, uint32_t value)
 {
-	void *library =
-		dlopen(is_real() ? "libcuda.so.1" : FAKE_CUDA_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	void *library = dlopen(cuda_options_is_real() ? "libcuda.so.1" : FAKE_CUDA_LIBRARY,
+			       RTLD_NOW | RTLD_LOCAL);
 	void *stream = (void *)(uintptr_t)scope->queue, *graph = (void *)(uintptr_t)scope->graph;
 
 	if (!library || !find_symbol(library, "cuStreamBeginCaptureToGraph", &begin_capture) ||
@@ -54,7 +54,7 @@ void target_cuda_prepare(void)
 {
 	unsigned count = 0;
 
-	if (!is_real())
+	if (!cuda_options_is_real())
 		target_cuda_options[count++] = "library=" FAKE_CUDA_LIBRARY;
 #ifdef SYCLD_NVRTC_LIBRARY
 	if (access(SYCLD_NVRTC_LIBRARY, R_OK) == 0)

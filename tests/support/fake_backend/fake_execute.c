@@ -114,7 +114,7 @@ static void set_part(struct fake_launch *launch)
 	launch->end = part->of ? backend_part_at(groups, part->end, part->of) * row : launch->items;
 }
 
-static void run_launch(struct fake_command *command)
+static void fake_run_launch(struct fake_command *command)
 {
 	const struct backend_command *c = &command->command;
 	const struct fake_function *function = c->launch.kernel->function;
@@ -204,9 +204,9 @@ void fake_command_run_locked(struct fake_command *command)
 	switch (c->kind) {
 	case BACKEND_COMMAND_LAUNCH:
 		if (command->burst.count)
-			fake_burst_run_locked(command, run_launch);
+			fake_burst_run_locked(command, fake_run_launch);
 		else
-			run_launch(command);
+			fake_run_launch(command);
 		break;
 	case BACKEND_COMMAND_EVENT_RECORD:
 		if (c->event->shared->happened < command->event_record)
