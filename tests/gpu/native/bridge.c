@@ -11,7 +11,7 @@ static const sycl_share_kind kinds[] = {SYCL_SHARE_VMM, SYCL_SHARE_CUDA_IPC};
 
 /* A slow kernel of the service, one of the program, and one of the service. No thread waits before
  * the gate is open. */
-static void chain(struct bridge_test *test, sycl_share_kind kind)
+static void bridge_run_chain(struct bridge_test *test, sycl_share_kind kind)
 {
 	struct bridge_work work = {.test = test};
 	sycl_event last = NULL, native = NULL;
@@ -43,7 +43,7 @@ Test(gpu_bridge, K8_K9_K12_S8_own_kernels_between_those_of_the_service)
 	struct bridge_test test;
 	bridge_begin(&test, 0);
 	for (size_t i = 0; i < 2; i++)
-		chain(&test, kinds[i]);
+		bridge_run_chain(&test, kinds[i]);
 	bridge_end(&test);
 }
 
@@ -218,7 +218,7 @@ Test(gpu_bridge, B7_F10_S8_a_command_of_another_connection_comes_behind_what_wri
 }
 
 /* A native host task: increments accessor 0, and waits for that. */
-static sycl_result increment_here(sycl_host_task task, void *user_data)
+static sycl_result bridge_increment_here(sycl_host_task task, void *user_data)
 {
 	struct bridge_work *work = user_data;
 	CUcontext popped = NULL;
@@ -252,7 +252,7 @@ Test(gpu_bridge, I13_I14_I15_I16_S8_a_native_host_task_gets_handles_of_its_own_p
 	sycl_event first = native_gated_fill(&test.gate, test.queue, buffer, 20);
 	MUST(sycl_handler_begin(test.queue, &handler));
 	MUST(sycl_handler_set_host_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_host_task_native(handler, increment_here, &work, bridge_ended));
+	MUST(sycl_handler_host_task_native(handler, bridge_increment_here, &work, bridge_ended));
 	MUST(sycl_handler_submit(handler, NULL));
 	native_increment(&test.gate, test.queue, buffer, NULL);
 	native_expect_open(first);

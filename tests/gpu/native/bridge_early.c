@@ -196,7 +196,7 @@ Test(gpu_bridge_early, K6_K7_K8_B11_many_in_a_row_early_and_not)
 
 /* ----------------------------------------- ends ----------------------------------------- */
 
-static void expect_others_work(const struct bridge_test *test)
+static void bridge_early_expect_others_work(const struct bridge_test *test)
 {
 	sycl_buffer buffer = bridge_buffer(test, SYCL_SHARE_VMM);
 	bridge_finish(native_gated_fill(&test->gate, test->queue, buffer, 10));
@@ -205,7 +205,7 @@ static void expect_others_work(const struct bridge_test *test)
 	MUST(sycl_buffer_release(buffer));
 }
 
-static pid_t fork_client(void)
+static pid_t bridge_early_fork_client(void)
 {
 	pid_t child = fork();
 	cr_assert_geq(child, 0);
@@ -222,7 +222,8 @@ static bool work_has_ended(void *context)
 
 /* Runs in a separate process: its command waits on the device for a service that ends. Exit status
  * 0: the loss was reported, and nothing hangs. */
-static void lose_service(struct private_service *service, sycl_share_kind kind, int called)
+static void bridge_early_lose_service(struct private_service *service, sycl_share_kind kind,
+				      int called)
 {
 	struct bridge_test test;
 	bridge_connect(&test, service, 1);
@@ -260,9 +261,9 @@ static void service_goes(sycl_share_kind kind)
 	int ends[2], status = 0;
 	char byte;
 	cr_assert_eq(pipe(ends), 0);
-	pid_t child = fork_client();
+	pid_t child = bridge_early_fork_client();
 	if (child == 0)
-		lose_service(service, kind, ends[1]);
+		bridge_early_lose_service(service, kind, ends[1]);
 	(void)close(ends[1]);
 	cr_assert_eq(read(ends[0], &byte, 1), 1, "its function was not called");
 	(void)close(ends[0]);
@@ -271,7 +272,7 @@ static void service_goes(sycl_share_kind kind)
 	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
 	struct bridge_test test;
 	bridge_connect(&test, service, 0);
-	expect_others_work(&test);
+	bridge_early_expect_others_work(&test);
 	bridge_end(&test);
 }
 
@@ -287,7 +288,7 @@ Test(gpu_bridge_early, N5_S8_a_command_that_waits_for_a_service_that_has_gone_en
 
 static int called_fd; /* written when the function is called */
 
-static sycl_result never_returns(sycl_interop_handle interop, void *user_data)
+static sycl_result bridge_early_never_returns(sycl_interop_handle interop, void *user_data)
 {
 	(void)interop;
 	(void)user_data;
@@ -299,7 +300,7 @@ static sycl_result never_returns(sycl_interop_handle interop, void *user_data)
 }
 
 /* It comes behind a kernel that ends by itself after a while. */
-static void be_client(struct private_service *service)
+static void bridge_early_be_client(struct private_service *service)
 {
 	const uint32_t looks = 1u << 15, value = 1;
 	struct bridge_test test;
@@ -318,7 +319,7 @@ static void be_client(struct private_service *service)
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_handler_begin(test.queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_native_command(handler, never_returns, NULL, NULL));
+	MUST(sycl_handler_native_command(handler, bridge_early_never_returns, NULL, NULL));
 	MUST(sycl_handler_submit(handler, NULL));
 	(void)sycl_queue_wait(test.queue);
 	_exit(3);
@@ -331,16 +332,16 @@ Test(gpu_bridge_early, K5_N4_a_client_that_dies_when_it_was_told_early_harms_nob
 	char byte;
 	cr_assert_eq(pipe(ends), 0);
 	called_fd = ends[1];
-	pid_t child = fork_client();
+	pid_t child = bridge_early_fork_client();
 	if (child == 0)
-		be_client(service);
+		bridge_early_be_client(service);
 	(void)close(ends[1]);
 	cr_assert_eq(read(ends[0], &byte, 1), 1, "its function was not called");
 	cr_assert_eq(kill(child, SIGKILL), 0);
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	struct bridge_test test;
 	bridge_connect(&test, service, 0);
-	expect_others_work(&test);
+	bridge_early_expect_others_work(&test);
 	cr_assert(private_service_wait_sessions(service, 1, SOON));
 	bridge_end(&test);
 }

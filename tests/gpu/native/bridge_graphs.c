@@ -266,7 +266,7 @@ Test(gpu_bridge_graphs, L13_K15_S8_an_update_leaves_the_node_as_it_is)
 }
 
 /* A native host task: increments accessor 0, and waits for that. */
-static sycl_result increment_here(sycl_host_task task, void *user_data)
+static sycl_result bridge_graphs_increment_here(sycl_host_task task, void *user_data)
 {
 	struct bridge_node *node = user_data;
 	CUcontext popped = NULL;
@@ -296,7 +296,8 @@ Test(gpu_bridge_graphs, I13_I14_L8_S8_a_native_host_task_is_a_node_that_each_lau
 	bridge_graph_increments(&test, graph, buffer);
 	MUST(sycl_handler_begin(test.queue, &handler));
 	MUST(sycl_handler_set_host_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_host_task_native(handler, increment_here, &node, bridge_node_ended));
+	MUST(sycl_handler_host_task_native(handler, bridge_graphs_increment_here, &node,
+					   bridge_node_ended));
 	MUST(sycl_graph_add(graph, handler, 0, NULL, NULL));
 	bridge_graph_increments(&test, graph, buffer);
 	MUST(sycl_graph_finalize(graph, NULL, &executable));

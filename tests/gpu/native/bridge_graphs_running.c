@@ -194,7 +194,7 @@ static void release_all(struct bridge_test *test)
 
 /* Runs in a separate process: launches are in flight when the service ends. Exit status 0: the loss
  * was reported, and nothing is left. */
-static void lose_service(struct private_service *service, int begun)
+static void bridge_graphs_running_lose_service(struct private_service *service, int begun)
 {
 	struct bridge_test test;
 	bridge_connect(&test, service, 1);
@@ -241,7 +241,7 @@ Test(gpu_bridge_graphs, N5_S8_launches_under_way_when_the_service_goes_leave_not
 	cr_assert_geq(child, 0);
 	if (child == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		lose_service(service, ends[1]);
+		bridge_graphs_running_lose_service(service, ends[1]);
 	}
 	(void)close(ends[1]);
 	cr_assert_eq(read(ends[0], &byte, 1), 1, "its launch has not begun");

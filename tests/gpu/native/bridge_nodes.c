@@ -39,7 +39,7 @@ static void capture(struct bridge_node *node)
 	cr_assert_eq(captured, graph);
 }
 
-static void add_copy(struct bridge_node *node)
+static void bridge_nodes_add_copy(struct bridge_node *node)
 {
 	CUgraphNode added = NULL;
 	const CUDA_MEMCPY3D copy = {
@@ -74,7 +74,7 @@ static sycl_result run_node(sycl_interop_handle interop, void *user_data)
 	if (node->way == FAILS)
 		return BRIDGE_NODE_FAILURE;
 	if (node->has_graph && node->way == ADDS)
-		add_copy(node);
+		bridge_nodes_add_copy(node);
 	else if (node->has_graph && node->way != NOTHING)
 		capture(node);
 	return SYCL_SUCCESS;

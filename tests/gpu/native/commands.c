@@ -34,7 +34,7 @@ struct work {
 	uint64_t memories[2], offsets[2];
 };
 
-static void ended(void *user_data)
+static void native_commands_count_end(void *user_data)
 {
 	struct work *work = user_data;
 	atomic_fetch_add(&work->ends, 1);
@@ -58,7 +58,7 @@ static void launch_late_write(struct work *work, CUstream stream)
 	}
 }
 
-static sycl_result run_work(sycl_interop_handle interop, void *user_data)
+static sycl_result native_commands_run_work(sycl_interop_handle interop, void *user_data)
 {
 	struct work *work = user_data;
 	sycl_backend backend = 0;
@@ -121,12 +121,13 @@ static sycl_event submit_work(sycl_queue queue, struct work *work, sycl_buffer f
 		MUST(sycl_handler_set_accessor(handler, 1, to, SYCL_ACCESS_READ_WRITE));
 	if (after)
 		MUST(sycl_handler_depends_on(handler, after));
-	MUST(sycl_handler_native_command(handler, run_work, work, ended));
+	MUST(sycl_handler_native_command(handler, native_commands_run_work, work,
+					 native_commands_count_end));
 	MUST(sycl_handler_submit(handler, &event));
 	return event;
 }
 
-static void wait_and_release(sycl_event event)
+static void native_commands_wait_and_release(sycl_event event)
 {
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));
@@ -157,7 +158,8 @@ Test(gpu_native, K6_each_function_is_called_once)
 	MUST(sycl_handler_begin(queues[0], &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, from, SYCL_ACCESS_READ));
 	MUST(sycl_handler_set_accessor(handler, 1, to, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_native_command(handler, run_work, &work, ended));
+	MUST(sycl_handler_native_command(handler, native_commands_run_work, &work,
+					 native_commands_count_end));
 	MUST(sycl_handler_freeze(handler, &group));
 	for (uint32_t i = 0; i < 10; i++)
 		MUST(sycl_queue_submit_group(queues[i % 2], group, NULL));
@@ -169,7 +171,8 @@ Test(gpu_native, K6_each_function_is_called_once)
 	cr_assert_eq(atomic_load(&work.ends), MANY + 1);
 	/* A command that is never submitted is never called, and releases its user data. */
 	MUST(sycl_handler_begin(queues[0], &handler));
-	MUST(sycl_handler_native_command(handler, run_work, &work, ended));
+	MUST(sycl_handler_native_command(handler, native_commands_run_work, &work,
+					 native_commands_count_end));
 	MUST(sycl_handler_discard(handler));
 	cr_assert_eq(atomic_load(&work.calls), MANY + 10);
 	cr_assert_eq(atomic_load(&work.ends), MANY + 2);
@@ -203,8 +206,8 @@ Test(gpu_native, K7_K8_called_before_and_its_work_after_what_it_depends_on)
 		wait_called(&work);
 		native_expect_open(copied);
 		native_gate_set(&gate, true);
-		wait_and_release(copied);
-		wait_and_release(filled);
+		native_commands_wait_and_release(copied);
+		native_commands_wait_and_release(filled);
 		order_expect(to, 10 + round);
 	}
 	native_gate_end(&gate);
@@ -260,8 +263,8 @@ static void expect_after_event(const struct order *order, sycl_queue there, sycl
 	let_others_run(order, &idle_gate, idle);
 	native_expect_open(copied);
 	native_gate_set(&gate, true);
-	wait_and_release(copied);
-	wait_and_release(filled);
+	native_commands_wait_and_release(copied);
+	native_commands_wait_and_release(filled);
 	order_expect_log(here, to, value);
 	cr_assert_eq(atomic_load(&work.calls), 1);
 	native_gate_end(&idle_gate);
@@ -323,14 +326,15 @@ Test(gpu_native, K8_every_one_of_several_dependencies_counts)
 		MUST(sycl_handler_begin(queues[2], &handler));
 		for (uint32_t i = 0; i < 2; i++)
 			MUST(sycl_handler_depends_on(handler, events[i]));
-		MUST(sycl_handler_native_command(handler, run_work, &work, ended));
+		MUST(sycl_handler_native_command(handler, native_commands_run_work, &work,
+						 native_commands_count_end));
 		MUST(sycl_handler_submit(handler, &copied));
 		let_others_run(&order, &gate, queues[3]);
 		native_expect_open(copied);
 		native_gate_set(&gate, true);
-		wait_and_release(copied);
+		native_commands_wait_and_release(copied);
 		for (uint32_t i = 0; i < 2; i++)
-			wait_and_release(events[i]);
+			native_commands_wait_and_release(events[i]);
 		order_expect_log(queues[2], work.to, 20 + slow);
 	}
 	native_gate_end(&gate);
@@ -362,8 +366,8 @@ Test(gpu_native, K8_a_dependency_on_another_device)
 	sycl_event copied = submit_work(here, &work, from, to, NULL);
 	native_expect_open(copied);
 	native_gate_set(&gate, true);
-	wait_and_release(copied);
-	wait_and_release(filled);
+	native_commands_wait_and_release(copied);
+	native_commands_wait_and_release(filled);
 	order_expect(to, 31);
 	cr_assert_eq(work.device, 0);
 	cr_assert_eq(atomic_load(&work.calls), 1);
@@ -382,7 +386,7 @@ static CUmodule load_own_module(sycl_queue queue, struct work *work)
 	CUcontext popped = NULL;
 	CUmodule module = NULL;
 
-	wait_and_release(submit_work(queue, work, NULL, NULL, NULL));
+	native_commands_wait_and_release(submit_work(queue, work, NULL, NULL, NULL));
 	NATIVE_MUST(NATIVE(cuCtxPushCurrent)(
 		(CUcontext)work->context)); /* NOLINT(performance-no-int-to-ptr) */
 	NATIVE_MUST(NATIVE(cuModuleLoadData)(&module, native_ptx));
@@ -394,7 +398,7 @@ static CUmodule load_own_module(sycl_queue queue, struct work *work)
 	return module;
 }
 
-static void unload(struct work *work, CUmodule module)
+static void native_commands_unload(struct work *work, CUmodule module)
 {
 	CUcontext popped = NULL;
 
@@ -444,14 +448,14 @@ Test(gpu_native, K9_complete_when_its_work_is)
 		native_expect_open(spun);
 		native_expect_open(after);
 		native_gate_set(&gate, true);
-		wait_and_release(spun);
-		wait_and_release(after);
+		native_commands_wait_and_release(spun);
+		native_commands_wait_and_release(after);
 		order_expect(buffer, 41 + round);
 		order_expect(marks, round + 1);
 		MUST(sycl_queue_release(beside));
 	}
 	work.side = side;
-	unload(&work, module);
+	native_commands_unload(&work, module);
 	native_gate_end(&gate);
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_buffer_release(marks));
@@ -483,7 +487,8 @@ Test(gpu_native, K12_I16_memory_and_context_of_the_function)
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_ranged_accessor(handler, 0, whole, SYCL_ACCESS_READ, BYTES, BYTES));
 	MUST(sycl_handler_set_ranged_accessor(handler, 1, part, SYCL_ACCESS_WRITE, BYTES, BYTES));
-	MUST(sycl_handler_native_command(handler, run_work, &work, ended));
+	MUST(sycl_handler_native_command(handler, native_commands_run_work, &work,
+					 native_commands_count_end));
 	MUST(sycl_handler_submit(handler, NULL));
 	MUST(sycl_queue_wait(queue));
 	cr_assert_eq(work.memories[0], work.memories[1]);
@@ -514,12 +519,13 @@ Test(gpu_native, K13_K14_no_graph_in_a_plain_submission)
 		begin_work(&work);
 		work.has_graph = 7;
 		sycl_queue queue = order_queue(&order, 0, in_order);
-		wait_and_release(submit_work(queue, &work, NULL, NULL, NULL));
+		native_commands_wait_and_release(submit_work(queue, &work, NULL, NULL, NULL));
 		cr_assert_eq(work.has_graph, 0);
 		cr_assert_eq(work.graph_result, SYCL_ERROR_INVALID);
 		uint64_t stream = work.queue;
 		for (uint32_t i = 0; i < 10 && in_order; i++) {
-			wait_and_release(submit_work(queue, &work, NULL, NULL, NULL));
+			native_commands_wait_and_release(
+				submit_work(queue, &work, NULL, NULL, NULL));
 			cr_assert_eq(work.queue, stream);
 		}
 		MUST(sycl_queue_release(queue));
@@ -546,7 +552,7 @@ Test(gpu_native, K3_M9_a_function_that_fails)
 	failing.copies = true;
 	failing.result = FAILURE;
 	sycl_event filled = native_gated_fill(&gate, queue, from, 5);
-	wait_and_release(filled);
+	native_commands_wait_and_release(filled);
 	sycl_event failed = submit_work(queue, &failing, from, to, NULL);
 	sycl_event not_called = submit_work(queue, &dependent, NULL, NULL, failed);
 	cr_assert_eq(sycl_event_wait(failed), FAILURE);
@@ -585,9 +591,12 @@ Test(gpu_native, K6_M1_what_is_refused_at_once)
 	sycl_queue queue = order_queue(&order, 0, true);
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	cr_assert_eq(sycl_handler_native_command(handler, NULL, &work, ended), SYCL_ERROR_INVALID);
-	MUST(sycl_handler_native_command(handler, run_work, &work, ended));
-	cr_assert_eq(sycl_handler_native_command(handler, run_work, &work, ended),
+	cr_assert_eq(sycl_handler_native_command(handler, NULL, &work, native_commands_count_end),
+		     SYCL_ERROR_INVALID);
+	MUST(sycl_handler_native_command(handler, native_commands_run_work, &work,
+					 native_commands_count_end));
+	cr_assert_eq(sycl_handler_native_command(handler, native_commands_run_work, &work,
+						 native_commands_count_end),
 		     SYCL_ERROR_INVALID);
 	MUST(sycl_handler_set_value(handler, 0, sizeof(value), &value));
 	cr_assert_eq(sycl_handler_submit(handler, NULL), SYCL_ERROR_KERNEL_ARGUMENT);

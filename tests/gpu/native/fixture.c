@@ -38,7 +38,7 @@ void *native_symbol(const char *name)
 	return symbol;
 }
 
-static sycl_kernel make_kernel(sycl_queue queue, const char *name)
+static sycl_kernel native_fixture_make_kernel(sycl_queue queue, const char *name)
 {
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
@@ -57,8 +57,8 @@ void native_gate_begin(struct native_gate *gate, sycl_queue queue)
 	MUST(sycl_malloc_host(queue, sizeof(uint32_t), 0, &word));
 	gate->word = word;
 	native_gate_set(gate, true);
-	gate->fill = make_kernel(queue, "native_fill");
-	gate->increment = make_kernel(queue, "native_increment");
+	gate->fill = native_fixture_make_kernel(queue, "native_fill");
+	gate->increment = native_fixture_make_kernel(queue, "native_increment");
 }
 
 void native_gate_end(struct native_gate *gate)

@@ -22,7 +22,7 @@ struct work {
 	uint64_t device, context, queue, graph, memories[2], offsets[2];
 };
 
-static void ended(void *user_data)
+static void native_graphs_count_end(void *user_data)
 {
 	struct work *work = user_data;
 	atomic_fetch_add(&work->ends, 1);
@@ -48,7 +48,7 @@ static void capture(struct work *work)
 }
 
 /* Adds a node by hand: it copies accessor 0 to accessor 1. */
-static void add_copy(struct work *work)
+static void native_graphs_add_copy(struct work *work)
 {
 	CUgraphNode node = NULL;
 	const CUDA_MEMCPY3D copy = {
@@ -66,7 +66,7 @@ static void add_copy(struct work *work)
 		(CUcontext)work->context));                  /* NOLINT(performance-no-int-to-ptr) */
 }
 
-static sycl_result run_work(sycl_interop_handle interop, void *user_data)
+static sycl_result native_graphs_run_work(sycl_interop_handle interop, void *user_data)
 {
 	struct work *work = user_data;
 
@@ -85,12 +85,12 @@ static sycl_result run_work(sycl_interop_handle interop, void *user_data)
 	if (work->has_graph && work->way == CAPTURES)
 		capture(work);
 	else if (work->has_graph)
-		add_copy(work);
+		native_graphs_add_copy(work);
 	return SYCL_SUCCESS;
 }
 
-static sycl_handler native(sycl_queue queue, struct work *work, sycl_buffer first,
-			   sycl_buffer second)
+static sycl_handler native_graphs_begin_command(sycl_queue queue, struct work *work,
+						sycl_buffer first, sycl_buffer second)
 {
 	sycl_handler handler = NULL;
 
@@ -99,7 +99,8 @@ static sycl_handler native(sycl_queue queue, struct work *work, sycl_buffer firs
 				       second ? SYCL_ACCESS_READ : SYCL_ACCESS_READ_WRITE));
 	if (second)
 		MUST(sycl_handler_set_accessor(handler, 1, second, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_native_command(handler, run_work, work, ended));
+	MUST(sycl_handler_native_command(handler, native_graphs_run_work, work,
+					 native_graphs_count_end));
 	return handler;
 }
 
@@ -131,7 +132,7 @@ static CUmodule load_graph_module(sycl_queue queue, struct work *work)
 	return module;
 }
 
-static void unload(CUmodule module)
+static void native_graphs_unload(CUmodule module)
 {
 	CUcontext context = NULL, popped = NULL;
 
@@ -158,7 +159,7 @@ Test(gpu_native_graphs, K13_K15_K17_K20_captured_between_two_kernels)
 	sycl_graph graph = graph_of(queue);
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
 	native_increment(&gate, queue, buffer, NULL);
-	MUST(sycl_handler_submit(native(queue, &work, buffer, NULL), NULL));
+	MUST(sycl_handler_submit(native_graphs_begin_command(queue, &work, buffer, NULL), NULL));
 	native_increment(&gate, queue, buffer, NULL);
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
 	cr_assert_eq(atomic_load(&work.calls), 0);
@@ -183,7 +184,7 @@ Test(gpu_native_graphs, K13_K15_K17_K20_captured_between_two_kernels)
 	cr_assert_eq(atomic_load(&work.ends), 0);
 	MUST(sycl_executable_graph_release(executable));
 	MUST(sycl_queue_wait(queue));
-	unload(module);
+	native_graphs_unload(module);
 	native_gate_end(&gate);
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_buffer_release(other));
@@ -211,7 +212,8 @@ Test(gpu_native_graphs, K13_K16_K18_nodes_of_the_applications_keep_the_graphs_or
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
 	native_increment(&gate, queue, from, NULL);
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
-	MUST(sycl_graph_add(graph, native(queue, &work, from, to), 0, NULL, &node));
+	MUST(sycl_graph_add(graph, native_graphs_begin_command(queue, &work, from, to), 0, NULL,
+			    &node));
 	MUST(sycl_graph_node_get_type(graph, node, &type));
 	cr_assert_eq((int)type, SYCL_GRAPH_NODE_NATIVE_COMMAND);
 	MUST(sycl_graph_begin_recording(graph, 1, &queue));
@@ -239,7 +241,7 @@ Test(gpu_native_graphs, K13_K16_K18_nodes_of_the_applications_keep_the_graphs_or
 	}
 	cr_assert_eq(atomic_load(&work.calls), 3);
 	/* Outside of a graph the same command has none. */
-	MUST(sycl_handler_submit(native(queue, &work, from, to), NULL));
+	MUST(sycl_handler_submit(native_graphs_begin_command(queue, &work, from, to), NULL));
 	MUST(sycl_queue_wait(queue));
 	cr_assert_eq(work.has_graph, 0);
 	cr_assert_eq(work.graph_result, SYCL_ERROR_INVALID);
@@ -263,7 +265,8 @@ Test(gpu_native_graphs, K15_M9_a_function_that_fails_fails_to_be_finalized)
 	sycl_queue queue = order_queue(&order, 0, true);
 	sycl_buffer buffer = order_buffer(&order, queue);
 	sycl_graph graph = graph_of(queue);
-	MUST(sycl_graph_add(graph, native(queue, &work, buffer, NULL), 0, NULL, NULL));
+	MUST(sycl_graph_add(graph, native_graphs_begin_command(queue, &work, buffer, NULL), 0, NULL,
+			    NULL));
 	cr_assert_eq(sycl_graph_finalize(graph, NULL, &executable), FAILURE, "%s",
 		     sycl_get_last_error_text());
 	cr_assert_null(executable);
@@ -273,7 +276,8 @@ Test(gpu_native_graphs, K15_M9_a_function_that_fails_fails_to_be_finalized)
 	MUST(sycl_graph_release(graph));
 	graph = graph_of(queue);
 	sycl_buffer second = order_buffer(&order, queue);
-	MUST(sycl_graph_add(graph, native(queue, &work, buffer, second), 0, NULL, NULL));
+	MUST(sycl_graph_add(graph, native_graphs_begin_command(queue, &work, buffer, second), 0,
+			    NULL, NULL));
 	MUST(sycl_graph_finalize(graph, NULL, &executable));
 	MUST(sycl_queue_graph(queue, executable, 0, NULL, NULL));
 	MUST(sycl_queue_wait(queue));

@@ -87,7 +87,7 @@ static void begin_with_nvrtc(struct order *order)
 	order_begin(order, options, 1);
 }
 
-static sycl_kernel make_kernel(sycl_queue queue, const char *name)
+static sycl_kernel libraries_make_kernel(sycl_queue queue, const char *name)
 {
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
@@ -110,7 +110,7 @@ static void launch_on_buffers(sycl_queue queue, sycl_kernel kernel, const sycl_b
 	MUST(sycl_handler_submit(handler, NULL));
 }
 
-static sycl_buffer make_buffer(const struct order *order, uint64_t bytes)
+static sycl_buffer libraries_make_buffer(const struct order *order, uint64_t bytes)
 {
 	sycl_buffer buffer = NULL;
 
@@ -205,11 +205,11 @@ Test(gpu_native, I10_K8_K9_a_gemm_of_cublas_between_kernels)
 	find_symbol(library, "cublasSgemm_v2", &gemm.blas.sgemm);
 	begin_with_nvrtc(&order);
 	sycl_queue queue = order_queue(&order, 0, false), other = order_queue(&order, 0, true);
-	sycl_kernel matrices = make_kernel(queue, "matrices"),
-		    add_one = make_kernel(queue, "add_one");
+	sycl_kernel matrices = libraries_make_kernel(queue, "matrices"),
+		    add_one = libraries_make_kernel(queue, "add_one");
 	sycl_buffer buffers[3];
 	for (uint32_t i = 0; i < 3; i++)
-		buffers[i] = make_buffer(&order, bytes);
+		buffers[i] = libraries_make_buffer(&order, bytes);
 	MUST(sycl_malloc_device(queue, WORKSPACE, 0, &gemm.workspace));
 	(void)enter();
 	cr_assert_eq(gemm.blas.create(&gemm.handle), 0);
@@ -294,9 +294,9 @@ Test(gpu_native, I10_K8_K9_a_transform_of_cufft_between_kernels)
 	find_symbol(library, "cufftDestroy", &transform.fft.destroy);
 	begin_with_nvrtc(&order);
 	sycl_queue queue = order_queue(&order, 0, true);
-	sycl_kernel tone = make_kernel(queue, "tone"),
-		    magnitudes = make_kernel(queue, "magnitudes");
-	sycl_buffer points = make_buffer(&order, (uint64_t)POINTS * 2 * sizeof(float));
+	sycl_kernel tone = libraries_make_kernel(queue, "tone"),
+		    magnitudes = libraries_make_kernel(queue, "magnitudes");
+	sycl_buffer points = libraries_make_buffer(&order, (uint64_t)POINTS * 2 * sizeof(float));
 	(void)enter();
 	cr_assert_eq(transform.fft.plan(&transform.plan, POINTS, CUFFT_C2C_TYPE, 1), 0);
 	leave();

@@ -51,7 +51,8 @@ static const char cluster_ptx[] =
 	"\tst.global.u32 [%p1], %r8;\n"
 	"done:\n\tret;\n}\n";
 
-static sycl_kernel make_kernel(sycl_queue queue, const char *source, const char *name)
+static sycl_kernel gpu_order_launches_make_kernel(sycl_queue queue, const char *source,
+						  const char *name)
 {
 	sycl_kernel_bundle bundle = NULL;
 	sycl_kernel kernel = NULL;
@@ -92,7 +93,8 @@ static void expect_all_met(sycl_queue queue, sycl_kernel meet_all, uint32_t grou
 }
 
 /* If the device supports it, it may be requested. */
-static void expect_answer(sycl_queue queue, sycl_result (*ask)(sycl_handler handler), bool has)
+static void gpu_order_launches_expect_answer(sycl_queue queue,
+					     sycl_result (*ask)(sycl_handler handler), bool has)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -107,7 +109,7 @@ static void expect_all_that_fit(sycl_queue queue)
 {
 	struct sycl_error_detail detail = SYCL_ERROR_DETAIL_INIT;
 	sycl_occupancy occupancy = SYCL_OCCUPANCY_INIT;
-	sycl_kernel meet_all = make_kernel(queue, barrier_ptx, "meet_all");
+	sycl_kernel meet_all = gpu_order_launches_make_kernel(queue, barrier_ptx, "meet_all");
 	uint32_t *words = order_memory(queue, 2 * sizeof(*words));
 	MUST(sycl_kernel_get_occupancy(meet_all, sycl_range1(THREADS), 0, &occupancy));
 	cr_assert_gt(occupancy.max_cooperative_groups, 1u);
@@ -130,7 +132,7 @@ Test(gpu_order, E8_I11_a_cooperative_launch_is_on_the_device_at_one_time)
 	order_begin(&order, "", 1);
 	sycl_queue queue = order_queue(&order, 0, true);
 	bool has = order_attribute(COOPERATIVE_LAUNCH) != 0;
-	expect_answer(queue, sycl_handler_set_cooperative, has);
+	gpu_order_launches_expect_answer(queue, sycl_handler_set_cooperative, has);
 	if (has)
 		expect_all_that_fit(queue);
 	MUST(sycl_queue_release(queue));
@@ -170,8 +172,8 @@ static void expect_neighbours(sycl_buffer out, uint32_t size)
 }
 
 /* 12 groups of 32 in clusters of `size`; each item counts itself. */
-static sycl_result submit_crowd(sycl_queue queue, sycl_kernel crowd, const uint32_t *words,
-				uint32_t size)
+static sycl_result gpu_order_launches_submit_crowd(sycl_queue queue, sycl_kernel crowd,
+						   const uint32_t *words, uint32_t size)
 {
 	const uint32_t looks = 1;
 	sycl_handler handler = NULL;
@@ -190,9 +192,9 @@ static void expect_clusters(sycl_queue queue)
 	uint32_t got[3] = {0};
 	uint32_t *words = order_memory(queue, sizeof(got));
 	sycl_handler handler = NULL;
-	MUST(submit_crowd(queue, crowd, words, 4));
-	cr_assert_eq(submit_crowd(queue, crowd, words, 5), SYCL_ERROR_ND_RANGE, "%s",
-		     sycl_get_last_error_text());
+	MUST(gpu_order_launches_submit_crowd(queue, crowd, words, 4));
+	cr_assert_eq(gpu_order_launches_submit_crowd(queue, crowd, words, 5), SYCL_ERROR_ND_RANGE,
+		     "%s", sycl_get_last_error_text());
 	order_fetch(queue, got, words, sizeof(got));
 	cr_assert_eq(got[2], (uint32_t)CROWD);
 	MUST(sycl_handler_begin(queue, &handler));
@@ -209,7 +211,7 @@ Test(gpu_order, E8_clusters_are_refused_where_they_do_not_fit)
 	order_begin(&order, "", 1);
 	sycl_queue queue = order_queue(&order, 0, true);
 	bool has = order_attribute(CLUSTER_LAUNCH) != 0;
-	expect_answer(queue, set_cluster, has);
+	gpu_order_launches_expect_answer(queue, set_cluster, has);
 	if (has)
 		expect_clusters(queue);
 	MUST(sycl_queue_release(queue));
@@ -228,7 +230,7 @@ Test(gpu_order, E8_the_groups_of_a_cluster_reach_each_others_local_memory)
 		cr_skip_test("the device has no clusters");
 	}
 	sycl_queue queue = order_queue(&order, 0, true);
-	sycl_kernel neighbours = make_kernel(queue, cluster_ptx, "neighbours");
+	sycl_kernel neighbours = gpu_order_launches_make_kernel(queue, cluster_ptx, "neighbours");
 	MUST(sycl_buffer_create(order.connection, NULL, sizeof(uint32_t) * 8 * CLUSTERS,
 				SYCL_HOST_NONE, &out));
 	for (uint32_t size = 1; size <= 8; size *= 2) {

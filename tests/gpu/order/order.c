@@ -125,7 +125,7 @@ Test(gpu_order, F2_kernels_of_an_out_of_order_queue_await_each_other)
 		cr_assert_eq(got[2 + i], (uint32_t)MEETING, "kernel %u has seen %u", i, got[2 + i]);
 }
 
-static void submit_crowd(sycl_queue queue, sycl_kernel crowd, const uint32_t *words)
+static void gpu_order_submit_crowd(sycl_queue queue, sycl_kernel crowd, const uint32_t *words)
 {
 	const uint32_t looks = CROWD_LOOKS;
 	sycl_handler handler = NULL;
@@ -149,7 +149,7 @@ Test(gpu_order, F3_a_thousand_queues_run_on_the_streams_of_the_pool)
 	uint32_t *words = order_memory(first, sizeof(got));
 	for (uint32_t i = 0; i < QUEUES; i++) {
 		queues[i] = order_queue(&order, 0, i % 2);
-		submit_crowd(queues[i], crowd, words);
+		gpu_order_submit_crowd(queues[i], crowd, words);
 	}
 	for (uint32_t i = 0; i < QUEUES; i++)
 		MUST(sycl_queue_wait(queues[i]));
@@ -182,12 +182,12 @@ Test(gpu_order, F8_a_kernel_that_goes_on_holds_up_no_other_queue)
 		    crowd = order_kernel(queues[0], "crowd");
 	uint32_t *words = order_memory(queues[0], sizeof(got)),
 		 *counts = order_memory(queues[0], 3 * sizeof(uint32_t));
-	submit_crowd(queues[1], crowd, counts); /* on the device by now */
+	gpu_order_submit_crowd(queues[1], crowd, counts); /* on the device by now */
 	MUST(sycl_queue_wait(queues[1]));
 	submit_meeting(queues[0], meet, words, 0, 2, 1u << 30);
 	for (uint32_t round = 0; round < TIMES; round++) {
 		for (uint32_t i = 1; i < COUNT; i++) {
-			submit_crowd(queues[i], crowd, counts);
+			gpu_order_submit_crowd(queues[i], crowd, counts);
 			/* First one by one, because the length of a stream's earlier work is not
 			 * known at once. */
 			if (round == 0)
@@ -243,12 +243,12 @@ Test(gpu_order, F8_F11_what_is_loaded_beside_a_kernel_holds_up_nobody)
 	uint32_t *words = order_memory(first, 4 * sizeof(uint32_t)),
 		 *counts = order_memory(first, 3 * sizeof(uint32_t));
 	uint32_t got[4] = {0};
-	submit_crowd(second, crowd, counts);
+	gpu_order_submit_crowd(second, crowd, counts);
 	MUST(sycl_queue_wait(second));
 	submit_meeting(first, meet, words, 0, 2, 1u << 30);
 	cr_assert_eq(pthread_create(&thread, NULL, load_another, &load), 0);
 	for (uint32_t i = 0; i < 1000; i++) {
-		submit_crowd(second, crowd, counts);
+		gpu_order_submit_crowd(second, crowd, counts);
 		MUST(sycl_queue_wait_for(second, 20000000000ull));
 	}
 	submit_meeting(second, meet, words, 1, 2, 1u << 30);
@@ -269,7 +269,7 @@ Test(gpu_order, F8_F11_what_is_loaded_beside_a_kernel_holds_up_nobody)
 	order_end(&order);
 }
 
-static int compare(const void *a, const void *b)
+static int gpu_order_compare(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 	return (x > y) - (x < y);
@@ -324,7 +324,7 @@ Test(gpu_order, F3_a_thousand_queues_take_no_more_memory_than_a_few)
 	(void)make_queues(&order, &driver, few, FEW_QUEUES, &step, &words);
 	for (uint32_t i = 0; i < ROUNDS; i++)
 		taken[i] = make_queues(&order, &driver, queues[i], ROUND_QUEUES, &step, &words);
-	qsort(taken, ROUNDS, sizeof(*taken), compare);
+	qsort(taken, ROUNDS, sizeof(*taken), gpu_order_compare);
 	cr_assert_leq(taken[ROUNDS / 2], 0, "%d queues more take %lld bytes", ROUND_QUEUES,
 		      (long long)taken[ROUNDS / 2]);
 	for (uint32_t i = 0; i < FEW_QUEUES; i++)

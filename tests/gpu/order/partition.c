@@ -70,7 +70,7 @@ static struct private_service *start_with_option(const char *option)
 }
 
 /* Finds a device of the CUDA platform; NULL: there is none. */
-static sycl_device find_device(sycl_platform connection)
+static sycl_device gpu_order_partition_find_device(sycl_platform connection)
 {
 	sycl_platform platforms[32];
 	sycl_device device = NULL;
@@ -97,7 +97,7 @@ static void side_open(struct side *side, const struct private_service *service,
 	ordered.properties = SYCL_QUEUE_IN_ORDER;
 	*side = (struct side){.all = 0};
 	MUST(sycl_platform_open_with(service->endpoint, &options, &side->connection));
-	side->device = find_device(side->connection);
+	side->device = gpu_order_partition_find_device(side->connection);
 	if (!side->device)
 		cr_skip_test("no GPU with a CUDA driver");
 	MUST(sycl_device_get_info(side->device, SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS,

@@ -109,7 +109,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Sorts the values. */
-static double part(double *values, size_t count, double which)
+static double clock_quantile(double *values, size_t count, double which)
 {
 	qsort(values, count, sizeof(*values), by_size);
 	return values[(size_t)((double)(count - 1) * which)];
@@ -132,9 +132,9 @@ Test(gpu_clock, H2_durations_are_the_drivers)
 	}
 	printf("durations: error at most %.0f ns; cost of prepare and times: median %.2f us, p99 %.2f us, most %.2f "
 	       "us\n",
-	       part(errors, PROBES, 1.0), part(costs, PROBES, 0.5) / 1e3,
-	       part(costs, PROBES, 0.99) / 1e3, part(costs, PROBES, 1.0) / 1e3);
-	cr_assert_leq(part(errors, PROBES, 1.0), HALF_MICROSECOND);
+	       clock_quantile(errors, PROBES, 1.0), clock_quantile(costs, PROBES, 0.5) / 1e3,
+	       clock_quantile(costs, PROBES, 0.99) / 1e3, clock_quantile(costs, PROBES, 1.0) / 1e3);
+	cr_assert_leq(clock_quantile(errors, PROBES, 1.0), HALF_MICROSECOND);
 	probe_free(&probe);
 	end_clock();
 }
@@ -181,12 +181,12 @@ static void judge_neighbours(const struct pair *pairs, size_t count, double *err
 	double drift = (reported - driver) / driver;
 	for (size_t i = 0; i < count; i++)
 		errors[i] = fabs(pairs[i].reported - pairs[i].driver * (1.0 + drift));
-	double p99 = part(errors, count, 0.99);
+	double p99 = clock_quantile(errors, count, 0.99);
 	printf("neighbours: %zu probes in %.0f s; host and GPU differ by %.3f ppm; error compared with the driver's time: "
 	       "median "
 	       "%.0f ns, p99 %.0f ns, worst %.0f ns\n",
-	       count, driver / 1e9, drift * 1e6, part(errors, count, 0.5), p99,
-	       part(errors, count, 1.0));
+	       count, driver / 1e9, drift * 1e6, clock_quantile(errors, count, 0.5), p99,
+	       clock_quantile(errors, count, 1.0));
 	cr_assert_leq(p99, HALF_MICROSECOND);
 }
 
@@ -463,7 +463,7 @@ Test(gpu_clock, H8_recording_waits_for_no_kernel)
 	}
 	cr_assert_eq((int)cuda->cuStreamQuery(busy), CUDA_ERROR_NOT_READY, "the kernel has ended");
 	printf("beside a kernel that fills the GPU: prepare and times take %.2f us, p99 %.2f us\n",
-	       part(costs, 200, 0.5) / 1e3, part(costs, 200, 0.99) / 1e3);
+	       clock_quantile(costs, 200, 0.5) / 1e3, clock_quantile(costs, 200, 0.99) / 1e3);
 	*(volatile uint32_t *)flag = 1;
 	CHECK(cuda->cuStreamSynchronize(busy));
 	CHECK(cuda->cuStreamDestroy(busy));

@@ -96,7 +96,7 @@ sycl_queue platforms_queue(sycl_context context, sycl_device device)
 	return queue;
 }
 
-static sycl_kernel kernel_of(sycl_queue queue, const char *name)
+static sycl_kernel platforms_fixture_kernel_of(sycl_queue queue, const char *name)
 {
 	sycl_kernel kernel = NULL;
 	MUST(sycl_kernel_from_source(queue, source, name, &kernel));
@@ -105,12 +105,12 @@ static sycl_kernel kernel_of(sycl_queue queue, const char *name)
 
 sycl_kernel platforms_kernel(sycl_queue queue)
 {
-	return kernel_of(queue, "add");
+	return platforms_fixture_kernel_of(queue, "add");
 }
 
 sycl_kernel platforms_hold_kernel(sycl_queue queue)
 {
-	return kernel_of(queue, "hold");
+	return platforms_fixture_kernel_of(queue, "hold");
 }
 
 void platforms_hold(sycl_queue queue, sycl_kernel kernel, const uint32_t *word, sycl_buffer buffer,

@@ -76,7 +76,8 @@ static bool take_device(struct list *list, sycl_platform platform, uint32_t inde
 			  count, index);
 }
 
-static bool find_device(struct list *list, sycl_backend backend, const char *name, uint32_t index)
+static bool list_find_device(struct list *list, sycl_backend backend, const char *name,
+			     uint32_t index)
 {
 	sycl_platform platforms[PLATFORMS_MAX];
 	uint32_t count = 0;
@@ -107,7 +108,7 @@ bool list_open(struct list *list, const char *endpoint, sycl_backend backend, co
 	timed.properties = SYCL_QUEUE_ENABLE_PROFILING;
 	return list_good(list, sycl_platform_open(endpoint, &list->connection),
 			 "sycl_platform_open") &&
-	       find_device(list, backend, platform, device) &&
+	       list_find_device(list, backend, platform, device) &&
 	       list_good(list, sycl_queue_create(NULL, list->device, &ordered, &list->in_order),
 			 "sycl_queue_create") &&
 	       list_good(list, sycl_queue_create(NULL, list->device, &timed, &list->queue),

@@ -7,8 +7,9 @@
 enum { WORDS = 1024 };
 
 /* y[i] = y[i] * a, or + a, on a queue; the event unless NULL. */
-static bool change(struct list *list, sycl_queue queue, sycl_kernel kernel, sycl_buffer buffer,
-		   uint32_t a, sycl_event after, sycl_event *event_out)
+static bool list_submit_change(struct list *list, sycl_queue queue, sycl_kernel kernel,
+			       sycl_buffer buffer, uint32_t a, sycl_event after,
+			       sycl_event *event_out)
 {
 	sycl_handler handler;
 	return list_begin(list, queue, &handler) &&
@@ -47,14 +48,15 @@ static bool give_pieces(struct pieces *pieces, bool result)
 }
 
 /* x -> 3 x + 1, repeatedly: any other order gives another result. */
-static bool chain(struct list *list, sycl_queue first, sycl_queue second)
+static bool list_run_chain(struct list *list, sycl_queue first, sycl_queue second)
 {
 	struct pieces pieces = {NULL, NULL, NULL};
 	uint32_t wanted = 1;
 	bool good = take_pieces(list, &pieces, wanted);
 	for (int i = 0; i < 200 && good; i++) {
-		good = change(list, first, pieces.multiply, pieces.buffer, 3, NULL, NULL) &&
-		       change(list, second, pieces.add, pieces.buffer, 1, NULL, NULL);
+		good = list_submit_change(list, first, pieces.multiply, pieces.buffer, 3, NULL,
+					  NULL) &&
+		       list_submit_change(list, second, pieces.add, pieces.buffer, 1, NULL, NULL);
 		wanted = wanted * 3 + 1;
 	}
 	return give_pieces(&pieces, good && list_words_are(list, pieces.buffer, WORDS, wanted, 0));
@@ -62,12 +64,13 @@ static bool chain(struct list *list, sycl_queue first, sycl_queue second)
 
 static bool an_in_order_queue_keeps_order(struct list *list)
 {
-	return chain(list, list->in_order, list->in_order);
+	return list_run_chain(list, list->in_order, list->in_order);
 }
 
 static bool what_shares_a_buffer_keeps_order(struct list *list)
 {
-	return chain(list, list->queue, list->queue) && chain(list, list->queue, list->in_order);
+	return list_run_chain(list, list->queue, list->queue) &&
+	       list_run_chain(list, list->queue, list->in_order);
 }
 
 /* The buffers are separate, so only the events order the groups. */
@@ -78,12 +81,14 @@ static bool events_order_what_shares_nothing(struct list *list)
 	sycl_command_status status = SYCL_COMMAND_SUBMITTED;
 	bool good = take_pieces(list, &first, 1) && take_pieces(list, &second, 1);
 	for (int i = 0; i < 50 && good; i++) {
-		good = change(list, list->queue, first.add, first.buffer, 1, after, &before);
+		good = list_submit_change(list, list->queue, first.add, first.buffer, 1, after,
+					  &before);
 		if (after)
 			(void)sycl_event_release(after);
 		after = NULL;
 		good = good &&
-		       change(list, list->in_order, second.add, second.buffer, 1, before, &after) &&
+		       list_submit_change(list, list->in_order, second.add, second.buffer, 1,
+					  before, &after) &&
 		       list_good(list, sycl_event_wait(after), "sycl_event_wait") &&
 		       list_good(list, sycl_event_get_status(before, &status),
 				 "sycl_event_get_status") &&
@@ -146,7 +151,8 @@ static bool host_and_device_by_turns(struct list *list)
 		for (uint32_t i = 0; i < WORDS && good; i++)
 			words[i] += 10;
 		good = list_good(list, sycl_host_accessor_release(accessor), "its end") && good &&
-		       change(list, list->queue, pieces.add, pieces.buffer, 1, NULL, NULL);
+		       list_submit_change(list, list->queue, pieces.add, pieces.buffer, 1, NULL,
+					  NULL);
 		good = good && list_words_are(list, pieces.buffer, WORDS, turn * 11, 0);
 	}
 	return give_pieces(&pieces, good);
@@ -164,7 +170,7 @@ static bool borrowed_memory_gets_the_result(struct list *list)
 			      sycl_buffer_create(list->connection, words, sizeof(words),
 						 SYCL_HOST_BORROWED, &buffer),
 			      "a buffer over memory") &&
-		    change(list, list->queue, add, buffer, 100, NULL, NULL);
+		    list_submit_change(list, list->queue, add, buffer, 100, NULL, NULL);
 	if (buffer)
 		good = list_good(list, sycl_buffer_release(buffer), "its end") && good;
 	for (uint32_t i = 0; i < WORDS && good; i++)
@@ -181,7 +187,8 @@ static bool times_are_in_order(struct list *list)
 	bool good = take_pieces(list, &pieces, 0);
 	for (int i = 0; i < 20 && good; i++) {
 		sycl_event event = NULL;
-		good = change(list, list->queue, pieces.add, pieces.buffer, 1, NULL, &event) &&
+		good = list_submit_change(list, list->queue, pieces.add, pieces.buffer, 1, NULL,
+					  &event) &&
 		       list_good(list,
 				 sycl_event_get_profiling(event, SYCL_PROFILING_SUBMIT, &submit),
 				 "submit time") &&
@@ -206,8 +213,8 @@ static bool a_thousand_groups_on_two_queues(struct list *list)
 	struct pieces pieces = {NULL, NULL, NULL};
 	bool good = take_pieces(list, &pieces, 0);
 	for (int i = 0; i < 1000 && good; i++)
-		good = change(list, i % 2 ? list->queue : list->in_order, pieces.add, pieces.buffer,
-			      1, NULL, NULL);
+		good = list_submit_change(list, i % 2 ? list->queue : list->in_order, pieces.add,
+					  pieces.buffer, 1, NULL, NULL);
 	return give_pieces(&pieces, good && list_words_are(list, pieces.buffer, WORDS, 1000, 0));
 }
 

@@ -200,7 +200,7 @@ static void pair_begin(struct pair *pair)
 	pair->word = word;
 }
 
-static void pair_end(struct pair *pair)
+static void platforms_pair_end(struct pair *pair)
 {
 	MUST(sycl_free(pair->queues[0], pair->word));
 	for (int i = 0; i < 2; i++) {
@@ -227,7 +227,7 @@ static void expect_behind(struct pair *pair, int which, sycl_event event)
 	MUST(sycl_buffer_release(buffer));
 }
 
-static void wait_and_release(sycl_event event)
+static void platforms_wait_and_release(sycl_event event)
 {
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));
@@ -247,13 +247,13 @@ Test(gpu_platforms, B20_events_of_a_running_CUDA_kernel_order_groups_of_two_back
 	expect_behind(&pair, 1, there);
 	platforms_add(pair.beside[0], pair.kernels[0], pair.buffers[0], WORDS, 100, there, &back);
 	__atomic_store_n(pair.word, 1, __ATOMIC_SEQ_CST);
-	wait_and_release(back);
-	wait_and_release(there);
-	wait_and_release(held);
+	platforms_wait_and_release(back);
+	platforms_wait_and_release(there);
+	platforms_wait_and_release(held);
 	platforms_expect(pair.buffers[0], WORDS, 101);
 	platforms_expect(pair.buffers[1], WORDS, 10);
 	MUST(sycl_kernel_release(hold));
-	pair_end(&pair);
+	platforms_pair_end(&pair);
 }
 
 /*
@@ -277,16 +277,16 @@ Test(gpu_platforms, B20_events_order_groups_of_two_backends_both_ways)
 		if (round < 4)
 			expect_behind(&pair, second, after);
 		platforms_gate_end(&gate);
-		wait_and_release(after);
+		platforms_wait_and_release(after);
 		sycl_command_status status = SYCL_COMMAND_SUBMITTED;
 		MUST(sycl_event_get_status(before, &status));
 		cr_assert_eq(status, SYCL_COMMAND_COMPLETE);
-		wait_and_release(before);
-		wait_and_release(task);
+		platforms_wait_and_release(before);
+		platforms_wait_and_release(task);
 	}
 	platforms_expect(pair.buffers[0], WORDS, ROUNDS);
 	platforms_expect(pair.buffers[1], WORDS, ROUNDS);
-	pair_end(&pair);
+	platforms_pair_end(&pair);
 }
 
 static sycl_device first_of_cuda(sycl_platform connection)

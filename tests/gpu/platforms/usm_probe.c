@@ -64,7 +64,7 @@ static void must(CUresult result, const char *what)
 	exit(1);
 }
 
-static double now_ms(void)
+static double usm_probe_now_ms(void)
 {
 	struct timespec t;
 
@@ -82,21 +82,21 @@ static double kernel_ms(CUdeviceptr words)
 {
 	uint32_t count = (uint32_t)(BYTES / 4);
 	void *parameters[] = {&words, &count};
-	const double begin = now_ms();
+	const double begin = usm_probe_now_ms();
 
 	MUST(CU(cuLaunchKernel)(sweep, count / 256, 1, 1, 256, 1, 1, 0, stream, parameters, NULL));
 	wait_for_it();
-	return now_ms() - begin;
+	return usm_probe_now_ms() - begin;
 }
 
 static double host_ms(void *words)
 {
 	volatile uint32_t *at = words;
-	const double begin = now_ms();
+	const double begin = usm_probe_now_ms();
 
 	for (size_t i = 0; i < BYTES / 4; i += 16) /* a word of each line */
 		at[i]++;
-	return now_ms() - begin;
+	return usm_probe_now_ms() - begin;
 }
 
 static void print_times(const char *what, double first, double best)
@@ -157,15 +157,15 @@ static void try_shared_pages(void *pages)
 	MUST(CU(cuMemAlloc)(&mirror, BYTES));
 	double times[3];
 	for (int i = 0; i < ROUNDS; i++) {
-		double begin = now_ms();
+		double begin = usm_probe_now_ms();
 		MUST(CU(cuMemcpyHtoDAsync)(mirror, pages, BYTES, stream));
 		wait_for_it();
-		times[0] = now_ms() - begin;
+		times[0] = usm_probe_now_ms() - begin;
 		times[1] = kernel_ms(mirror);
-		begin = now_ms();
+		begin = usm_probe_now_ms();
 		MUST(CU(cuMemcpyDtoHAsync)(pages, mirror, BYTES, stream));
 		wait_for_it();
-		times[2] = now_ms() - begin;
+		times[2] = usm_probe_now_ms() - begin;
 	}
 	printf("mirror: copy there %.3f ms, kernel %.3f ms, copy back %.3f ms\n", times[0],
 	       times[1], times[2]);
@@ -241,10 +241,11 @@ static void try_managed(void)
 	memset(at, 0, BYTES);
 	report_kernel("managed: kernel, from the host's pages", managed);
 	print_host_times("managed: processor, from the device's pages", at);
-	double begin = now_ms();
+	double begin = usm_probe_now_ms();
 	CUresult result = prefetch(managed, true);
 	wait_for_it();
-	printf("managed: prefetch to the device: %d, %.3f ms\n", (int)result, now_ms() - begin);
+	printf("managed: prefetch to the device: %d, %.3f ms\n", (int)result,
+	       usm_probe_now_ms() - begin);
 	report_kernel("managed: kernel, after a prefetch", managed);
 	printf("managed, doors for another process: IPC handle %d, ",
 	       (int)CU(cuIpcGetMemHandle)(&handle, managed));
@@ -323,33 +324,33 @@ static void try_remapping(void)
 	MUST(pages == window_address() ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN);
 	memset(pages, 0, BYTES);
 	for (int round = 0; round < 2; round++) {
-		double begin = now_ms();
+		double begin = usm_probe_now_ms();
 		MUST(CU(cuMemHostRegister)(
 			pages, BYTES, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
-		double registered = now_ms();
+		double registered = usm_probe_now_ms();
 		MUST(CU(cuMemHostGetDevicePointer)(&at, pages, 0));
 		report_kernel("moved by hand: kernel, pinned pages", at);
-		double leaving = now_ms();
+		double leaving = usm_probe_now_ms();
 		MUST(CU(cuMemHostUnregister)(pages));
-		double unregistered = now_ms();
+		double unregistered = usm_probe_now_ms();
 		(void)munmap(pages, BYTES);
 		CUresult result = CU(cuMemAddressReserve)(&reserved, BYTES, 0, (uintptr_t)pages, 0);
 		printf("moved by hand: pin %.3f ms, unpin %.3f ms; reserve the same address: %d, %s\n",
 		       registered - begin, unregistered - leaving, (int)result,
 		       reserved == (uintptr_t)pages ? "given" : "given another");
-		begin = now_ms();
+		begin = usm_probe_now_ms();
 		MUST(CU(cuMemCreate)(&handle, BYTES, &wanted, 0));
-		double created = now_ms();
+		double created = usm_probe_now_ms();
 		MUST(CU(cuMemMap)(reserved, BYTES, 0, handle, 0));
 		MUST(set_access(reserved));
-		double mapped = now_ms();
+		double mapped = usm_probe_now_ms();
 		report_kernel("moved by hand: kernel, memory of the device", reserved);
-		leaving = now_ms();
+		leaving = usm_probe_now_ms();
 		MUST(CU(cuMemUnmap)(reserved, BYTES));
 		MUST(CU(cuMemRelease)(handle));
 		MUST(CU(cuMemAddressFree)(reserved, BYTES));
 		printf("moved by hand: create %.3f ms, map %.3f ms, unmap and free %.3f ms\n",
-		       created - begin, mapped - created, now_ms() - leaving);
+		       created - begin, mapped - created, usm_probe_now_ms() - leaving);
 		pages = mmap(pages, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
 			     memory, 0);
 		MUST(pages == window_address() ? CUDA_SUCCESS : CUDA_ERROR_UNKNOWN);
@@ -433,11 +434,11 @@ static void try_pageable(void)
 		memset(pages, 0, BYTES);
 		(void)snprintf(what, sizeof(what), "not pinned, %s: kernel", names[i]);
 		report_kernel(what, (uintptr_t)pages);
-		const double begin = now_ms();
+		const double begin = usm_probe_now_ms();
 		const CUresult result = prefetch((uintptr_t)pages, true);
 		wait_for_it();
 		printf("not pinned, %s: prefetch to the device: %d, %.3f ms\n", names[i],
-		       (int)result, now_ms() - begin);
+		       (int)result, usm_probe_now_ms() - begin);
 		(void)snprintf(what, sizeof(what), "not pinned, %s: kernel after it", names[i]);
 		report_kernel(what, (uintptr_t)pages);
 		(void)snprintf(what, sizeof(what), "not pinned, %s: processor", names[i]);

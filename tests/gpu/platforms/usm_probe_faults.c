@@ -22,7 +22,7 @@
 
 #define PAGE 4096u
 
-static double now_ms(void)
+static double usm_probe_faults_now_ms(void)
 {
 	struct timespec t;
 
@@ -55,14 +55,14 @@ static void touch_all(int memory, unsigned char *pages, size_t bytes, int faults
 
 	if (engine == 0)
 		answer_page_faults(faults, (uintptr_t)pages, step);
-	const double begin = now_ms();
+	const double begin = usm_probe_faults_now_ms();
 	for (size_t i = 0; i < bytes; i += PAGE)
 		((volatile unsigned char *)pages)[i]++;
-	const double touched = now_ms();
+	const double touched = usm_probe_faults_now_ms();
 	(void)fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)bytes);
 	printf("faults answered by another process, %4zu KiB each: %.3f ms for all, %.1f us each; all taken away again in %.3f ms\n",
 	       step / 1024, touched - begin, (touched - begin) * 1e3 / (double)(bytes / step),
-	       now_ms() - touched);
+	       usm_probe_faults_now_ms() - touched);
 	(void)kill(engine, SIGKILL);
 	(void)waitpid(engine, NULL, 0);
 }
