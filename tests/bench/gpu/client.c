@@ -74,7 +74,7 @@ sycl_device gpu_client_device(sycl_platform connection, unsigned index)
 	return found;
 }
 
-static bool find_device(struct gpu_client *client, unsigned index)
+static bool bench_client_find_device(struct gpu_client *client, unsigned index)
 {
 	client->device = gpu_client_device(client->platform, index);
 	return client->device != NULL;
@@ -112,7 +112,8 @@ static bool open_queue(struct gpu_client *client, const char *place_text, uint32
 	return is_done(client, GPU_CLIENT_BEGUN) && gpu_place_take(place_text, &place) &&
 	       client_good(sycl_platform_open_with(place.with, &open, &client->platform),
 			   "sycl_platform_open") &&
-	       is_done(client, GPU_CLIENT_CONNECTED) && find_device(client, place.device) &&
+	       is_done(client, GPU_CLIENT_CONNECTED) &&
+	       bench_client_find_device(client, place.device) &&
 	       client_good(sycl_queue_create(NULL, client->device, &options, &client->queue),
 			   "sycl_queue_create") &&
 	       is_done(client, GPU_CLIENT_QUEUE);

@@ -112,7 +112,7 @@ bool load_client_submit(struct load_client *load, unsigned blocks, uint32_t roun
 	       client_good(sycl_handler_submit(handler, event_out), "sycl_handler_submit");
 }
 
-static bool client_launch(void *state, unsigned blocks, uint32_t rounds)
+static bool load_client_launch(void *state, unsigned blocks, uint32_t rounds)
 {
 	struct load_client *load = state;
 	load_count(&load->expected, blocks, rounds);
@@ -140,12 +140,12 @@ bool load_client_read(struct load_client *load, struct load_words *words_out)
 	return good;
 }
 
-static bool client_verify(void *state)
+static bool load_client_verify(void *state)
 {
 	return load_client_read(state, NULL);
 }
 
-const struct load_calls load_client_calls = {client_launch, load_wait, client_verify};
+const struct load_calls load_client_calls = {load_client_launch, load_wait, load_client_verify};
 
 /* -------------------------------------- the driver -------------------------------------- */
 
@@ -178,7 +178,7 @@ void load_direct_close(void *state)
 	free(load);
 }
 
-static bool direct_launch(void *state, unsigned blocks, uint32_t rounds)
+static bool load_direct_launch(void *state, unsigned blocks, uint32_t rounds)
 {
 	struct load_direct *load = state;
 	uint32_t unused = 0;
@@ -188,12 +188,12 @@ static bool direct_launch(void *state, unsigned blocks, uint32_t rounds)
 			   parameters, NULL));
 }
 
-static bool direct_wait(void *state)
+static bool load_direct_wait(void *state)
 {
 	return gpu_direct_wait(state);
 }
 
-static bool direct_verify(void *state)
+static bool load_direct_verify(void *state)
 {
 	struct load_direct *load = state;
 	struct load_words *words = malloc(sizeof(*words));
@@ -205,7 +205,8 @@ static bool direct_verify(void *state)
 	return good;
 }
 
-const struct load_calls load_direct_calls = {direct_launch, direct_wait, direct_verify};
+const struct load_calls load_direct_calls = {load_direct_launch, load_direct_wait,
+					     load_direct_verify};
 
 unsigned load_multiprocessors(struct load_direct *load)
 {

@@ -36,7 +36,7 @@ static void nothing_close(void *state)
 	(void)state;
 }
 
-static int service_open(const char *argument, void **state_out)
+static int machine_service_open(const char *argument, void **state_out)
 {
 	sycl_platform platform;
 	if (!client_good(sycl_platform_open(argument, &platform), "sycl_platform_open"))
@@ -55,7 +55,7 @@ static int service_measure(void *state, uint64_t count, double values_out[AGENT_
 	return 0;
 }
 
-static void service_close(void *state)
+static void machine_service_close(void *state)
 {
 	(void)sycl_platform_release(state);
 }
@@ -84,7 +84,8 @@ unsigned gpu_device_count(void)
 
 static unsigned service_device_count(void)
 {
-	static const struct agent_subject subject = {service_open, service_measure, service_close};
+	static const struct agent_subject subject = {machine_service_open, service_measure,
+						     machine_service_close};
 	static int known = -1;
 	CLEANUP(private_service_cleanup) struct private_service *service = NULL;
 	if (known < 0)

@@ -89,12 +89,12 @@ static bool client_spin(void *state, uint64_t count, uint32_t cycles)
 	return gpu_client_stream(client, client->spin, 1, cycles, count);
 }
 
-static bool client_wait(void *state)
+static bool subjects_client_wait(void *state)
 {
 	return gpu_client_wait(state);
 }
 
-static bool client_verify(void *state)
+static bool subjects_client_verify(void *state)
 {
 	return gpu_client_verify(state);
 }
@@ -118,36 +118,36 @@ static bool direct_spin(void *state, uint64_t count, uint32_t cycles)
 	return good;
 }
 
-static bool direct_wait(void *state)
+static bool subjects_direct_wait(void *state)
 {
 	return gpu_direct_wait(state);
 }
 
-static bool direct_verify(void *state)
+static bool subjects_direct_verify(void *state)
 {
 	return gpu_direct_verify(state);
 }
 
 int subject_gpu_client_add(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	const struct work work = {state, client_add, client_verify, BATCH};
-	return keep_full(&work, client_wait, count, values_out);
+	const struct work work = {state, client_add, subjects_client_verify, BATCH};
+	return keep_full(&work, subjects_client_wait, count, values_out);
 }
 
 int subject_gpu_client_spin(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	const struct work work = {state, client_spin, client_verify, SPIN_BATCH};
-	return keep_full(&work, client_wait, count, values_out);
+	const struct work work = {state, client_spin, subjects_client_verify, SPIN_BATCH};
+	return keep_full(&work, subjects_client_wait, count, values_out);
 }
 
 int subject_gpu_direct_add(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	const struct work work = {state, direct_add, direct_verify, BATCH};
-	return keep_full(&work, direct_wait, count, values_out);
+	const struct work work = {state, direct_add, subjects_direct_verify, BATCH};
+	return keep_full(&work, subjects_direct_wait, count, values_out);
 }
 
 int subject_gpu_direct_spin(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	const struct work work = {state, direct_spin, direct_verify, SPIN_BATCH};
-	return keep_full(&work, direct_wait, count, values_out);
+	const struct work work = {state, direct_spin, subjects_direct_verify, SPIN_BATCH};
+	return keep_full(&work, subjects_direct_wait, count, values_out);
 }

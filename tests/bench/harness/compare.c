@@ -8,7 +8,7 @@ struct pair {
 	struct agent service, direct;
 };
 
-static void pair_end(struct pair *pair)
+static void bench_compare_pair_end(struct pair *pair)
 {
 	agent_end(&pair->service);
 	agent_end(&pair->direct);
@@ -47,7 +47,7 @@ int bench_compare_parts(const struct bench *bench, const struct comparison *comp
 			unsigned parts, struct compared *compared_out)
 {
 	CLEANUP(private_service_cleanup) struct private_service *service = NULL;
-	CLEANUP(pair_end) struct pair pair = {AGENT_INIT, AGENT_INIT};
+	CLEANUP(bench_compare_pair_end) struct pair pair = {AGENT_INIT, AGENT_INIT};
 	char cache[PATH_MAX];
 	int r = bench_service(&service);
 	if (r == 0)

@@ -64,7 +64,7 @@ static int picture_path(const struct bench *bench, const char *name, char *path_
 static struct plot_bar bars[PLOT_BARS_MAX];
 static unsigned bar_count;
 
-static bool ends_with(const char *text, const char *end)
+static bool pictures_ends_with(const char *text, const char *end)
 {
 	const size_t length = strlen(text), wanted = strlen(end);
 	return length >= wanted && strcmp(text + length - wanted, end) == 0;
@@ -76,7 +76,7 @@ static void name_bar(const char *result, char name_out[PLOT_BAR_NAME_BYTES])
 	static const char *const ends[] = {".p50", ".processes"};
 	(void)snprintf(name_out, PLOT_BAR_NAME_BYTES, "%s", result);
 	for (int i = 0; i < 2; i++)
-		if (ends_with(name_out, ends[i]))
+		if (pictures_ends_with(name_out, ends[i]))
 			name_out[strlen(name_out) - strlen(ends[i])] = '\0';
 	/* All bars of one plot are of one kind of device. */
 	char *kind = strstr(name_out, ".cpu");
@@ -88,15 +88,16 @@ static void name_bar(const char *result, char name_out[PLOT_BAR_NAME_BYTES])
 
 void bench_bar_keep(const struct bench_result *result)
 {
-	const bool is_rate = ends_with(result->unit, "s/s");
+	const bool is_rate = pictures_ends_with(result->unit, "s/s");
 	/* On a GPU, time slices are far behind all others. */
 	const bool is_sliced =
-		!strstr(result->name, ".cpu") &&
-		(ends_with(result->name, ".processes") || ends_with(result->name, ".by_hand"));
+		!strstr(result->name, ".cpu") && (pictures_ends_with(result->name, ".processes") ||
+						  pictures_ends_with(result->name, ".by_hand"));
 	const bool is_program =
 		strncmp(result->name, "TR", 2) == 0 && strncmp(result->name, "TR10", 4) != 0;
 	if (!is_program || bar_count == PLOT_BARS_MAX || !isfinite(result->ratio) ||
-	    !(result->ratio > 0) || is_sliced || !(is_rate || ends_with(result->name, ".p50")))
+	    !(result->ratio > 0) || is_sliced ||
+	    !(is_rate || pictures_ends_with(result->name, ".p50")))
 		return;
 	struct plot_bar *bar = &bars[bar_count++];
 	name_bar(result->name, bar->name);

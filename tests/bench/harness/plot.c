@@ -207,7 +207,7 @@ static void draw_bar(const struct canvas *canvas, const struct plot_bar *bar, in
 	text(canvas, left + BAR_LEFT + length + 6, y, number, ink);
 }
 
-static void clear(const struct canvas *canvas)
+static void plot_clear_canvas(const struct canvas *canvas)
 {
 	for (int y = 0; y < canvas->height; y++)
 		for (int x = 0; x < WIDTH; x++)
@@ -224,7 +224,7 @@ bool plot_write_bars(const char *title, const struct plot_bar *bars, unsigned co
 	if (!pixels || count == 0)
 		return false;
 	canvas.pixels = pixels;
-	clear(&canvas);
+	plot_clear_canvas(&canvas);
 	text(&canvas, 16, 8, title, ink);
 	for (unsigned i = 0; i < count; i++)
 		draw_bar(&canvas, &bars[i], i < rows ? 0 : WIDTH / 2,
@@ -245,7 +245,7 @@ bool plot_write(const struct plot *plot, const char *path)
 	struct frame frame = {.canvas = &canvas};
 	if (!pixels || !find_frame(plot, &frame))
 		return false;
-	clear(&canvas);
+	plot_clear_canvas(&canvas);
 	draw_axes(plot, &frame);
 	for (unsigned c = 0; c < plot->curves; c++)
 		draw_curve(&frame, &plot->curve[c], c, plot->smooth);

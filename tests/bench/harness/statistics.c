@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare(const void *a, const void *b)
+static int statistics_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 	return (x > y) - (x < y);
@@ -13,7 +13,7 @@ static int compare(const void *a, const void *b)
 void statistics_sort(double *samples, size_t count)
 {
 	if (count > 0) /* otherwise there may be no array */
-		qsort(samples, count, sizeof(*samples), compare);
+		qsort(samples, count, sizeof(*samples), statistics_compare);
 }
 
 double statistics_percentile(const double *sorted, size_t count, double fraction)

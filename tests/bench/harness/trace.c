@@ -83,7 +83,7 @@ static struct traced_thread *thread_of(struct trace *trace, pid_t tid)
 	return NULL;
 }
 
-static void count_call(struct trace *trace, const struct traced_thread *thread)
+static void bench_trace_count_call(struct trace *trace, const struct traced_thread *thread)
 {
 	(void)atomic_fetch_add_explicit(&trace->calls[thread->process], 1, memory_order_relaxed);
 	if (thread->tid == trace->pids[thread->process])
@@ -99,7 +99,7 @@ static void trace_step_thread(struct trace *trace, struct traced_thread *thread,
 		struct __ptrace_syscall_info info;
 		if (ptrace(PTRACE_GET_SYSCALL_INFO, thread->tid, (void *)sizeof(info), &info) > 0 &&
 		    info.op == PTRACE_SYSCALL_INFO_ENTRY)
-			count_call(trace, thread);
+			bench_trace_count_call(trace, thread);
 	} else if (status >> 16 == 0) {
 		signal_to_pass = WSTOPSIG(status);
 	}

@@ -47,7 +47,8 @@ static bool service_open_kernels(struct service *service, const struct layer_sou
 	return good;
 }
 
-static bool service_open(const char *endpoint, const struct layer_source *source, void **state_out)
+static bool layer_service_open(const char *endpoint, const struct layer_source *source,
+			       void **state_out)
 {
 	struct service *service = calloc(1, sizeof(*service));
 	*state_out = service;
@@ -73,7 +74,7 @@ static bool service_open_gpu(const char *text, const struct layer_source *source
 	       service_open_kernels(service, source);
 }
 
-static void service_close(void *state)
+static void layer_service_close(void *state)
 {
 	struct service *service = state;
 	if (!service)
@@ -316,7 +317,7 @@ static bool service_take(void *state, unsigned buffer)
 
 #define BODY(open_function)                                                                        \
 	{                                                                                          \
-		.open = (open_function), .close = service_close, .alloc = service_alloc,           \
+		.open = (open_function), .close = layer_service_close, .alloc = service_alloc,     \
 		.part = service_part, .host = service_host, .write = service_write,                \
 		.launch = service_launch, .read = service_read, .sync = service_sync,              \
 		.record_begin = service_record_begin, .record_end = service_record_end,            \
@@ -325,5 +326,5 @@ static bool service_take(void *state, unsigned buffer)
 		.take = service_take                                                               \
 	}
 
-const struct layer_body layer_service = BODY(service_open);
+const struct layer_body layer_service = BODY(layer_service_open);
 const struct layer_body layer_service_gpu = BODY(service_open_gpu);

@@ -63,22 +63,22 @@ static int open_chosen(const struct layer_body *body, const char *where, void **
 	return real_open(program, scale, body, where, state_out);
 }
 
-static int open_service(const char *where, void **state_out)
+static int real_measure_open_service(const char *where, void **state_out)
 {
 	return open_chosen(&layer_service, where, state_out);
 }
 
-static int open_service_gpu(const char *where, void **state_out)
+static int real_measure_open_service_gpu(const char *where, void **state_out)
 {
 	return open_chosen(&layer_service_gpu, where, state_out);
 }
 
-static int open_opencl(const char *where, void **state_out)
+static int real_measure_open_opencl(const char *where, void **state_out)
 {
 	return open_chosen(&layer_opencl, where, state_out);
 }
 
-static int open_cuda(const char *where, void **state_out)
+static int real_measure_open_cuda(const char *where, void **state_out)
 {
 	return open_chosen(&layer_cuda, where, state_out);
 }
@@ -159,10 +159,11 @@ int real_measure_rate(void *state, uint64_t milliseconds, double values_out[AGEN
 
 #define SUBJECTS(measure_function)                                                                 \
 	{                                                                                          \
-		[REAL_SERVICE] = {open_service, (measure_function), real_close},                   \
-		[REAL_SERVICE_GPU] = {open_service_gpu, (measure_function), real_close},           \
-		[REAL_OPENCL] = {open_opencl, (measure_function), real_close},                     \
-		[REAL_CUDA] = {open_cuda, (measure_function), real_close},                         \
+		[REAL_SERVICE] = {real_measure_open_service, (measure_function), real_close},      \
+		[REAL_SERVICE_GPU] = {real_measure_open_service_gpu, (measure_function),           \
+				      real_close},                                                 \
+		[REAL_OPENCL] = {real_measure_open_opencl, (measure_function), real_close},        \
+		[REAL_CUDA] = {real_measure_open_cuda, (measure_function), real_close},            \
 	}
 
 const struct agent_subject real_times[REAL_BODIES] = SUBJECTS(real_measure);

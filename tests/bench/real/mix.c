@@ -59,7 +59,7 @@ struct client {
 
 /* ----------------------------------- one client ---------------------------------------- */
 
-static int client_open(const struct layer_body *body, const char *where, void **state_out)
+static int real_mix_client_open(const struct layer_body *body, const char *where, void **state_out)
 {
 	struct client *client = calloc(1, sizeof(*client));
 	void *real = NULL;
@@ -74,18 +74,18 @@ static int client_open(const struct layer_body *body, const char *where, void **
 	return r;
 }
 
-static int open_service(const char *where, void **state_out)
+static int real_mix_open_service(const char *where, void **state_out)
 {
 	(void)setenv("SYCLD_CLASS", roles[chosen.role].class, 1);
-	return client_open(&layer_service_gpu, where, state_out);
+	return real_mix_client_open(&layer_service_gpu, where, state_out);
 }
 
-static int open_cuda(const char *where, void **state_out)
+static int real_mix_open_cuda(const char *where, void **state_out)
 {
-	return client_open(&layer_cuda, where, state_out);
+	return real_mix_client_open(&layer_cuda, where, state_out);
 }
 
-static void client_close(void *state)
+static void real_mix_client_close(void *state)
 {
 	struct client *client = state;
 	if (client->real)
@@ -136,7 +136,8 @@ static bool serve_at_once(struct client *client, uint64_t end_ns, double values_
 	return good;
 }
 
-static int client_measure(void *state, uint64_t milliseconds, double values_out[AGENT_VALUES])
+static int real_mix_client_measure(void *state, uint64_t milliseconds,
+				   double values_out[AGENT_VALUES])
 {
 	struct client *client = state;
 	const struct real_program *program = client->real->program;
@@ -175,9 +176,9 @@ static void mix_end(struct mix *mix)
 
 /* Measures the clients of the first few roles at one time. Returns the slowest one's latency, and
  * the sums of rates. */
-static int measure_clients(struct mix *mix, enum side side, unsigned roles_count,
-			   unsigned milliseconds, double latency_out[AGENT_VALUES],
-			   double rates_out[ROLES])
+static int real_mix_measure_clients(struct mix *mix, enum side side, unsigned roles_count,
+				    unsigned milliseconds, double latency_out[AGENT_VALUES],
+				    double rates_out[ROLES])
 {
 	unsigned count = 0, next = 0;
 	int r = 0;
@@ -201,8 +202,10 @@ static int measure_clients(struct mix *mix, enum side side, unsigned roles_count
 
 static int side_start(struct mix *mix, enum side side, const struct bench *bench)
 {
-	static const struct agent_subject service = {open_service, client_measure, client_close},
-					  plain = {open_cuda, client_measure, client_close};
+	static const struct agent_subject service = {real_mix_open_service, real_mix_client_measure,
+						     real_mix_client_close},
+					  plain = {real_mix_open_cuda, real_mix_client_measure,
+						   real_mix_client_close};
 	struct gpu_place place = {.with = GPU_NOBODY};
 	char text[GPU_PLACE_BYTES];
 	double latency[AGENT_VALUES], rates[ROLES];
@@ -224,7 +227,8 @@ static int side_start(struct mix *mix, enum side side, const struct bench *bench
 					&mix->agents[side][next++]);
 		}
 	if (r == 0)
-		r = measure_clients(mix, side, ROLES, bench->quick ? 1 : WARM_MS, latency, rates);
+		r = real_mix_measure_clients(mix, side, ROLES, bench->quick ? 1 : WARM_MS, latency,
+					     rates);
 	mix->is_there[side] = r == 0;
 	return r;
 }
@@ -254,10 +258,10 @@ static int measure_all(const struct bench *bench, struct mix *mix, struct figure
 		double latency[AGENT_VALUES], rates[ROLES] = {0};
 		if (!mix->is_there[side])
 			continue;
-		r = measure_clients(mix, side, LATENCY + 1, window, latency, rates);
+		r = real_mix_measure_clients(mix, side, LATENCY + 1, window, latency, rates);
 		figures[side].alone[run] = latency[P99];
 		if (r == 0)
-			r = measure_clients(mix, side, ROLES, window, latency, rates);
+			r = real_mix_measure_clients(mix, side, ROLES, window, latency, rates);
 		figures[side].p50[run] = latency[P50];
 		figures[side].p99[run] = latency[P99];
 		for (unsigned role = 0; role < ROLES; role++)
@@ -276,7 +280,8 @@ static void report(struct bench *bench, const char *name, const char *unit, cons
 	bench_report(bench, &result);
 }
 
-static void report_all(struct bench *bench, const struct mix *mix, const struct figures *figures)
+static void real_mix_report_all(struct bench *bench, const struct mix *mix,
+				const struct figures *figures)
 {
 	static const char *const names[SIDES] = {[SLICES] = "processes", [MPS] = "mps"};
 	const struct figures *service = &figures[SERVICE];
@@ -322,7 +327,7 @@ int row_mix(struct bench *bench)
 	if (r == 0)
 		r = measure_all(bench, &mix, figures);
 	if (r == 0)
-		report_all(bench, &mix, figures);
+		real_mix_report_all(bench, &mix, figures);
 	else
 		bench_complain("the measurement failed: %s", strerror(-r));
 	free(figures);

@@ -165,7 +165,7 @@ static bool open_buffers(struct stage *stage, unsigned size, unsigned slot)
 	return good;
 }
 
-static bool stage_open(struct stage *stage, const char *where)
+static bool pipeline_stage_open(struct stage *stage, const char *where)
 {
 	struct progress *opened = stage->pipeline->opened;
 	bool good = stage->body->open(where, &frames_source, &stage->layer);
@@ -185,7 +185,7 @@ static bool stage_open(struct stage *stage, const char *where)
 	return good;
 }
 
-static void stage_close(void *state)
+static void pipeline_stage_close(void *state)
 {
 	struct stage *stage = state;
 	stage->body->close(stage->layer);
@@ -214,7 +214,7 @@ static int stage_start(const struct layer_body *body, const char *where, void **
 	stage->first = first[stage->number];
 	stage->last = first[stage->number + 1] - 1;
 	*state_out = stage;
-	return stage_open(stage, where) ? 0 : -EIO;
+	return pipeline_stage_open(stage, where) ? 0 : -EIO;
 }
 
 static int start_service(const char *where, void **state_out)
@@ -325,6 +325,6 @@ static int stage_measure(void *state, uint64_t request, double values_out[AGENT_
 }
 
 const struct agent_subject pipeline_stages[PIPELINE_BODIES] = {
-	[PIPELINE_SERVICE] = {start_service, stage_measure, stage_close},
-	[PIPELINE_CUDA] = {start_cuda, stage_measure, stage_close},
+	[PIPELINE_SERVICE] = {start_service, stage_measure, pipeline_stage_close},
+	[PIPELINE_CUDA] = {start_cuda, stage_measure, pipeline_stage_close},
 };

@@ -133,9 +133,9 @@ static int measure_all(const struct bench *bench, struct lines *lines, struct me
 	return r;
 }
 
-static void report_rate(struct bench *bench, const struct lines *lines,
-			const struct measured *measured, unsigned size, enum side beside,
-			const char *name_of, double target)
+static void pipeline_row_report_rate(struct bench *bench, const struct lines *lines,
+				     const struct measured *measured, unsigned size,
+				     enum side beside, const char *name_of, double target)
 {
 	static const char *const notes[SIDES] = {[ONE] = "baseline: one process",
 						 [BY_HAND] = "baseline: cuIpc handles, time slices",
@@ -189,9 +189,10 @@ static int run_processes(struct bench *bench, unsigned stages)
 	if (r == 0)
 		r = measure_all(bench, &lines, measured);
 	for (unsigned size = 0; size < FRAMES_SIZES && r == 0; size++) {
-		report_rate(bench, &lines, measured, size, ONE, "", stages == 3 ? 1.25 : 1.0);
-		report_rate(bench, &lines, measured, size, BY_HAND, ".by_hand", 0);
-		report_rate(bench, &lines, measured, size, BY_HAND_MPS, ".mps", 0);
+		pipeline_row_report_rate(bench, &lines, measured, size, ONE, "",
+					 stages == 3 ? 1.25 : 1.0);
+		pipeline_row_report_rate(bench, &lines, measured, size, BY_HAND, ".by_hand", 0);
+		pipeline_row_report_rate(bench, &lines, measured, size, BY_HAND_MPS, ".mps", 0);
 		report_latency(bench, &lines, measured, size);
 	}
 	if (r < 0)

@@ -136,7 +136,7 @@ static void fill_numbers(float *numbers, uint32_t count, uint32_t seed, float sc
 	}
 }
 
-static uint32_t floats_of(const struct requests *requests, int buffer)
+static uint32_t requests_floats_of(const struct requests *requests, int buffer)
 {
 	const uint32_t width = requests->width;
 	if (buffer == S)
@@ -152,7 +152,7 @@ static struct layer_launch launch_of_multiply(const struct requests *requests, i
 					      int out, uint32_t inner)
 {
 	const unsigned *b = requests->buffers;
-	const uint32_t count = floats_of(requests, out), width = count / TOKENS;
+	const uint32_t count = requests_floats_of(requests, out), width = count / TOKENS;
 	return (struct layer_launch){MULTIPLY, (count + GROUP - 1) / GROUP * GROUP,
 				     GROUP,    3,
 				     3,        {b[a], b[w], b[out]},
@@ -265,7 +265,7 @@ static bool open_weights(struct real *real)
 	struct requests *requests = real->own;
 	bool good = true;
 	for (int i = 0; i < BUFFERS && good; i++) {
-		const uint32_t count = floats_of(requests, i);
+		const uint32_t count = requests_floats_of(requests, i);
 		good = real->body->alloc(real->layer, count * sizeof(float), &requests->buffers[i]);
 		if (i < WQ || !good)
 			continue;

@@ -95,8 +95,8 @@ static void report_percentile(struct bench *bench, const struct row *row,
 }
 
 /* Frames a second. */
-static void report_rate(struct bench *bench, const struct row *row, const struct outcome *outcome,
-			unsigned variant)
+static void real_row_report_rate(struct bench *bench, const struct row *row,
+				 const struct outcome *outcome, unsigned variant)
 {
 	const struct real_variant *told = &row->program->variants[variant];
 	double rates[SIDES][BENCH_RUNS_MAX];
@@ -141,11 +141,12 @@ static void report_mean(struct bench *bench, const struct row *row, const struct
 	bench_report(bench, &result);
 }
 
-static void report_all(struct bench *bench, const struct row *row, const struct outcome *outcome)
+static void real_row_report_all(struct bench *bench, const struct row *row,
+				const struct outcome *outcome)
 {
 	for (unsigned i = 0; row->program->variants[i].name; i++) {
 		if (row->is_rate) {
-			report_rate(bench, row, outcome, i);
+			real_row_report_rate(bench, row, outcome, i);
 			continue;
 		}
 		report_percentile(bench, row, outcome, i, REAL_P50);
@@ -179,7 +180,7 @@ bool real_row_possible(struct bench *bench, const char *row)
 	return false;
 }
 
-static int run_row(struct bench *bench, const struct row *row)
+static int real_row_run_row(struct bench *bench, const struct row *row)
 {
 	const bool is_gpu = strcmp(bench->device, "gpu") == 0;
 	if (!real_row_possible(bench, row->name))
@@ -192,7 +193,7 @@ static int run_row(struct bench *bench, const struct row *row)
 	outcome->is_gpu = is_gpu;
 	int r = is_gpu ? compare_gpu(bench, outcome) : compare_processor(bench, outcome);
 	if (r == 0)
-		report_all(bench, row, outcome);
+		real_row_report_all(bench, row, outcome);
 	free(outcome);
 	return r;
 }
@@ -200,29 +201,29 @@ static int run_row(struct bench *bench, const struct row *row)
 int row_solver(struct bench *bench)
 {
 	static const struct row row = {.name = "TR1", .program = &real_solver_launches};
-	return run_row(bench, &row);
+	return real_row_run_row(bench, &row);
 }
 
 int row_solver_graph(struct bench *bench)
 {
 	static const struct row row = {.name = "TR2", .program = &real_solver_graph};
-	return run_row(bench, &row);
+	return real_row_run_row(bench, &row);
 }
 
 int row_requests(struct bench *bench)
 {
 	static const struct row row = {.name = "TR3", .program = &real_requests};
-	return run_row(bench, &row);
+	return real_row_run_row(bench, &row);
 }
 
 int row_ladder(struct bench *bench)
 {
 	static const struct row row = {.name = "TR4", .program = &real_ladder, .has_mean = true};
-	return run_row(bench, &row);
+	return real_row_run_row(bench, &row);
 }
 
 int row_frames(struct bench *bench)
 {
 	static const struct row row = {.name = "TR9", .program = &real_frames, .is_rate = true};
-	return run_row(bench, &row);
+	return real_row_run_row(bench, &row);
 }

@@ -225,8 +225,8 @@ static void report_process(struct bench *bench, const struct variant *variant, e
 		       direct ? direct->system_calls[CLIENT] : NAN, traced);
 }
 
-static void report_all(struct bench *bench, const struct variant *variant,
-		       const struct figures *service, const struct figures *direct)
+static void bench_counters_report_all(struct bench *bench, const struct variant *variant,
+				      const struct figures *service, const struct figures *direct)
 {
 	char note[BENCH_NOTE_BYTES];
 	const double *calls = service->calls[ENGINE];
@@ -241,7 +241,7 @@ static void report_all(struct bench *bench, const struct variant *variant,
 	report_process(bench, variant, ENGINE, service, direct);
 }
 
-static int run_variant(struct bench *bench, const struct variant *variant)
+static int bench_counters_run_variant(struct bench *bench, const struct variant *variant)
 {
 	CLEANUP(bench_wrapped_cleanup) struct bench_wrapped *wrapped = NULL;
 	char library[PATH_MAX], preload[PATH_MAX + sizeof("LD_PRELOAD=")], cache[PATH_MAX];
@@ -260,7 +260,7 @@ static int run_variant(struct bench *bench, const struct variant *variant)
 	if (r == 0 && !fake)
 		r = measure_counters(wrapped, preload, cache, variant, true, &direct);
 	if (r == 0)
-		report_all(bench, variant, &service, fake ? NULL : &direct);
+		bench_counters_report_all(bench, variant, &service, fake ? NULL : &direct);
 	else
 		bench_complain("the measurement failed: %s", strerror(-r));
 	return r;
@@ -276,7 +276,7 @@ int row_counters(struct bench *bench)
 	};
 	int r = 0;
 	for (size_t i = 0; i < sizeof(variants) / sizeof(*variants) && r == 0; i++)
-		r = run_variant(bench, &variants[i]);
+		r = bench_counters_run_variant(bench, &variants[i]);
 	return r;
 }
 

@@ -47,7 +47,7 @@ struct way {
 	bool (*wait)(struct floor *f, enum side side, uint32_t value);
 };
 
-static struct word *word_of(const struct floor *f, enum side side)
+static struct word *floor_word_of(const struct floor *f, enum side side)
 {
 	return &f->words[side];
 }
@@ -57,14 +57,15 @@ static enum side other(enum side side)
 	return side == PING ? PONG : PING;
 }
 
-static void store(struct floor *f, enum side side, uint32_t value)
+static void floor_store_word(struct floor *f, enum side side, uint32_t value)
 {
-	atomic_store_explicit(&word_of(f, side)->value, value, memory_order_release);
+	atomic_store_explicit(&floor_word_of(f, side)->value, value, memory_order_release);
 }
 
 static bool arrived(const struct floor *f, enum side side, uint32_t value)
 {
-	return atomic_load_explicit(&word_of(f, other(side))->value, memory_order_acquire) == value;
+	return atomic_load_explicit(&floor_word_of(f, other(side))->value, memory_order_acquire) ==
+	       value;
 }
 
 static bool spin(struct floor *f, enum side side, uint32_t value)
@@ -86,14 +87,14 @@ static bool spin(struct floor *f, enum side side, uint32_t value)
 
 static void futex_send(struct floor *f, enum side side, uint32_t value)
 {
-	store(f, side, value);
-	(void)syscall(SYS_futex, &word_of(f, side)->value, FUTEX_WAKE, 1, NULL, NULL, 0);
+	floor_store_word(f, side, value);
+	(void)syscall(SYS_futex, &floor_word_of(f, side)->value, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 static bool futex_wait(struct floor *f, enum side side, uint32_t value)
 {
 	const struct timespec patience = {.tv_sec = PATIENCE_S};
-	_Atomic uint32_t *word = &word_of(f, other(side))->value;
+	_Atomic uint32_t *word = &floor_word_of(f, other(side))->value;
 	while (!arrived(f, side, value)) {
 		long r = syscall(SYS_futex, word, FUTEX_WAIT, value - 1, &patience, NULL, 0);
 		if (r < 0 && errno == ETIMEDOUT)
@@ -104,7 +105,7 @@ static bool futex_wait(struct floor *f, enum side side, uint32_t value)
 
 static void bell_send(struct floor *f, enum side side, uint32_t value)
 {
-	store(f, side, value);
+	floor_store_word(f, side, value);
 	wake_ring_bell(f->bells[other(side)]);
 }
 
@@ -122,7 +123,7 @@ static bool bell_wait(struct floor *f, enum side side, uint32_t value)
 }
 
 static const struct way ways[] = {
-	{"spin", "a word in shared memory that both sides poll", false, store, spin},
+	{"spin", "a word in shared memory that both sides poll", false, floor_store_word, spin},
 	{"futex", "a word and a futex: the other side sleeps and is woken", true, futex_send,
 	 futex_wait},
 	{"eventfd", "a word and an eventfd: write; poll and read", true, bell_send, bell_wait},
@@ -156,8 +157,8 @@ static int send_pings(struct floor *f, const struct way *way, uint32_t rounds, d
 
 static int play(struct floor *f, const struct way *way, uint32_t rounds, double *samples)
 {
-	store(f, PING, 0);
-	store(f, PONG, 0);
+	floor_store_word(f, PING, 0);
+	floor_store_word(f, PONG, 0);
 	pid_t parent = getpid();
 	(void)fflush(NULL);
 	pid_t pid = fork();

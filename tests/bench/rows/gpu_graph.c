@@ -87,7 +87,7 @@ static bool client_record(struct client_state *s)
 	return good;
 }
 
-static void close_client(void *state)
+static void gpu_graph_close_client(void *state)
 {
 	struct client_state *s = state;
 	if (s->graph)
@@ -96,7 +96,7 @@ static void close_client(void *state)
 	free(s);
 }
 
-static int open_graph_client(const char *place, void **state_out)
+static int gpu_graph_open_graph_client(const char *place, void **state_out)
 {
 	struct client_state *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -105,7 +105,7 @@ static int open_graph_client(const char *place, void **state_out)
 	return gpu_client_open(&s->client, place) && client_record(s) ? 0 : -EIO;
 }
 
-static bool client_launch(void *state)
+static bool gpu_graph_client_launch(void *state)
 {
 	struct client_state *s = state;
 	s->client.launched += CHAIN;
@@ -118,9 +118,10 @@ static bool client_wait_all(void *state)
 	return gpu_client_wait(state);
 }
 
-static int measure_client_graph(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int gpu_graph_measure_client_graph(void *state, uint64_t count,
+					  double values_out[AGENT_VALUES])
 {
-	static const struct side side = {client_launch, client_wait_all};
+	static const struct side side = {gpu_graph_client_launch, client_wait_all};
 	int r = measure_launches(&side, state, count, values_out);
 	return r == 0 && !gpu_client_verify(state) ? -EIO : r;
 }
@@ -146,7 +147,7 @@ static bool direct_record(struct direct_state *s)
 	       GOOD(graph_instantiate(&s->executable, s->graph, 0));
 }
 
-static void close_direct(void *state)
+static void gpu_graph_close_direct(void *state)
 {
 	struct direct_state *s = state;
 	if (s->executable)
@@ -157,7 +158,7 @@ static void close_direct(void *state)
 	free(s);
 }
 
-static int open_direct(const char *place, void **state_out)
+static int gpu_graph_open_direct(const char *place, void **state_out)
 {
 	struct direct_state *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -166,7 +167,7 @@ static int open_direct(const char *place, void **state_out)
 	return gpu_direct_open(&s->direct, place) && direct_record(s) ? 0 : -EIO;
 }
 
-static bool direct_launch(void *state)
+static bool gpu_graph_direct_launch(void *state)
 {
 	struct direct_state *s = state;
 	s->direct.launched += CHAIN;
@@ -180,15 +181,15 @@ static bool direct_wait_all(void *state)
 
 static int measure_direct_graph(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
-	static const struct side side = {direct_launch, direct_wait_all};
+	static const struct side side = {gpu_graph_direct_launch, direct_wait_all};
 	int r = measure_launches(&side, state, count, values_out);
 	return r == 0 && !gpu_direct_verify(state) ? -EIO : r;
 }
 
-static const struct agent_subject client_subject = {open_graph_client, measure_client_graph,
-						    close_client};
-static const struct agent_subject direct_subject = {open_direct, measure_direct_graph,
-						    close_direct};
+static const struct agent_subject client_subject = {
+	gpu_graph_open_graph_client, gpu_graph_measure_client_graph, gpu_graph_close_client};
+static const struct agent_subject direct_subject = {gpu_graph_open_direct, measure_direct_graph,
+						    gpu_graph_close_direct};
 
 int row_gpu_graph(struct bench *bench)
 {

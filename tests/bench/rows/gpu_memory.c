@@ -107,7 +107,7 @@ static int start_first_clients(struct memory_row *row)
 	return r;
 }
 
-static int measure_side(struct memory_row *row, enum gpu_side side, double *mib_out)
+static int gpu_memory_measure_side(struct memory_row *row, enum gpu_side side, double *mib_out)
 {
 	struct growth growth = {.subject = side == GPU_SIDE_SERVICE ? &client : &process,
 				.count = side == GPU_SIDE_SERVICE ? CLIENTS : PROCESSES};
@@ -166,13 +166,13 @@ static int measure_client_memory(struct bench *bench, struct gpu_compared *compa
 	/* One round before is not counted, because the first process under MPS starts its server. A
 	 * side that does not work is left out. */
 	if (r == 0 && row.mps &&
-	    measure_side(&row, GPU_SIDE_MPS, &compared->values[GPU_SIDE_MPS][0][0]) < 0)
+	    gpu_memory_measure_side(&row, GPU_SIDE_MPS, &compared->values[GPU_SIDE_MPS][0][0]) < 0)
 		compared->sides &= ~(1u << GPU_SIDE_MPS);
 	for (unsigned run = 0; run <= bench->runs && r == 0; run++)
 		for (unsigned side = 0; side < GPU_SIDES && r == 0; side++)
 			if (compared->sides & 1u << side)
-				r = measure_side(&row, side,
-						 &compared->values[side][0][run ? run - 1 : 0]);
+				r = gpu_memory_measure_side(
+					&row, side, &compared->values[side][0][run ? run - 1 : 0]);
 	if (r < 0)
 		return r;
 	gpu_report(bench, compared, 0, GPU_SIDE_SERVICE, GPU_SIDE_DIRECT,

@@ -160,13 +160,13 @@ static int direct_train(void *load, uint64_t count, double values_out[AGENT_VALU
 
 /* ------------------------------------ participants -------------------------------------- */
 
-static int open_latency(const char *place, void **load_out)
+static int gpu_mixed_open_latency(const char *place, void **load_out)
 {
 	(void)setenv("SYCLD_CLASS", "latency", 1);
 	return load_client_open(place, load_out);
 }
 
-static int open_best_effort(const char *place, void **load_out)
+static int gpu_mixed_open_best_effort(const char *place, void **load_out)
 {
 	(void)setenv("SYCLD_CLASS", "best-effort", 1);
 	return load_client_open(place, load_out);
@@ -198,8 +198,8 @@ static const struct side sides[] = {
 	 "TG10.kept",
 	 "latency class with its own multiprocessors; baseline: alone",
 	 "service",
-	 {open_latency, client_serve, load_client_close},
-	 {open_best_effort, client_train, load_client_close},
+	 {gpu_mixed_open_latency, client_serve, load_client_close},
+	 {gpu_mixed_open_best_effort, client_train, load_client_close},
 	 true,
 	 false},
 	{"TG10.processes.p50",
@@ -242,7 +242,7 @@ struct pair {
 	struct agent serves, trains;
 };
 
-static void pair_end(struct pair *pair)
+static void gpu_mixed_pair_end(struct pair *pair)
 {
 	agent_end(&pair->serves);
 	agent_end(&pair->trains);
@@ -372,9 +372,10 @@ static int measure_pair(const struct bench *bench, const struct side *side, stru
 	return r;
 }
 
-static int measure_side(const struct bench *bench, const struct side *side, struct figures *figures)
+static int gpu_mixed_measure_side(const struct bench *bench, const struct side *side,
+				  struct figures *figures)
 {
-	CLEANUP(pair_end) struct pair pair = {.serves = AGENT_INIT, .trains = AGENT_INIT};
+	CLEANUP(gpu_mixed_pair_end) struct pair pair = {.serves = AGENT_INIT, .trains = AGENT_INIT};
 	struct gpu_place place = {.with = GPU_NOBODY};
 	char text[GPU_PLACE_BYTES], option[64];
 	int r = 0;
@@ -439,7 +440,7 @@ int row_gpu_mixed(struct bench *bench)
 			bench_skip(bench, sides[i].p99, "MPS is not installed, or does not work");
 			continue;
 		}
-		r = measure_side(bench, &sides[i], &figures);
+		r = gpu_mixed_measure_side(bench, &sides[i], &figures);
 		if (r == 0) {
 			report_mixed(bench, &sides[i], &figures, &points[i]);
 		} else if (sides[i].is_mps) {

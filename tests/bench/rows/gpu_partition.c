@@ -65,42 +65,44 @@ static void *direct_queue(void *state, unsigned index)
 	return &((struct several_direct *)state)->of[index];
 }
 
-static bool client_launch(void *state, unsigned blocks, uint32_t cycles)
+static bool gpu_partition_client_launch(void *state, unsigned blocks, uint32_t cycles)
 {
 	struct gpu_client *client = state;
 	return gpu_client_submit(client, client->crowd, blocks, cycles);
 }
 
-static bool client_wait(void *state)
+static bool gpu_partition_client_wait(void *state)
 {
 	return gpu_client_wait(state);
 }
 
-static bool client_verify(void *state)
+static bool gpu_partition_client_verify(void *state)
 {
 	return gpu_client_verify(state);
 }
 
-static bool direct_launch(void *state, unsigned blocks, uint32_t cycles)
+static bool gpu_partition_direct_launch(void *state, unsigned blocks, uint32_t cycles)
 {
 	struct gpu_direct *direct = state;
 	return gpu_direct_launch(direct, direct->crowd, blocks, cycles);
 }
 
-static bool direct_wait(void *state)
+static bool gpu_partition_direct_wait(void *state)
 {
 	return gpu_direct_wait(state);
 }
 
-static bool direct_verify(void *state)
+static bool gpu_partition_direct_verify(void *state)
 {
 	return gpu_direct_verify(state);
 }
 
-static const struct side_calls client_calls = {client_queue, client_launch, client_wait,
-					       client_verify};
-static const struct side_calls direct_calls = {direct_queue, direct_launch, direct_wait,
-					       direct_verify};
+static const struct side_calls client_calls = {client_queue, gpu_partition_client_launch,
+					       gpu_partition_client_wait,
+					       gpu_partition_client_verify};
+static const struct side_calls direct_calls = {direct_queue, gpu_partition_direct_launch,
+					       gpu_partition_direct_wait,
+					       gpu_partition_direct_verify};
 
 /* Runs one kernel, waits for it, then pauses, for that many ms. Returns microseconds. */
 static int measure_short(const struct side_calls *calls, void *state, uint64_t count,
@@ -174,13 +176,13 @@ static int direct_long(void *state, uint64_t count, double values_out[AGENT_VALU
 	return measure_long(&direct_calls, state, count, values_out);
 }
 
-static int open_latency(const char *place, void **state_out)
+static int gpu_partition_open_latency(const char *place, void **state_out)
 {
 	(void)setenv("SYCLD_CLASS", "latency", 1);
 	return subject_gpu_client_open(place, state_out);
 }
 
-static int open_best_effort(const char *place, void **state_out)
+static int gpu_partition_open_best_effort(const char *place, void **state_out)
 {
 	struct several_clients *clients = calloc(1, sizeof(*clients));
 	if (!clients)
@@ -221,8 +223,10 @@ static void close_streams(void *state)
 	free(direct);
 }
 
-static const struct agent_subject latency = {open_latency, client_short, subject_gpu_client_close};
-static const struct agent_subject best_effort = {open_best_effort, client_long, close_best_effort};
+static const struct agent_subject latency = {gpu_partition_open_latency, client_short,
+					     subject_gpu_client_close};
+static const struct agent_subject best_effort = {gpu_partition_open_best_effort, client_long,
+						 close_best_effort};
 static const struct agent_subject process_short = {subject_gpu_direct_open, direct_short,
 						   subject_gpu_direct_close};
 static const struct agent_subject process_long = {open_streams, direct_long, close_streams};
@@ -233,7 +237,7 @@ struct pair {
 	struct agent quick, busy;
 };
 
-static void pair_end(struct pair *pair)
+static void gpu_partition_pair_end(struct pair *pair)
 {
 	agent_end(&pair->quick);
 	agent_end(&pair->busy);
@@ -287,9 +291,11 @@ static int measure_pair(const struct bench *bench, struct pair *pair,
 	return r;
 }
 
-static int measure_side(const struct bench *bench, enum gpu_side side, struct figures *figures)
+static int gpu_partition_measure_side(const struct bench *bench, enum gpu_side side,
+				      struct figures *figures)
 {
-	CLEANUP(pair_end) struct pair pair = {.quick = AGENT_INIT, .busy = AGENT_INIT};
+	CLEANUP(gpu_partition_pair_end)
+	struct pair pair = {.quick = AGENT_INIT, .busy = AGENT_INIT};
 	const bool is_client = side == GPU_SIDE_SERVICE;
 	struct gpu_place place = {.with = GPU_NOBODY};
 	char text[GPU_PLACE_BYTES], option[64];
@@ -358,7 +364,7 @@ int row_gpu_partition(struct bench *bench)
 			bench_skip(bench, sides[i].p99, "MPS is not installed");
 			continue;
 		}
-		int r = measure_side(bench, sides[i].side, &figures);
+		int r = gpu_partition_measure_side(bench, sides[i].side, &figures);
 		if (r < 0 && sides[i].side == GPU_SIDE_MPS) {
 			bench_skip(bench, sides[i].p99, "MPS does not work");
 			continue;

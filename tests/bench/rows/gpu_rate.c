@@ -25,8 +25,9 @@ struct rate_row {
 	const char *note;
 };
 
-static int measure_rate(struct bench *bench, const char *row, struct gpu_comparison *comparison,
-			const struct rate_row *rate_row, unsigned count)
+static int gpu_rate_measure_rate(struct bench *bench, const char *row,
+				 struct gpu_comparison *comparison, const struct rate_row *rate_row,
+				 unsigned count)
 {
 	if (!gpu_row_possible(bench, row, 1))
 		return 0;
@@ -57,7 +58,7 @@ int row_gpu_stream(struct bench *bench)
 					    .agents = 1,
 					    .sides =
 						    1u << GPU_SIDE_SERVICE | 1u << GPU_SIDE_DIRECT};
-	return measure_rate(bench, "TG2", &comparison, rate_row, 1);
+	return gpu_rate_measure_rate(bench, "TG2", &comparison, rate_row, 1);
 }
 
 int row_gpu_small(struct bench *bench)
@@ -74,7 +75,7 @@ int row_gpu_small(struct bench *bench)
 					    .direct = &direct_add,
 					    .agents = CROWD,
 					    .sides = GPU_SIDES_WAYS};
-	return measure_rate(bench, "TG3", &comparison, rate_row, 3);
+	return gpu_rate_measure_rate(bench, "TG3", &comparison, rate_row, 3);
 }
 
 int row_gpu_spin(struct bench *bench)
@@ -91,5 +92,5 @@ int row_gpu_spin(struct bench *bench)
 					    .direct = &direct_spin,
 					    .agents = CROWD,
 					    .sides = GPU_SIDES_WAYS};
-	return measure_rate(bench, "TG4", &comparison, rate_row, 3);
+	return gpu_rate_measure_rate(bench, "TG4", &comparison, rate_row, 3);
 }

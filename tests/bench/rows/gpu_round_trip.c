@@ -17,21 +17,21 @@ enum { P50, P99 };
 /* For the plot, of all runs but the warm-up. */
 static struct bench_samples *client_samples, *direct_samples;
 
-static bool client_once(void *state)
+static bool gpu_round_trip_client_once(void *state)
 {
 	struct gpu_client *client = state;
 	return gpu_client_submit(client, client->add, 1, GPU_DATA_WORDS) && gpu_client_wait(client);
 }
 
-static bool direct_once(void *state)
+static bool gpu_round_trip_direct_once(void *state)
 {
 	struct gpu_direct *direct = state;
 	return gpu_direct_launch(direct, direct->add, 1, GPU_DATA_WORDS) && gpu_direct_wait(direct);
 }
 
 /* Microseconds. */
-static int measure_trips(bool (*once)(void *state), void *state, uint64_t count,
-			 struct bench_samples *kept, double values_out[AGENT_VALUES])
+static int gpu_round_trip_measure_trips(bool (*once)(void *state), void *state, uint64_t count,
+					struct bench_samples *kept, double values_out[AGENT_VALUES])
 {
 	double *samples = malloc(count * sizeof(*samples));
 	if (!samples)
@@ -50,22 +50,26 @@ static int measure_trips(bool (*once)(void *state), void *state, uint64_t count,
 	return r;
 }
 
-static int measure_client_trips(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int gpu_round_trip_measure_client_trips(void *state, uint64_t count,
+					       double values_out[AGENT_VALUES])
 {
-	int r = measure_trips(client_once, state, count, client_samples, values_out);
+	int r = gpu_round_trip_measure_trips(gpu_round_trip_client_once, state, count,
+					     client_samples, values_out);
 	return r == 0 && !gpu_client_verify(state) ? -EIO : r;
 }
 
-static int measure_direct_trips(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int gpu_round_trip_measure_direct_trips(void *state, uint64_t count,
+					       double values_out[AGENT_VALUES])
 {
-	int r = measure_trips(direct_once, state, count, direct_samples, values_out);
+	int r = gpu_round_trip_measure_trips(gpu_round_trip_direct_once, state, count,
+					     direct_samples, values_out);
 	return r == 0 && !gpu_direct_verify(state) ? -EIO : r;
 }
 
-static const struct agent_subject client = {subject_gpu_client_open, measure_client_trips,
-					    subject_gpu_client_close};
-static const struct agent_subject direct = {subject_gpu_direct_open, measure_direct_trips,
-					    subject_gpu_direct_close};
+static const struct agent_subject client = {
+	subject_gpu_client_open, gpu_round_trip_measure_client_trips, subject_gpu_client_close};
+static const struct agent_subject direct = {
+	subject_gpu_direct_open, gpu_round_trip_measure_direct_trips, subject_gpu_direct_close};
 
 int row_gpu_round_trip(struct bench *bench)
 {

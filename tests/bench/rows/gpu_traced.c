@@ -13,7 +13,7 @@ enum { WINDOW_MS = 200, WARM_UP_MS = 100, QUICK_MS = 20 | GPU_SUBJECT_QUICK };
 enum { TRIPS = 5000, WARM_UP_TRIPS = 500, QUICK_TRIPS = 50 };
 
 /* Microseconds of the median round trip. */
-static int measure_trips(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int gpu_traced_measure_trips(void *state, uint64_t count, double values_out[AGENT_VALUES])
 {
 	struct gpu_client *client = state;
 	double *samples = malloc(count * sizeof(*samples));
@@ -44,7 +44,7 @@ struct traced_work {
 };
 
 static const struct traced_work works[] = {
-	{{subject_gpu_client_open, measure_trips, subject_gpu_client_close},
+	{{subject_gpu_client_open, gpu_traced_measure_trips, subject_gpu_client_close},
 	 GPU_SUM_FIRST,
 	 TRIPS,
 	 WARM_UP_TRIPS,

@@ -46,7 +46,7 @@ static void answer_rates(const struct trips *trips, double values_out[AGENT_VALU
 }
 
 /* Every page differs, and the last word shows that all of it was copied both ways. */
-static void fill_words(uint32_t *words, size_t bytes, uint32_t seed)
+static void gpu_transfer_fill_words(uint32_t *words, size_t bytes, uint32_t seed)
 {
 	for (size_t i = 0; i < bytes / sizeof(*words); i += 1024)
 		words[i] = seed + (uint32_t)(i / 1024);
@@ -90,7 +90,7 @@ static bool trip_through_pages(struct gpu_client *client, uint32_t *words, struc
 			       unsigned trip)
 {
 	sycl_buffer buffer;
-	fill_words(words, trips->bytes, trip);
+	gpu_transfer_fill_words(words, trips->bytes, trip);
 	uint64_t start = clock_now_ns();
 	if (!client_good(sycl_buffer_create(client->platform, words, trips->bytes,
 					    SYCL_HOST_BORROWED, &buffer),
@@ -139,7 +139,7 @@ static bool trip_through_arena(struct gpu_client *client, sycl_buffer buffer, st
 	uint32_t *words = host_words(buffer, SYCL_ACCESS_WRITE_NO_INIT, &accessor);
 	if (!words)
 		return false;
-	fill_words(words, trips->bytes, trip);
+	gpu_transfer_fill_words(words, trips->bytes, trip);
 	(void)sycl_host_accessor_release(accessor);
 	uint64_t start = clock_now_ns();
 	if (!submit_on(client, buffer))
@@ -177,11 +177,11 @@ static bool write_words(sycl_buffer buffer, size_t bytes, uint32_t seed)
 	uint32_t *words = host_words(buffer, SYCL_ACCESS_WRITE_NO_INIT, &accessor);
 	if (!words)
 		return false;
-	fill_words(words, bytes, seed);
+	gpu_transfer_fill_words(words, bytes, seed);
 	return client_good(sycl_host_accessor_release(accessor), "sycl_host_accessor_release");
 }
 
-static bool read_words(sycl_buffer buffer, size_t bytes, uint32_t seed)
+static bool gpu_transfer_read_words(sycl_buffer buffer, size_t bytes, uint32_t seed)
 {
 	sycl_host_accessor accessor;
 	const uint32_t *words = host_words(buffer, SYCL_ACCESS_READ, &accessor);
@@ -210,7 +210,7 @@ static bool stream_through_arena(struct gpu_client *client, const sycl_buffer *b
 	trips->up_ns[trip] = (double)(there - start) / IN_FLIGHT;
 	trips->down_ns[trip] = (double)(clock_now_ns() - there) / IN_FLIGHT;
 	for (unsigned i = 0; i < IN_FLIGHT && good; i++)
-		good = read_words(buffers[i], trips->bytes, trip + i);
+		good = gpu_transfer_read_words(buffers[i], trips->bytes, trip + i);
 	return good;
 }
 
@@ -239,7 +239,7 @@ static bool direct_trip(struct gpu_direct *direct, gpu_address there, uint32_t *
 			struct trips *trips, unsigned trip)
 {
 	gpu_address own = direct->data;
-	fill_words(words, trips->bytes, trip);
+	gpu_transfer_fill_words(words, trips->bytes, trip);
 	uint64_t start = clock_now_ns();
 	bool good = GOOD(copy_in(there, words, trips->bytes, direct->stream));
 	direct->data = there;
@@ -297,7 +297,7 @@ static bool direct_stream_trip(struct gpu_direct *direct, gpu_address there, uin
 {
 	gpu_address own = direct->data;
 	bool good = true;
-	fill_words(words, trips->bytes, trip);
+	gpu_transfer_fill_words(words, trips->bytes, trip);
 	uint64_t start = clock_now_ns();
 	direct->data = there;
 	for (unsigned i = 0; i < IN_FLIGHT && good; i++)
@@ -332,8 +332,10 @@ static int direct_pinned_stream(void *state, uint64_t count, double values_out[A
 	return good ? 0 : -EIO;
 }
 
-static int run_row(struct bench *bench, const char *row, const struct agent_subject *client,
-		   const struct agent_subject *direct, const struct bench_result forms[2])
+static int gpu_transfer_run_row(struct bench *bench, const char *row,
+				const struct agent_subject *client,
+				const struct agent_subject *direct,
+				const struct bench_result forms[2])
 {
 	const unsigned quick = bench->quick ? QUICK_BIT : 0;
 	const struct gpu_comparison comparison = {
@@ -375,8 +377,8 @@ int row_gpu_pages(struct bench *bench)
 		{.name = "TG7.up_alone", .unit = "GB/s", .note = "the same without copy threads"},
 		{.name = "TG7.down_alone", .unit = "GB/s"},
 	};
-	int r = run_row(bench, "TG7", &client, &direct, forms);
-	return r < 0 ? r : run_row(bench, "TG7", &alone, &direct, form_alone);
+	int r = gpu_transfer_run_row(bench, "TG7", &client, &direct, forms);
+	return r < 0 ? r : gpu_transfer_run_row(bench, "TG7", &alone, &direct, form_alone);
 }
 
 int row_gpu_arena(struct bench *bench)
@@ -401,6 +403,6 @@ int row_gpu_arena(struct bench *bench)
 		{.name = "TG8.up_one", .unit = "GB/s", .note = "one of 256 MiB at a time"},
 		{.name = "TG8.down_one", .unit = "GB/s"},
 	};
-	int r = run_row(bench, "TG8", &client_stream, &direct_stream, forms);
-	return r < 0 ? r : run_row(bench, "TG8", &client, &direct, form_one);
+	int r = gpu_transfer_run_row(bench, "TG8", &client_stream, &direct_stream, forms);
+	return r < 0 ? r : gpu_transfer_run_row(bench, "TG8", &client, &direct, form_one);
 }

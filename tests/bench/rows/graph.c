@@ -25,7 +25,7 @@ struct client_state {
 	sycl_executable_graph graph;
 };
 
-static void close_client(void *state)
+static void bench_graph_close_client(void *state)
 {
 	struct client_state *s = state;
 	if (s->graph)
@@ -83,7 +83,7 @@ static sycl_result record_graph(struct client_state *s)
 	return r;
 }
 
-static int open_graph_client(const char *endpoint, void **state_out)
+static int bench_graph_open_graph_client(const char *endpoint, void **state_out)
 {
 	struct client_state *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -117,7 +117,8 @@ static int chain_once(struct client_state *s, double *ns_out)
 	return good ? 0 : -EIO;
 }
 
-static int measure_client_graph(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int bench_graph_measure_client_graph(void *state, uint64_t count,
+					    double values_out[AGENT_VALUES])
 {
 	double *graphs = calloc(count * 3, sizeof(*graphs)),
 	       *chains = graphs ? graphs + count : NULL;
@@ -142,7 +143,7 @@ struct direct_state {
 	cl_mem buffer;
 };
 
-static void close_direct(void *state)
+static void bench_graph_close_direct(void *state)
 {
 	struct direct_state *s = state;
 	if (s->buffer)
@@ -151,7 +152,7 @@ static void close_direct(void *state)
 	free(s);
 }
 
-static int open_direct(const char *cache, void **state_out)
+static int bench_graph_open_direct(const char *cache, void **state_out)
 {
 	struct direct_state *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -188,10 +189,10 @@ static int measure_direct_chain(void *state, uint64_t count, double values_out[A
 	return r;
 }
 
-static const struct agent_subject client_subject = {open_graph_client, measure_client_graph,
-						    close_client};
-static const struct agent_subject direct_subject = {open_direct, measure_direct_chain,
-						    close_direct};
+static const struct agent_subject client_subject = {
+	bench_graph_open_graph_client, bench_graph_measure_client_graph, bench_graph_close_client};
+static const struct agent_subject direct_subject = {bench_graph_open_direct, measure_direct_chain,
+						    bench_graph_close_direct};
 
 int row_graph(struct bench *bench)
 {

@@ -37,27 +37,27 @@ static int open_accessor_client(const char *endpoint, void **state_out)
 	return client_open(&mine->client, endpoint, source, "ends") ? 0 : -EIO;
 }
 
-static void drop_buffer(struct accessor_client *mine)
+static void bench_host_accessor_drop_buffer(struct accessor_client *mine)
 {
 	if (mine->buffer)
 		(void)sycl_buffer_release(mine->buffer);
 	mine->buffer = NULL;
 }
 
-static void close_client(void *state)
+static void bench_host_accessor_close_client(void *state)
 {
 	struct accessor_client *mine = state;
-	drop_buffer(mine);
+	bench_host_accessor_drop_buffer(mine);
 	client_close(&mine->client);
 	free(mine);
 }
 
-static bool make_buffer(struct accessor_client *mine, uint64_t bytes)
+static bool bench_host_accessor_make_buffer(struct accessor_client *mine, uint64_t bytes)
 {
 	const uint32_t pattern = 1;
 	if (mine->buffer && mine->bytes == bytes)
 		return true;
-	drop_buffer(mine);
+	bench_host_accessor_drop_buffer(mine);
 	mine->bytes = bytes;
 	/* It is filled, so that every page exists. */
 	return client_good(sycl_buffer_create(mine->client.platform, NULL, bytes, SYCL_HOST_NONE,
@@ -131,7 +131,7 @@ static int measure_client_accesses(void *state, uint64_t bytes, double values_ou
 {
 	struct accessor_client *mine = state;
 	double samples[ACCESSES];
-	bool good = make_buffer(mine, bytes);
+	bool good = bench_host_accessor_make_buffer(mine, bytes);
 	for (uint32_t i = 0; i < ACCESSES && good; i++)
 		good = access_once(mine, i + 2, &samples[i]);
 	if (!good || !moved_nothing(mine))
@@ -146,14 +146,14 @@ struct copier {
 	uint64_t bytes;
 };
 
-static int open_copier(const char *argument, void **state_out)
+static int bench_host_accessor_open_copier(const char *argument, void **state_out)
 {
 	(void)argument;
 	*state_out = calloc(1, sizeof(struct copier));
 	return *state_out ? 0 : -ENOMEM;
 }
 
-static void close_copier(void *state)
+static void bench_host_accessor_close_copier(void *state)
 {
 	struct copier *copier = state;
 	free(copier->from);
@@ -161,7 +161,8 @@ static void close_copier(void *state)
 	free(copier);
 }
 
-static int measure_copier(void *state, uint64_t bytes, double values_out[AGENT_VALUES])
+static int bench_host_accessor_measure_copier(void *state, uint64_t bytes,
+					      double values_out[AGENT_VALUES])
 {
 	struct copier *copier = state;
 	double samples[COPIES];
@@ -190,8 +191,10 @@ static int measure_copier(void *state, uint64_t bytes, double values_out[AGENT_V
 }
 
 static const struct agent_subject client_subject = {open_accessor_client, measure_client_accesses,
-						    close_client};
-static const struct agent_subject copier_subject = {open_copier, measure_copier, close_copier};
+						    bench_host_accessor_close_client};
+static const struct agent_subject copier_subject = {bench_host_accessor_open_copier,
+						    bench_host_accessor_measure_copier,
+						    bench_host_accessor_close_copier};
 
 int row_host_accessor(struct bench *bench)
 {

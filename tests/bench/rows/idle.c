@@ -83,8 +83,8 @@ static int start_idle_service(struct idle *idle)
 	return r == 0 && idle->group.count < 2 ? -ESRCH : r;
 }
 
-static void report_one(struct idle *idle, const char *name, const char *unit, double value,
-		       double target, const char *note)
+static void bench_idle_report_one(struct idle *idle, const char *name, const char *unit,
+				  double value, double target, const char *note)
 {
 	struct bench_result result = {.name = name, .unit = unit, .target = target, .note = note};
 	result.bound = target > 0 ? BENCH_VALUE_AT_MOST : BENCH_NO_TARGET;
@@ -94,7 +94,7 @@ static void report_one(struct idle *idle, const char *name, const char *unit, do
 
 /* All exist before any connects, and all are connected when they are measured again, so shared
  * pages are divided equally. */
-static int measure_clients(struct idle *idle, double *growth_out)
+static int bench_idle_measure_clients(struct idle *idle, double *growth_out)
 {
 	double before[CLIENTS_MAX] = {0}, after[CLIENTS_MAX] = {0};
 	int r = 0;
@@ -115,18 +115,18 @@ static int measure_memory(struct idle *idle)
 {
 	double client = 0;
 	int64_t service_before = process_group_memory_bytes(&idle->group);
-	int r = measure_clients(idle, &client);
+	int r = bench_idle_measure_clients(idle, &client);
 	if (r < 0)
 		return r;
 	int64_t service_after = process_group_memory_bytes(&idle->group);
 	double service = (double)(service_after - service_before) / 1024 / idle->count;
 	client /= 1024;
-	report_one(idle, "TC7.memory", "KiB/client", service + client, 256,
-		   "sum of the next two rows, without pages of files");
-	report_one(idle, "TC7.memory.service", "KiB/client", service, 0,
-		   "growth of sycld and its engine");
-	report_one(idle, "TC7.memory.client", "KiB/client", client, 0,
-		   "growth of the client's process");
+	bench_idle_report_one(idle, "TC7.memory", "KiB/client", service + client, 256,
+			      "sum of the next two rows, without pages of files");
+	bench_idle_report_one(idle, "TC7.memory.service", "KiB/client", service, 0,
+			      "growth of sycld and its engine");
+	bench_idle_report_one(idle, "TC7.memory.client", "KiB/client", client, 0,
+			      "growth of the client's process");
 	return 0;
 }
 

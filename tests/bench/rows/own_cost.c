@@ -40,7 +40,7 @@ enum { GROUPS_OF_ITERATION = COST_KERNELS + 1 };
 
 static const char *const mode_names[MODES] = {"trip", "iteration"};
 
-static bool client_once(void *state, unsigned mode)
+static bool own_cost_client_once(void *state, unsigned mode)
 {
 	struct cost_client *client = state;
 	uint32_t word = 0;
@@ -94,19 +94,19 @@ static int measure_once_each(bool (*once)(void *state, unsigned mode), void *sta
 	return good ? 0 : -EIO;
 }
 
-static int client_open(const char *place, void **state_out)
+static int own_cost_client_open(const char *place, void **state_out)
 {
 	struct cost_client *client = calloc(1, sizeof(*client));
 	*state_out = client;
 	return client && cost_client_open(client, place) ? 0 : -EIO;
 }
 
-static int client_measure(void *state, uint64_t asked, double values_out[AGENT_VALUES])
+static int own_cost_client_measure(void *state, uint64_t asked, double values_out[AGENT_VALUES])
 {
-	return measure_once_each(client_once, state, asked, values_out);
+	return measure_once_each(own_cost_client_once, state, asked, values_out);
 }
 
-static void client_close(void *state)
+static void own_cost_client_close(void *state)
 {
 	cost_client_close(state);
 	free(state);
@@ -132,7 +132,8 @@ static void daemon_close(void *state)
 	free(state);
 }
 
-static const struct agent_subject client_subject = {client_open, client_measure, client_close};
+static const struct agent_subject client_subject = {own_cost_client_open, own_cost_client_measure,
+						    own_cost_client_close};
 static const struct agent_subject daemon_subject = {daemon_open, daemon_measure, daemon_close};
 
 enum side { SERVICE, MINIMAL, SIDES };

@@ -18,8 +18,9 @@ struct measured {
 	double engine[COUNTERS];
 };
 
-static int measure_clients(struct agent *const *agents, unsigned count, pid_t engine,
-			   uint64_t iterations, struct measured *measured_out)
+static int own_cost_several_measure_clients(struct agent *const *agents, unsigned count,
+					    pid_t engine, uint64_t iterations,
+					    struct measured *measured_out)
 {
 	const uint64_t asked = iterations << OWN_COST_MODE_BITS | OWN_COST_ITERATION;
 	CLEANUP(counters_cleanup) struct counters *counters = counters_start(engine);
@@ -91,9 +92,10 @@ static int measure_runs(struct bench *bench, struct agent *const *agents, pid_t 
 	struct measured last[2];
 	int r = 0;
 	for (unsigned run = 0; run < bench->runs && r == 0; run++) {
-		r = measure_clients(agents, CLIENTS, engine, iterations, &last[0]);
+		r = own_cost_several_measure_clients(agents, CLIENTS, engine, iterations, &last[0]);
 		if (r == 0)
-			r = measure_clients(agents, 1, engine, iterations, &last[1]);
+			r = own_cost_several_measure_clients(agents, 1, engine, iterations,
+							     &last[1]);
 		rates[run] = last[0].rate;
 		alone[run] = last[1].rate;
 	}
@@ -118,7 +120,7 @@ int own_cost_several(struct bench *bench, const struct agent_subject *subject, c
 	for (int i = 0; i < CLIENTS - 1 && r == 0; i++)
 		r = agent_start(subject, place, &others[i]);
 	if (r == 0)
-		r = measure_clients(agents, CLIENTS, engine, 20, &warm_up);
+		r = own_cost_several_measure_clients(agents, CLIENTS, engine, 20, &warm_up);
 	if (r == 0)
 		r = measure_runs(bench, agents, engine);
 	for (int i = 0; i < CLIENTS - 1; i++)

@@ -42,7 +42,7 @@ static int open_pages_client(const char *endpoint, void **state_out)
 		       : -EIO;
 }
 
-static void close_client(void *state)
+static void bench_pages_close_client(void *state)
 {
 	struct pages_client *mine = state;
 	client_close(&mine->plain);
@@ -156,21 +156,21 @@ static int measure_client_pages(void *state, uint64_t bytes, double values_out[A
 }
 
 /* One copy, between existing pages. */
-static int open_copier(const char *argument, void **state_out)
+static int bench_pages_open_copier(const char *argument, void **state_out)
 {
 	(void)argument;
 	*state_out = calloc(1, sizeof(struct pages_client));
 	return *state_out ? 0 : -ENOMEM;
 }
 
-static void close_copier(void *state)
+static void bench_pages_close_copier(void *state)
 {
 	struct pages_client *mine = state;
 	free(mine->words);
 	free(mine);
 }
 
-static int measure_copier(void *state, uint64_t bytes, double values_out[AGENT_VALUES])
+static int bench_pages_measure_copier(void *state, uint64_t bytes, double values_out[AGENT_VALUES])
 {
 	struct pages_client *mine = state;
 	double samples[TRIPS];
@@ -193,8 +193,9 @@ static int measure_copier(void *state, uint64_t bytes, double values_out[AGENT_V
 int row_pages(struct bench *bench)
 {
 	static const struct agent_subject client = {open_pages_client, measure_client_pages,
-						    close_client};
-	static const struct agent_subject copier = {open_copier, measure_copier, close_copier};
+						    bench_pages_close_client};
+	static const struct agent_subject copier = {
+		bench_pages_open_copier, bench_pages_measure_copier, bench_pages_close_copier};
 	static const char *const names[VALUES] = {"pages.in", "pages.out", "pages.in.alone",
 						  "pages.out.alone", "pages.shared"};
 	uint64_t bytes = bench->quick ? QUICK_BYTES : WHOLE_BYTES;

@@ -16,19 +16,20 @@ enum { P50, P99 };
 /* For the plot, of all runs but the warm-up. */
 static struct bench_samples *client_samples, *direct_samples;
 
-static bool client_once(void *state)
+static bool bench_round_trip_client_once(void *state)
 {
 	return client_submit(state) && client_wait(state);
 }
 
-static bool direct_once(void *state)
+static bool bench_round_trip_direct_once(void *state)
 {
 	return direct_enqueue(state) && direct_finish(state);
 }
 
 /* Microseconds. */
-static int measure_trips(bool (*once)(void *state), void *state, uint64_t count,
-			 struct bench_samples *kept, double values_out[AGENT_VALUES])
+static int bench_round_trip_measure_trips(bool (*once)(void *state), void *state, uint64_t count,
+					  struct bench_samples *kept,
+					  double values_out[AGENT_VALUES])
 {
 	double *samples = malloc(count * sizeof(*samples));
 	if (!samples)
@@ -47,20 +48,24 @@ static int measure_trips(bool (*once)(void *state), void *state, uint64_t count,
 	return r;
 }
 
-static int measure_client_trips(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int bench_round_trip_measure_client_trips(void *state, uint64_t count,
+						 double values_out[AGENT_VALUES])
 {
-	return measure_trips(client_once, state, count, client_samples, values_out);
+	return bench_round_trip_measure_trips(bench_round_trip_client_once, state, count,
+					      client_samples, values_out);
 }
 
-static int measure_direct_trips(void *state, uint64_t count, double values_out[AGENT_VALUES])
+static int bench_round_trip_measure_direct_trips(void *state, uint64_t count,
+						 double values_out[AGENT_VALUES])
 {
-	return measure_trips(direct_once, state, count, direct_samples, values_out);
+	return bench_round_trip_measure_trips(bench_round_trip_direct_once, state, count,
+					      direct_samples, values_out);
 }
 
-static const struct agent_subject client_subject = {subject_client_open, measure_client_trips,
-						    subject_client_close};
-static const struct agent_subject direct_subject = {subject_direct_open, measure_direct_trips,
-						    subject_direct_close};
+static const struct agent_subject client_subject = {
+	subject_client_open, bench_round_trip_measure_client_trips, subject_client_close};
+static const struct agent_subject direct_subject = {
+	subject_direct_open, bench_round_trip_measure_direct_trips, subject_direct_close};
 
 static void report_round_trip(struct bench *bench, const struct compared *compared, int value,
 			      const char *name, const char *note)
@@ -72,8 +77,8 @@ static void report_round_trip(struct bench *bench, const struct compared *compar
 	bench_report(bench, &result);
 }
 
-static int run_variant(struct bench *bench, const char *names[2], const char *where,
-		       const char *note)
+static int bench_round_trip_run_variant(struct bench *bench, const char *names[2],
+					const char *where, const char *note)
 {
 	struct comparison comparison = {&client_subject, &direct_subject, bench->quick ? 50 : 20000,
 					bench->quick ? 10 : 2000};
@@ -100,7 +105,10 @@ int row_round_trip(struct bench *bench)
 	const char *unpinned[] = {"TC1.unpinned.p50", "TC1.unpinned.p99"};
 	int r = bench_pin();
 	if (r == 0)
-		r = run_variant(bench, pinned, "TC1.pinned", "everything on one processor");
+		r = bench_round_trip_run_variant(bench, pinned, "TC1.pinned",
+						 "everything on one processor");
 	bench_unpin();
-	return r == 0 ? run_variant(bench, unpinned, "TC1.unpinned", "all processors") : r;
+	return r == 0 ? bench_round_trip_run_variant(bench, unpinned, "TC1.unpinned",
+						     "all processors")
+		      : r;
 }

@@ -95,7 +95,7 @@ static int idle_join(struct program *program)
 	return 0;
 }
 
-static bool round_trip(struct client *client, double *us_out)
+static bool bench_scale_round_trip(struct client *client, double *us_out)
 {
 	uint64_t start = clock_now_ns();
 	if (!client_submit(client) || !client_wait(client))
@@ -110,8 +110,9 @@ static int run_trips(struct program *program, uint64_t trips)
 {
 	for (uint64_t trip = 0; trip < trips; trip++)
 		for (uint64_t i = 0; i < ACTIVE_EACH; i++)
-			if (!round_trip(&program->active[i],
-					&shared->us[program->number][trip * ACTIVE_EACH + i]))
+			if (!bench_scale_round_trip(
+				    &program->active[i],
+				    &shared->us[program->number][trip * ACTIVE_EACH + i]))
 				return -EIO;
 	return 0;
 }
@@ -172,7 +173,8 @@ static int crowd_start(struct crowd *crowd)
 }
 
 /* Takes every sample of every program; 99 of 100 are at most the result. */
-static int crowd_measure(struct crowd *crowd, bool with_idle, uint64_t trips, double p50_p99_out[2])
+static int bench_scale_crowd_measure(struct crowd *crowd, bool with_idle, uint64_t trips,
+				     double p50_p99_out[2])
 {
 	int sessions = PROGRAMS * (ACTIVE_EACH + (with_idle ? IDLE_EACH : 0));
 	int r = request_all(crowd, ASK(with_idle ? ASK_IDLE_JOIN : ASK_IDLE_LEAVE, 0));
@@ -221,11 +223,11 @@ static int row_crowd(struct bench *bench)
 	uint64_t trips = bench->quick ? 5 : TRIPS;
 	int r = crowd_start(crowd);
 	for (int side = 0; side < 2 && r == 0; side++)
-		r = crowd_measure(crowd, side == 0, 5, values);
+		r = bench_scale_crowd_measure(crowd, side == 0, 5, values);
 	for (unsigned run = 0; run < bench->runs && r == 0; run++) {
 		for (unsigned turn = 0; turn < 2 && r == 0; turn++) {
 			unsigned side = (run + turn) % 2;
-			r = crowd_measure(crowd, side == 0, trips, values);
+			r = bench_scale_crowd_measure(crowd, side == 0, trips, values);
 			sides.p50[side][run] = values[0];
 			sides.p99[side][run] = values[1];
 		}
@@ -244,7 +246,7 @@ static int quiet_measure(void *state, uint64_t trips, double values_out[AGENT_VA
 	double *samples = malloc(trips * sizeof(*samples));
 	int r = samples ? 0 : -ENOMEM;
 	for (uint64_t i = 0; i < trips && r == 0; i++) {
-		r = round_trip(state, &samples[i]) ? 0 : -EIO;
+		r = bench_scale_round_trip(state, &samples[i]) ? 0 : -EIO;
 		(void)poll(NULL, 0, QUIET_PAUSE_MS);
 	}
 	if (r == 0) {

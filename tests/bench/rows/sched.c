@@ -243,7 +243,7 @@ static int draw_replay(const struct replay *replay, uint32_t kind)
 	return bench_picture(replay->bench, name, title, "us", distributions, count);
 }
 
-static int report_all(const struct replay *replay)
+static int bench_sched_report_all(const struct replay *replay)
 {
 	int r = 0;
 	for (uint32_t i = 0; i < replay->trace->kind_count && r == 0; i++) {
@@ -278,7 +278,7 @@ static int replay_trace(struct bench *bench, const char *name, const struct sim_
 	if (r < 0)
 		bench_complain("the simulation of %s failed: %s", name, strerror(-r));
 	else
-		r = report_all(&replay);
+		r = bench_sched_report_all(&replay);
 	end_replay(&replay);
 	return r;
 }

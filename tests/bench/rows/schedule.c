@@ -138,8 +138,9 @@ static void report_shape(struct bench *bench, enum schedule_shape shape,
 	bench_report(bench, &result);
 }
 
-static void report_one(struct bench *bench, const char *name, const char *unit, double value,
-		       enum bench_bound bound, double target, const char *note)
+static void bench_schedule_report_one(struct bench *bench, const char *name, const char *unit,
+				      double value, enum bench_bound bound, double target,
+				      const char *note)
 {
 	struct bench_result result = {
 		.name = name, .unit = unit, .bound = bound, .target = target, .note = note};
@@ -161,12 +162,12 @@ static void report_worst(struct bench *bench, const struct measured *measured)
 		grown = fmax(grown, measured[shape].grown_bytes[size_count(bench) - 1]);
 		open = fmax(open, measured[shape].open_bytes);
 	}
-	report_one(bench, "TC3.flat", "times", flat, BENCH_VALUE_AT_MOST, 1.25,
-		   "slowest by fastest of all numbers of groups");
-	report_one(bench, "TC3.growth", "B/group", grown, BENCH_VALUE_AT_MOST, 0.01,
-		   "heap left by the longest run");
-	report_one(bench, "TC3.open", "B/group", open, BENCH_NO_TARGET, 0,
-		   "heap of a group while it is open");
+	bench_schedule_report_one(bench, "TC3.flat", "times", flat, BENCH_VALUE_AT_MOST, 1.25,
+				  "slowest by fastest of all numbers of groups");
+	bench_schedule_report_one(bench, "TC3.growth", "B/group", grown, BENCH_VALUE_AT_MOST, 0.01,
+				  "heap left by the longest run");
+	bench_schedule_report_one(bench, "TC3.open", "B/group", open, BENCH_NO_TARGET, 0,
+				  "heap of a group while it is open");
 }
 
 static int draw_schedule(const struct bench *bench, const char *path, struct plot *plot,

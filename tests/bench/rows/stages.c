@@ -261,7 +261,7 @@ static void gpu_place_of(const char *endpoint, char text_out[GPU_PLACE_BYTES])
 	gpu_place_write(&place, text_out);
 }
 
-static int run_variant(struct bench *bench, const struct variant *variant)
+static int bench_stages_run_variant(struct bench *bench, const struct variant *variant)
 {
 	CLEANUP(bench_wrapped_cleanup) struct bench_wrapped *wrapped = NULL;
 	CLEANUP(agent_end) struct agent agent = AGENT_INIT;
@@ -305,11 +305,11 @@ int row_stages(struct bench *bench)
 					 .streams = true};
 	int r = bench_pin();
 	if (r == 0)
-		r = run_variant(bench, &pinned);
+		r = bench_stages_run_variant(bench, &pinned);
 	bench_unpin();
 	if (r == 0)
-		r = run_variant(bench, &unpinned);
-	return r == 0 ? run_variant(bench, &streamed) : r;
+		r = bench_stages_run_variant(bench, &unpinned);
+	return r == 0 ? bench_stages_run_variant(bench, &streamed) : r;
 }
 
 int row_gpu_stages(struct bench *bench)
@@ -325,8 +325,8 @@ int row_gpu_stages(struct bench *bench)
 			   "these engines load no other CUDA library than the system's");
 		return 0;
 	}
-	int r = run_variant(bench, &waited);
-	return r == 0 ? run_variant(bench, &streamed) : r;
+	int r = bench_stages_run_variant(bench, &waited);
+	return r == 0 ? bench_stages_run_variant(bench, &streamed) : r;
 }
 
 #endif

@@ -23,7 +23,7 @@ struct client_state {
 	sycl_buffer x, y;
 };
 
-static void close_client(void *state)
+static void bench_submit_close_client(void *state)
 {
 	struct client_state *s = state;
 	if (s->x)
@@ -147,7 +147,7 @@ struct direct_state {
 	cl_mem x, y;
 };
 
-static void close_direct(void *state)
+static void bench_submit_close_direct(void *state)
 {
 	struct direct_state *s = state;
 	if (s->x)
@@ -158,7 +158,7 @@ static void close_direct(void *state)
 	free(s);
 }
 
-static int open_direct(const char *cache, void **state_out)
+static int bench_submit_open_direct(const char *cache, void **state_out)
 {
 	struct direct_state *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -214,9 +214,9 @@ static int measure_direct_submit(void *state, uint64_t count, double values_out[
 }
 
 static const struct agent_subject client_subject = {open_submit_client, measure_client_submit,
-						    close_client};
-static const struct agent_subject direct_subject = {open_direct, measure_direct_submit,
-						    close_direct};
+						    bench_submit_close_client};
+static const struct agent_subject direct_subject = {bench_submit_open_direct, measure_direct_submit,
+						    bench_submit_close_direct};
 
 int row_submit(struct bench *bench)
 {

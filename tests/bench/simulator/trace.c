@@ -55,8 +55,9 @@ static const char *find_field(struct fields *fields, const char *key)
 }
 
 /* Reads a whole number from `least` to `most`; without the key the value stays. */
-static int read_number(const struct reader *reader, struct fields *fields, const char *key,
-		       uint64_t least, uint64_t most, uint64_t *value)
+static int simulator_trace_read_number(const struct reader *reader, struct fields *fields,
+				       const char *key, uint64_t least, uint64_t most,
+				       uint64_t *value)
 {
 	const char *text = find_field(fields, key);
 	char *end;
@@ -75,7 +76,7 @@ static int number32(const struct reader *reader, struct fields *fields, const ch
 		    uint32_t least, uint32_t most, uint32_t *value)
 {
 	uint64_t wide = *value;
-	int result = read_number(reader, fields, key, least, most, &wide);
+	int result = simulator_trace_read_number(reader, fields, key, least, most, &wide);
 	*value = (uint32_t)wide;
 	return result;
 }
@@ -212,7 +213,7 @@ static int read_manner(const struct reader *reader, struct fields *fields, struc
 	uint64_t rate = 0;
 	int result = number32(reader, fields, "depth", 1, 4096, &kind->depth);
 	if (result == 0)
-		result = read_number(reader, fields, "rate", 1, 1000000, &rate);
+		result = simulator_trace_read_number(reader, fields, "rate", 1, 1000000, &rate);
 	if (result == 0)
 		result = microseconds(reader, fields, "every", 1, &kind->every_ns);
 	if (result < 0)
@@ -239,8 +240,9 @@ static int read_clients(struct reader *reader, const char *name, struct fields *
 	if (result == 0)
 		result = number32(reader, fields, "spread", 0, 99, &kind.spread);
 	if (result == 0)
-		result = read_number(reader, fields, "memory", 0, reader->trace->memory_bytes,
-				     &kind.memory_bytes);
+		result = simulator_trace_read_number(reader, fields, "memory", 0,
+						     reader->trace->memory_bytes,
+						     &kind.memory_bytes);
 	if (result == 0)
 		result = microseconds(reader, fields, "takes", 1, &kind.takes_ns);
 	if (result == 0)
@@ -289,14 +291,15 @@ static int read_group(const struct reader *reader, const char *name, struct fiel
 	if (result == 0)
 		result = microseconds(reader, fields, "takes", 1, &group.takes_ns);
 	if (result == 0)
-		result = read_number(reader, fields, "shape", 0, UINT32_MAX, &group.shape);
+		result = simulator_trace_read_number(reader, fields, "shape", 0, UINT32_MAX,
+						     &group.shape);
 	if (result == 0)
 		result = number32(reader, fields, "lane", 0, SIM_LANES - 1, &group.lane);
 	if (result == 0)
 		result = number32(reader, fields, "width", 1, SIM_WIDTH, &group.width);
 	if (result == 0)
-		result = read_number(reader, fields, "memory", 0, trace->memory_bytes,
-				     &group.memory_bytes);
+		result = simulator_trace_read_number(reader, fields, "memory", 0,
+						     trace->memory_bytes, &group.memory_bytes);
 	if (result == 0)
 		result = nothing_else(reader, fields);
 	if (result == 0 && (group.takes_ns == 0 || !timed))
@@ -310,13 +313,15 @@ static int read_device(const struct reader *reader, struct fields *fields)
 	struct sim_trace *trace = reader->trace;
 	if (trace->kind_count > 0)
 		return refuse(reader, "the device must come before sessions and clients");
-	int result = read_number(reader, fields, "memory", 1, UINT64_MAX / 2, &trace->memory_bytes);
+	int result = simulator_trace_read_number(reader, fields, "memory", 1, UINT64_MAX / 2,
+						 &trace->memory_bytes);
 	if (result == 0)
 		result = microseconds(reader, fields, "notice", 0, &trace->notice_ns);
 	if (result == 0)
 		result = microseconds(reader, fields, "length", 1, &trace->length_ns);
 	if (result == 0)
-		result = read_number(reader, fields, "seed", 1, UINT32_MAX, &trace->seed);
+		result = simulator_trace_read_number(reader, fields, "seed", 1, UINT32_MAX,
+						     &trace->seed);
 	return result < 0 ? result : nothing_else(reader, fields);
 }
 

@@ -57,7 +57,7 @@ struct convnet {
 	double *expected;
 };
 
-static uint32_t floats_of(const struct convnet *net, int buffer)
+static uint32_t convnet_floats_of(const struct convnet *net, int buffer)
 {
 	const uint32_t pixels = net->side * net->side, pictures = net->pictures;
 	const uint32_t counts[BUFFERS] = {[PICTURES] = pictures * COLOURS * pixels,
@@ -112,19 +112,20 @@ static void host_net(const struct convnet *net, double *const *b)
 {
 	const uint32_t side = net->side;
 	host_convolve(b[PICTURES], b[WEIGHTS1], b[MAPS1], side, COLOURS, FIRST,
-		      floats_of(net, MAPS1));
-	host_pool(b[MAPS1], b[HALVES1], side / 2, floats_of(net, HALVES1));
+		      convnet_floats_of(net, MAPS1));
+	host_pool(b[MAPS1], b[HALVES1], side / 2, convnet_floats_of(net, HALVES1));
 	host_convolve(b[HALVES1], b[WEIGHTS2], b[MAPS2], side / 2, FIRST, SECOND,
-		      floats_of(net, MAPS2));
-	host_pool(b[MAPS2], b[HALVES2], side / 4, floats_of(net, HALVES2));
-	host_dense(b[HALVES2], b[WEIGHTS3], b[OUT], SECOND * side * side / 16, floats_of(net, OUT));
+		      convnet_floats_of(net, MAPS2));
+	host_pool(b[MAPS2], b[HALVES2], side / 4, convnet_floats_of(net, HALVES2));
+	host_dense(b[HALVES2], b[WEIGHTS3], b[OUT], SECOND * side * side / 16,
+		   convnet_floats_of(net, OUT));
 }
 
 /* Pictures and weights have contents. They are kept on the host, in double precision, too. */
 static bool open_buffer(struct real *real, int buffer, double **host_out)
 {
 	struct convnet *net = real->own;
-	const uint32_t count = floats_of(net, buffer), bytes = count * sizeof(float);
+	const uint32_t count = convnet_floats_of(net, buffer), bytes = count * sizeof(float);
 	float *contents = real->body->host(real->layer, bytes);
 	double *numbers = calloc(count, sizeof(*numbers));
 	*host_out = numbers;
@@ -162,12 +163,14 @@ static bool convnet_step(struct real *real, const struct real_variant *variant)
 {
 	const struct convnet *net = real->own;
 	const unsigned *b = net->buffers;
-	const uint32_t side = net->side, maps1 = floats_of(net, MAPS1),
-		       halves1 = floats_of(net, HALVES1), maps2 = floats_of(net, MAPS2),
-		       halves2 = floats_of(net, HALVES2), outs = floats_of(net, OUT);
+	const uint32_t side = net->side, maps1 = convnet_floats_of(net, MAPS1),
+		       halves1 = convnet_floats_of(net, HALVES1),
+		       maps2 = convnet_floats_of(net, MAPS2),
+		       halves2 = convnet_floats_of(net, HALVES2),
+		       outs = convnet_floats_of(net, OUT);
 	(void)variant;
 	return real->body->write(real->layer, b[PICTURES], net->in,
-				 floats_of(net, PICTURES) * sizeof(float)) &&
+				 convnet_floats_of(net, PICTURES) * sizeof(float)) &&
 	       suite_launch(real, CONVOLVE, maps1, GROUP, 4,
 			    BUFFERS_OF(b[PICTURES], b[WEIGHTS1], b[MAPS1]),
 			    WORDS_OF(side, COLOURS, FIRST, maps1)) &&
@@ -188,7 +191,7 @@ static bool convnet_check(struct real *real, const struct real_variant *variant)
 {
 	const struct convnet *net = real->own;
 	(void)variant;
-	for (uint32_t i = 0; i < floats_of(net, OUT); i++)
+	for (uint32_t i = 0; i < convnet_floats_of(net, OUT); i++)
 		if (!(fabs(net->read[i] - net->expected[i]) <= 1e-4 * (1 + fabs(net->expected[i]))))
 			return real_wrong("class %u of picture %u: %g instead of %g", i % CLASSES,
 					  i / CLASSES, (double)net->read[i], net->expected[i]);

@@ -85,7 +85,7 @@ static int measure_times(void *state, uint64_t request, double values_out[AGENT_
 	return 0;
 }
 
-static int measure_rate(void *state, uint64_t request, double values_out[AGENT_VALUES])
+static int suite_measure_rate(void *state, uint64_t request, double values_out[AGENT_VALUES])
 {
 	struct suite *suite = state;
 	bool good = suite_turn_to(suite, (unsigned)(request >> AGENT_PART_SHIFT)) &&
@@ -97,33 +97,34 @@ static int measure_rate(void *state, uint64_t request, double values_out[AGENT_V
 	return 0;
 }
 
-static int open_service(const char *where, void **state_out)
+static int suite_measure_open_service(const char *where, void **state_out)
 {
 	return suite_open(&layer_service, where, state_out);
 }
 
-static int open_service_gpu(const char *where, void **state_out)
+static int suite_measure_open_service_gpu(const char *where, void **state_out)
 {
 	return suite_open(&layer_service_gpu, where, state_out);
 }
 
-static int open_opencl(const char *where, void **state_out)
+static int suite_measure_open_opencl(const char *where, void **state_out)
 {
 	return suite_open(&layer_opencl, where, state_out);
 }
 
-static int open_cuda(const char *where, void **state_out)
+static int suite_measure_open_cuda(const char *where, void **state_out)
 {
 	return suite_open(&layer_cuda, where, state_out);
 }
 
 #define SUBJECTS(measure_function)                                                                 \
 	{                                                                                          \
-		[REAL_SERVICE] = {open_service, (measure_function), suite_close},                  \
-		[REAL_SERVICE_GPU] = {open_service_gpu, (measure_function), suite_close},          \
-		[REAL_OPENCL] = {open_opencl, (measure_function), suite_close},                    \
-		[REAL_CUDA] = {open_cuda, (measure_function), suite_close},                        \
+		[REAL_SERVICE] = {suite_measure_open_service, (measure_function), suite_close},    \
+		[REAL_SERVICE_GPU] = {suite_measure_open_service_gpu, (measure_function),          \
+				      suite_close},                                                \
+		[REAL_OPENCL] = {suite_measure_open_opencl, (measure_function), suite_close},      \
+		[REAL_CUDA] = {suite_measure_open_cuda, (measure_function), suite_close},          \
 	}
 
 const struct agent_subject suite_times[REAL_BODIES] = SUBJECTS(measure_times);
-const struct agent_subject suite_rates[REAL_BODIES] = SUBJECTS(measure_rate);
+const struct agent_subject suite_rates[REAL_BODIES] = SUBJECTS(suite_measure_rate);

@@ -69,8 +69,8 @@ static void mean_add(const struct pair *pair, unsigned runs, struct pair *mean)
 }
 
 /* -EIO: a program was wrong. */
-static int report_all(struct bench *bench, const struct told *told, const struct pair *pairs,
-		      unsigned programs)
+static int suite_row_report_all(struct bench *bench, const struct told *told,
+				const struct pair *pairs, unsigned programs)
 {
 	const char *what = told->is_rate ? told->plain : "p50";
 	struct pair mean = {{{0}}, {{0}}};
@@ -202,7 +202,7 @@ static int run_suite(struct bench *bench, struct told told)
 	if (r == 0 && !there)
 		bench_skip(bench, "TR8.mps", "MPS is not installed, or does not work");
 	else if (r == 0)
-		r = report_all(bench, &told, pairs, programs);
+		r = suite_row_report_all(bench, &told, pairs, programs);
 	free(pairs);
 	return r;
 }
