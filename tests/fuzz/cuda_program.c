@@ -84,7 +84,7 @@ static void read_ptx(const char *text, size_t bytes)
 	cuda_ptx_free(ptx);
 }
 
-static void read_words(char what, const char *text)
+static void fuzz_program_read_words(char what, const char *text)
 {
 	struct cuda_symbol *symbol = NULL;
 	struct cuda_options options;
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	FUZZ_CHECK(text);
 	memcpy(text, bytes + 1, count - 1);
 	text[count - 1] = '\0';
-	read_words((char)bytes[0], text);
+	fuzz_program_read_words((char)bytes[0], text);
 	free(text);
 	return 0;
 }

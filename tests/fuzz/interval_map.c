@@ -78,7 +78,7 @@ static void cut(struct state *state, uint64_t at)
 	interval_map_cut(&state->map, index, at, &ops, state);
 }
 
-static void set(struct state *state, const struct interval *range, uint8_t value)
+static void fuzz_set_interval(struct state *state, const struct interval *range, uint8_t value)
 {
 	cut(state, range->begin);
 	cut(state, range->end);
@@ -155,7 +155,7 @@ static void step_map(struct state *state, const uint8_t *bytes)
 		join_all(state);
 		break;
 	default:
-		set(state, &range, bytes[3] % 5);
+		fuzz_set_interval(state, &range, bytes[3] % 5);
 		if (bytes[0] & 1)
 			interval_map_join(&state->map, interval_map_run(&state->map, &range), &ops,
 					  state);

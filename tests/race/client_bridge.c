@@ -53,8 +53,9 @@ static void end_plain(void *user_data)
 	((struct plain *)user_data)->ended++;
 }
 
-static sycl_handler native(sycl_queue queue, sycl_buffer buffer, struct plain *plain,
-			   sycl_user_data_destroy *destroy)
+static sycl_handler client_bridge_begin_command(sycl_queue queue, sycl_buffer buffer,
+						struct plain *plain,
+						sycl_user_data_destroy *destroy)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -66,7 +67,8 @@ static sycl_handler native(sycl_queue queue, sycl_buffer buffer, struct plain *p
 static void submit_native(sycl_queue queue, sycl_buffer buffer, struct plain *plain,
 			  sycl_user_data_destroy *destroy, sycl_event *event_out)
 {
-	MUST(sycl_handler_submit(native(queue, buffer, plain, destroy), event_out));
+	MUST(sycl_handler_submit(client_bridge_begin_command(queue, buffer, plain, destroy),
+				 event_out));
 }
 
 /* A graph of two such nodes; the second comes behind the first. */
@@ -79,7 +81,9 @@ static sycl_executable_graph finalize(sycl_queue queue, sycl_device device, sycl
 	MUST(sycl_queue_get_context(queue, &context));
 	MUST(sycl_graph_create(context, device, NULL, &graph));
 	for (int i = 0; i < 2; i++)
-		MUST(sycl_graph_add(graph, native(queue, buffer, plain, destroy), 0, NULL, NULL));
+		MUST(sycl_graph_add(graph,
+				    client_bridge_begin_command(queue, buffer, plain, destroy), 0,
+				    NULL, NULL));
 	MUST(sycl_graph_finalize(graph, NULL, &executable));
 	MUST(sycl_graph_release(graph));
 	MUST(sycl_context_release(context));
@@ -98,7 +102,7 @@ static void submit_plain_fill(sycl_queue queue, sycl_buffer buffer)
 }
 
 /* Returns a CUDA device, which the caller releases. */
-static sycl_device find_device(sycl_platform connection)
+static sycl_device race_bridge_find_device(sycl_platform connection)
 {
 	sycl_platform all[8];
 	sycl_device device = NULL;
@@ -123,7 +127,7 @@ struct work {
 	sycl_executable_graph launched; /* used by all threads; it writes `shared` */
 };
 
-static void expect_buffer(sycl_buffer buffer, uint32_t value)
+static void race_bridge_expect_buffer(sycl_buffer buffer, uint32_t value)
 {
 	sycl_host_accessor accessor = NULL;
 	void *words = NULL;
@@ -149,7 +153,7 @@ static void *work_on(void *argument)
 		submit_native(work->queue, work->shared, &other, end_plain, &second);
 		MUST(sycl_event_wait(first));
 		CHECK(plain.calls == 1 && plain.ended == 1);
-		expect_buffer(own, (uint32_t)i);
+		race_bridge_expect_buffer(own, (uint32_t)i);
 		MUST(sycl_event_wait(second));
 		CHECK(other.calls == 1 && other.ended == 1);
 		MUST(sycl_event_release(first));
@@ -183,7 +187,7 @@ static void *launch_on(void *argument)
 			MUST(sycl_event_release(events[launch]));
 		}
 		CHECK(plain.calls == 2 && plain.ended == 2);
-		expect_buffer(own, (uint32_t)i);
+		race_bridge_expect_buffer(own, (uint32_t)i);
 	}
 	MUST(sycl_buffer_release(own));
 	return NULL;
@@ -202,7 +206,7 @@ static void together(uint32_t helpers)
 {
 	pthread_t threads[THREADS];
 	sycl_platform connection = open_with_helpers(helpers);
-	struct work work = {.device = find_device(connection)};
+	struct work work = {.device = race_bridge_find_device(connection)};
 	MUST(sycl_queue_create(NULL, work.device, NULL, &work.queue));
 	MUST(sycl_buffer_create_exportable(work.device, NULL, BYTES, SYCL_HOST_NONE, SYCL_SHARE_VMM,
 					   &work.shared));
@@ -230,7 +234,7 @@ static void come_and_go(uint32_t helpers)
 {
 	static struct plain plain[8];
 	sycl_platform connection = open_with_helpers(helpers);
-	sycl_device device = find_device(connection);
+	sycl_device device = race_bridge_find_device(connection);
 	sycl_queue queue = NULL;
 	sycl_buffer buffer = NULL;
 	MUST(sycl_queue_create(NULL, device, NULL, &queue));

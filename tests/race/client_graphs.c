@@ -24,7 +24,7 @@ struct shared {
 	uint32_t calls; /* not atomic on purpose */
 };
 
-static sycl_result count_call(sycl_host_task task, void *user_data)
+static sycl_result race_graphs_count_call(sycl_host_task task, void *user_data)
 {
 	(void)task;
 	(*(uint32_t *)user_data)++;
@@ -35,7 +35,7 @@ static sycl_handler counting(sycl_queue queue, uint32_t *calls)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	MUST(sycl_handler_host_task(handler, count_call, calls, NULL));
+	MUST(sycl_handler_host_task(handler, race_graphs_count_call, calls, NULL));
 	return handler;
 }
 

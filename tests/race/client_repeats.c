@@ -56,7 +56,7 @@ static void *launch_again(void *context)
 	return NULL;
 }
 
-static sycl_buffer make_buffer(void)
+static sycl_buffer race_repeats_make_buffer(void)
 {
 	static const uint32_t zero[ITEMS];
 	sycl_buffer made = NULL;
@@ -95,7 +95,7 @@ static void run_round(unsigned round)
 		MUST(sycl_kernel_release(old));
 		return;
 	}
-	sycl_buffer old = atomic_exchange(&buffer, make_buffer());
+	sycl_buffer old = atomic_exchange(&buffer, race_repeats_make_buffer());
 	if (round % 4 == 0)
 		look(old, THREADS);
 	MUST(sycl_buffer_release(old));
@@ -110,7 +110,7 @@ int main(void)
 	queues[0] = fake_queue(platform, SYCL_QUEUE_IN_ORDER);
 	queues[1] = fake_queue(platform, 0);
 	atomic_store(&increment, fake_kernel(queues[0], "increment_u32"));
-	atomic_store(&buffer, make_buffer());
+	atomic_store(&buffer, race_repeats_make_buffer());
 	for (uintptr_t i = 0; i < THREADS; i++)
 		CHECK(pthread_create(&threads[i], NULL, launch_again, (void *)i) == 0);
 	for (unsigned round = 0; round < ROUNDS; round++)

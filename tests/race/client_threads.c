@@ -36,7 +36,8 @@ static void launch_increment(sycl_queue queue, sycl_buffer buffer, sycl_event *e
 	MUST(sycl_queue_launch(queue, &launch, event_out));
 }
 
-static void submit_increment(sycl_queue queue, sycl_buffer buffer, sycl_event *event_out)
+static void race_threads_submit_increment(sycl_queue queue, sycl_buffer buffer,
+					  sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
@@ -53,7 +54,7 @@ static void own_buffer(sycl_queue queue, uint32_t value)
 	sycl_event events[2];
 	MUST(sycl_buffer_create(platform, host, sizeof(host), SYCL_HOST_BORROWED, &buffer));
 	submit_fill(queue, fill, buffer, value, ITEMS, &events[0]);
-	submit_increment(shared_queue, buffer, &events[1]);
+	race_threads_submit_increment(shared_queue, buffer, &events[1]);
 	sycl_host_accessor accessor = NULL;
 	void *pointer = NULL;
 	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ_WRITE, &accessor));
@@ -64,7 +65,7 @@ static void own_buffer(sycl_queue queue, uint32_t value)
 	MUST(sycl_event_wait_all(2, events, LONG_NS));
 	MUST(sycl_event_release(events[0]));
 	MUST(sycl_event_release(events[1]));
-	submit_increment(queue, buffer, NULL);
+	race_threads_submit_increment(queue, buffer, NULL);
 	MUST(sycl_buffer_release(buffer));
 	CHECK(host[0] == 8 && host[1] == value + 2);
 }
@@ -77,7 +78,7 @@ static void *run_thread_rounds(void *context)
 		own_buffer(number % 3 ? own : shared_in_order, number * 1000000 + i);
 		sycl_event event = NULL;
 		void (*submit)(sycl_queue, sycl_buffer, sycl_event *) =
-			i % 3 ? submit_increment : launch_increment;
+			i % 3 ? race_threads_submit_increment : launch_increment;
 		submit(i % 2 ? shared_queue : shared_in_order, shared_buffer,
 		       i % 4 ? &event : NULL);
 		atomic_fetch_add(&increments, 1);
@@ -102,7 +103,7 @@ static void *loop(void *context)
 	MUST(sycl_platform_get_fd(platform, &fd));
 	while (atomic_load(&running) > 0) {
 		sycl_event event = NULL;
-		submit_increment(shared_queue, shared_buffer, &event);
+		race_threads_submit_increment(shared_queue, shared_buffer, &event);
 		atomic_fetch_add(&increments, 1);
 		for (;;) {
 			MUST(sycl_platform_prepare_read(platform));

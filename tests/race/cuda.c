@@ -23,7 +23,7 @@ static const char source[] =
 	"\tld.param.u32 %r5, [value]; st.global.u32 [%rd1], %r5;\n\tret;\n}\n"
 	".visible .entry mix_u32(.param .u64 .ptr .global .align 4 to)\n{\n\tret;\n}\n";
 
-static int report_failure(const char *what, const char *why)
+static int race_cuda_report_failure(const char *what, const char *why)
 {
 	(void)fprintf(stderr, "%s: %s\n", what, why);
 	return 1;
@@ -50,7 +50,7 @@ static int run_workers(const struct backend_ops *ops, struct backend *backend)
 
 	if (ops->build(backend, 0, BACKEND_SOURCE_PTX, source, strlen(source), "", &binary, &bytes,
 		       &log, &fault) < 0)
-		return report_failure("build", fault.text);
+		return race_cuda_report_failure("build", fault.text);
 	for (uint32_t i = 0; i < DEVICES; i++) {
 		workers[i] = (struct worker){.ops = ops,
 					     .backend = backend,
@@ -59,12 +59,12 @@ static int run_workers(const struct backend_ops *ops, struct backend *backend)
 					     .binary = binary,
 					     .binary_bytes = bytes};
 		if (worker_start(&workers[i]) != 0)
-			return report_failure("threads", "there are none");
+			return race_cuda_report_failure("threads", "there are none");
 	}
 	for (uint32_t i = 0; i < DEVICES; i++) {
 		worker_join(&workers[i]);
 		if (workers[i].failed)
-			bad = report_failure(workers[i].failed, workers[i].text);
+			bad = race_cuda_report_failure(workers[i].failed, workers[i].text);
 	}
 	free(binary);
 	free(log);
@@ -83,16 +83,16 @@ int main(void)
 	char devices[32];
 
 	if (!fake)
-		return report_failure("the double", "it is not there");
+		return race_cuda_report_failure("the double", "it is not there");
 	(void)snprintf(devices, sizeof(devices), "devices %u", DEVICES);
 	(void)fake->command(devices);
 	if (ops->open(&settings, &backend, &fault) < 0 ||
 	    ops->enumerate(backend, &topology, &fault) < 0)
-		return report_failure("open", fault.text);
+		return race_cuda_report_failure("open", fault.text);
 	int bad = run_workers(ops, backend);
 	ops->close(backend);
 	if (fake->count("misuse"))
-		bad = report_failure("the driver",
-				     "was misused: FAKE_CUDA='set print_misuse 1' shows how");
+		bad = race_cuda_report_failure(
+			"the driver", "was misused: FAKE_CUDA='set print_misuse 1' shows how");
 	return bad;
 }

@@ -52,7 +52,7 @@ static void *allocate_in_loader(void *unused)
 	return NULL;
 }
 
-static void wait_for(struct backend_lane *const *lanes, const uint64_t *sequences)
+static void cuda_memory_wait_for_lanes(struct backend_lane *const *lanes, const uint64_t *sequences)
 {
 	uint64_t completed[LANES] = {0};
 	struct backend_completion completions[8];
@@ -89,8 +89,9 @@ static void submit_transfer(struct backend_lane *lane, uint64_t sequence,
 }
 
 /* Writes and reads back on all lanes at once. */
-static void round_trip(struct backend_lane *const *lanes, uint64_t *sequences,
-		       unsigned char *const *from, unsigned char *const *to, unsigned round)
+static void race_memory_round_trip(struct backend_lane *const *lanes, uint64_t *sequences,
+				   unsigned char *const *from, unsigned char *const *to,
+				   unsigned round)
 {
 	static const enum backend_export_kind kinds[LANES] = {
 		BACKEND_EXPORT_NONE, BACKEND_EXPORT_VMM, BACKEND_EXPORT_CUDA_IPC};
@@ -105,7 +106,7 @@ static void round_trip(struct backend_lane *const *lanes, uint64_t *sequences,
 		submit_transfer(lanes[i], ++sequences[i], BACKEND_COMMAND_READ, memories[i], to[i]);
 	}
 	ops->flush(device);
-	wait_for(lanes, sequences);
+	cuda_memory_wait_for_lanes(lanes, sequences);
 	for (uint32_t i = 0; i < LANES; i++) {
 		CHECK(memcmp(from[i], to[i], BYTES) == 0);
 		ops->memory_free(memories[i]);
@@ -135,7 +136,7 @@ int main(void)
 	}
 	CHECK(pthread_create(&loader, NULL, allocate_in_loader, NULL) == 0);
 	for (unsigned round = 0; round < ROUNDS; round++)
-		round_trip(lanes, sequences, from, to, round);
+		race_memory_round_trip(lanes, sequences, from, to, round);
 	atomic_store(&stop, true);
 	CHECK(pthread_join(loader, NULL) == 0);
 	for (uint32_t i = 0; i < LANES; i++) {

@@ -67,7 +67,7 @@ struct side {
 	uint8_t buffer[PACKET_BYTES_MAX];
 };
 
-static uint64_t mix(uint64_t x)
+static uint64_t ring_wake_hash(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15ull;
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -75,10 +75,10 @@ static uint64_t mix(uint64_t x)
 	return x ^ (x >> 31);
 }
 
-static uint64_t random_below(struct side *side, uint64_t limit)
+static uint64_t ring_wake_random_below(struct side *side, uint64_t limit)
 {
 	side->random++;
-	return mix(side->random) % limit;
+	return ring_wake_hash(side->random) % limit;
 }
 
 static int complain(const struct side *side, const char *what)
@@ -92,15 +92,15 @@ static int complain(const struct side *side, const char *what)
 /* Size and content of a message follow from its number and its direction, which is `salt`. */
 static uint32_t message_bytes(uint64_t number, uint64_t salt)
 {
-	return (uint32_t)(sizeof(uint64_t) +
-			  mix(number ^ salt) % (PAYLOAD_BYTES_MAX - sizeof(uint64_t) + 1));
+	return (uint32_t)(sizeof(uint64_t) + ring_wake_hash(number ^ salt) %
+						     (PAYLOAD_BYTES_MAX - sizeof(uint64_t) + 1));
 }
 
 static void message_fill(uint8_t *bytes, uint64_t number, uint64_t salt)
 {
 	uint32_t size = message_bytes(number, salt);
 	memcpy(bytes, &number, sizeof(number));
-	uint64_t word = mix(number + salt);
+	uint64_t word = ring_wake_hash(number + salt);
 	for (uint32_t at = sizeof(number); at < size;
 	     at += (uint32_t)sizeof(word), word = word * 3 + 1)
 		memcpy(bytes + at, &word, size - at < sizeof(word) ? size - at : sizeof(word));
@@ -140,8 +140,9 @@ static int wake_peer(struct side *side, _Atomic uint32_t *flag)
 
 static void pause_at_random(struct side *side)
 {
-	if (random_below(side, PAUSE_ONE_IN) == 0) {
-		struct timespec pause = {.tv_nsec = (long)random_below(side, PAUSE_NS_MAX)};
+	if (ring_wake_random_below(side, PAUSE_ONE_IN) == 0) {
+		struct timespec pause = {.tv_nsec =
+						 (long)ring_wake_random_below(side, PAUSE_NS_MAX)};
 		(void)nanosleep(&pause, NULL);
 	}
 }
@@ -189,7 +190,7 @@ static int engine_blocks(struct side *side)
 /* There is nothing to do: the side waits for messages, for room, or both. */
 static int side_sleeps(struct side *side, bool for_messages, bool for_room)
 {
-	for (uint64_t spins = random_below(side, SPINS_MAX); spins > 0; spins--) {
+	for (uint64_t spins = ring_wake_random_below(side, SPINS_MAX); spins > 0; spins--) {
 		if ((for_messages && ring_reader_has_more(&side->in)) ||
 		    (for_room && has_room(side)))
 			return 0;
@@ -249,7 +250,7 @@ static int give_room(struct side *side)
 /* Ends at the other side's word, an error, or the end of the batch; adds the number of messages. */
 static int receive_batch(struct side *side, uint64_t salt, uint64_t most, uint64_t *done)
 {
-	uint64_t batch = 1 + random_below(side, most);
+	uint64_t batch = 1 + ring_wake_random_below(side, most);
 	int r = 1;
 	uint64_t count = 0;
 	while (count < batch && (r = receive_next(side, salt)) > 0)
@@ -264,8 +265,8 @@ static int receive_batch(struct side *side, uint64_t salt, uint64_t most, uint64
 static uint64_t send_limit(struct side *side)
 {
 	if (side->received == side->burst_end) {
-		bool is_long = random_below(side, LONG_BURST_ONE_IN) == 0;
-		side->burst_end += 1 + (is_long ? random_below(side, BURST_MAX) : 0);
+		bool is_long = ring_wake_random_below(side, LONG_BURST_ONE_IN) == 0;
+		side->burst_end += 1 + (is_long ? ring_wake_random_below(side, BURST_MAX) : 0);
 		if (side->burst_end > side->messages)
 			side->burst_end = side->messages;
 	}
@@ -278,7 +279,7 @@ static int client_runs(struct side *side)
 		uint64_t done = 0;
 		int r = receive_batch(side, REPLY_SALT, BATCH_MAX, &done);
 		uint64_t limit = send_limit(side);
-		for (uint64_t n = random_below(side, BATCH_MAX);
+		for (uint64_t n = ring_wake_random_below(side, BATCH_MAX);
 		     r >= 0 && n > 0 && side->sent < limit; n--) {
 			r = send_next(side, SUBMIT_SALT);
 			if (r <= 0)
@@ -488,8 +489,10 @@ static int run_ring(bool processes, uint64_t messages, uint64_t seed)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	client = (struct side){.socket = ends[0], .bell = -1, .messages = messages, .random = seed};
-	engine = (struct side){
-		.socket = ends[1], .messages = messages, .random = mix(seed), .watcher = -1};
+	engine = (struct side){.socket = ends[1],
+			       .messages = messages,
+			       .random = ring_wake_hash(seed),
+			       .watcher = -1};
 	engine.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	r = engine.bell < 0 ? -errno : engine_init(&engine, region->address);
 	if (r == 0)

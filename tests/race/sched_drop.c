@@ -52,7 +52,7 @@ struct seen {
 static const struct backend_fault ended = {.status = STATUS_CONNECTION_LOST,
 					   .text = "its session has ended"};
 
-static int report_failure(const char *what)
+static int race_drop_report_failure(const char *what)
 {
 	(void)fprintf(stderr, "%s\n", what);
 	return 1;
@@ -91,7 +91,7 @@ static void start_round(struct round *round, uint32_t number)
 		    sched_account_rank(round->accounts[i],
 				       i == 0 ? FAIR_QUEUE_BEST_EFFORT : FAIR_QUEUE_NORMAL,
 				       FAIR_QUEUE_WEIGHT) < 0)
-			exit(report_failure("no account"));
+			exit(race_drop_report_failure("no account"));
 		for (uint32_t k = 0; k < OWN; k++)
 			harness_words(&round->harness, &round->own[i][k], WORDS, true, 0);
 		for (uint32_t k = 0; k < SHARED; k++) {
@@ -263,14 +263,14 @@ int main(void)
 		run_round(&round);
 		const char *wrong = check_round(&round);
 		if (wrong)
-			return report_failure(wrong);
+			return race_drop_report_failure(wrong);
 		count_paths(&round, &seen);
 		wrong = stop_round(&round);
 		if (wrong)
-			return report_failure(wrong);
+			return race_drop_report_failure(wrong);
 	}
 	if (seen.dropped == 0 || seen.parts == 0 || seen.bursts == 0 || seen.spills == 0)
-		return report_failure(
+		return race_drop_report_failure(
 			"nothing was dropped, sent in parts or in bursts, or spilled");
 	return 0;
 }

@@ -17,7 +17,7 @@
 #define ROUNDS  120u
 #define DEVICES 3u
 
-static int report_failure(const char *what)
+static int race_sched_threads_report_failure(const char *what)
 {
 	(void)fprintf(stderr, "%s\n", what);
 	return 1;
@@ -36,7 +36,7 @@ static void start_devices(struct harness *harness, uint32_t processors, uint32_t
 		&(struct scheduler_config){.processors = processors, .front_polls = front_polls});
 }
 
-static void release(void *owner)
+static void sched_threads_free_owner(void *owner)
 {
 	free(owner);
 }
@@ -49,7 +49,7 @@ static void pin(struct harness *harness)
 	if (memory && scheduler_host_register(harness->scheduler, memory, 4096, &host) < 0)
 		host = NULL;
 	if (memory)
-		scheduler_host_unregister(host, release, memory);
+		scheduler_host_unregister(host, sched_threads_free_owner, memory);
 }
 
 /* Programs, kernels and queries for the loader, which are dropped as soon as they are requested. */
@@ -95,10 +95,10 @@ static int check_words(struct harness *harness, struct words *words, uint32_t ex
 	struct probe probe;
 	struct task *access = harness_host(harness, words, ACCESS_MODE_READ, &probe);
 	if (!harness_wait(harness, &probe) || probe.fault.status != STATUS_SUCCESS)
-		return report_failure("the contents were not granted");
+		return race_sched_threads_report_failure("the contents were not granted");
 	for (uint32_t i = 0; i < WORDS; i++)
 		if (words->host[i] != expected + i)
-			return report_failure("the contents are wrong");
+			return race_sched_threads_report_failure("the contents are wrong");
 	host_access_release(access);
 	return 0;
 }
@@ -115,12 +115,12 @@ static int one_at_a_time(bool front_polls)
 		(void)harness_launch(&harness, &launch, &probe);
 		turn_harness(&harness, i);
 		if (!harness_wait(&harness, &probe) || probe.fault.status != STATUS_SUCCESS)
-			return report_failure("a group did not end");
+			return race_sched_threads_report_failure("a group did not end");
 		if (i % 17 == 0)
 			pin(&harness);
 	}
 	const char *left = harness_stop(&harness);
-	return left ? report_failure(left) : 0;
+	return left ? race_sched_threads_report_failure(left) : 0;
 }
 
 static int all_at_once(uint32_t processors)
@@ -151,10 +151,10 @@ static int all_at_once(uint32_t processors)
 		turn_harness(&harness, i);
 	}
 	if (!harness_settle(&harness))
-		return report_failure("not everything ended");
+		return race_sched_threads_report_failure("not everything ended");
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		if (!probes[i].done || probes[i].fault.status != STATUS_SUCCESS)
-			return report_failure("a group failed");
+			return race_sched_threads_report_failure("a group failed");
 		if (exported[i].done)
 			(void)close(exported[i].shared.descriptor);
 	}
@@ -164,7 +164,7 @@ static int all_at_once(uint32_t processors)
 	harness_words_free(&harness, &x);
 	harness_words_free(&harness, &y);
 	const char *left = harness_stop(&harness);
-	return left ? report_failure(left) : 0;
+	return left ? race_sched_threads_report_failure(left) : 0;
 }
 
 static int lose(uint32_t processors, uint32_t at)
@@ -173,7 +173,7 @@ static int lose(uint32_t processors, uint32_t at)
 	struct harness harness;
 	start_devices(&harness, processors, 0, processors > 2);
 	if (fake_lose_process(FAKE_COMPLETION, at % DEVICES, at, "lost") < 0)
-		return report_failure("no script");
+		return race_sched_threads_report_failure("no script");
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		struct launch launch = {.device = i % DEVICES, .kernel = "noop", .session = i + 1};
 		(void)harness_launch(&harness, &launch, &probes[i]);
@@ -182,16 +182,17 @@ static int lose(uint32_t processors, uint32_t at)
 		turn_harness(&harness, i);
 	}
 	if (!harness_settle(&harness))
-		return report_failure("not all tasks of a lost process ended");
+		return race_sched_threads_report_failure("not all tasks of a lost process ended");
 	for (uint32_t i = 0; i < ROUNDS; i++)
 		if (probes[i].calls != 1 || (probes[i].fault.status != STATUS_SUCCESS &&
 					     (probes[i].fault.status != STATUS_DEVICE_LOST ||
 					      probes[i].order < harness.process_lost.order)))
-			return report_failure("a group's loss was reported wrongly");
+			return race_sched_threads_report_failure(
+				"a group's loss was reported wrongly");
 	if (harness.process_lost.calls != 1)
-		return report_failure("the loss was not reported once");
+		return race_sched_threads_report_failure("the loss was not reported once");
 	const char *left = harness_stop(&harness);
-	return left ? report_failure(left) : 0;
+	return left ? race_sched_threads_report_failure(left) : 0;
 }
 
 /* The device's thread finally opens it, while the loader gets requests for programs and the front
@@ -207,18 +208,18 @@ static int open_late(void)
 	fake_device_options(0, (struct fake_device_options){.features = FAKE_FEATURES_ALL});
 	if (fake_fail(FAKE_DEVICE_OPEN, 0, 0, TRIES + 1, STATUS_MEMORY_ALLOCATION, false,
 		      "no memory") < 0)
-		return report_failure("no script");
+		return race_sched_threads_report_failure("no script");
 	harness_start_with(&harness, 1,
 			   &(struct scheduler_config){.processors = 16, .front_polls = true});
 	do {
 		load_programs(&harness, 0, probes);
 		scheduler_counters(harness.scheduler, &counters);
 		if (!harness_wait(&harness, &probes[0]) || !harness_settle(&harness))
-			return report_failure("a program was not answered");
+			return race_sched_threads_report_failure("a program was not answered");
 		answers++;
 	} while (probes[0].fault.status == STATUS_MEMORY_ALLOCATION);
 	if (probes[0].fault.status != STATUS_SUCCESS || answers == 1)
-		return report_failure("the device was not opened late");
+		return race_sched_threads_report_failure("the device was not opened late");
 	/* It is lost while the loader gets requests. */
 	struct probe loses, loads[ROUNDS][3];
 	const struct launch launch = {.kernel = "lose_device"};
@@ -229,9 +230,9 @@ static int open_late(void)
 		turn_harness(&harness, i);
 	}
 	if (!harness_settle(&harness) || loses.fault.status != STATUS_DEVICE_LOST)
-		return report_failure("the device was not lost");
+		return race_sched_threads_report_failure("the device was not lost");
 	const char *left = harness_stop(&harness);
-	return left ? report_failure(left) : 0;
+	return left ? race_sched_threads_report_failure(left) : 0;
 }
 
 int main(void)

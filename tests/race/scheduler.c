@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int report_failure(const char *what)
+static int race_scheduler_report_failure(const char *what)
 {
 	(void)fprintf(stderr, "%s\n", what);
 	return 1;
@@ -34,14 +34,14 @@ static int lose_devices(void)
 			scheduler_flush(harness.scheduler);
 	}
 	if (!harness_settle(&harness))
-		return report_failure("not all tasks of a lost device ended");
+		return race_scheduler_report_failure("not all tasks of a lost device ended");
 	for (uint32_t i = 0; i < 90; i++) {
 		int32_t status = probes[i].fault.status;
 		if (status != STATUS_SUCCESS && (status != STATUS_DEVICE_LOST || i % 3 != 40 % 3))
-			return report_failure(probes[i].fault.text);
+			return race_scheduler_report_failure(probes[i].fault.text);
 	}
 	const char *left = harness_stop(&harness);
-	return left ? report_failure(left) : 0;
+	return left ? race_scheduler_report_failure(left) : 0;
 }
 
 /* Sessions of three classes use one device, whose thread sends the tasks that fair queueing admits.
@@ -59,7 +59,7 @@ static int three_classes(uint32_t round)
 	for (uint32_t i = 0; i < FAIR_QUEUE_CLASSES; i++)
 		if (sched_account_create(UINT64_MAX, &accounts[i]) < 0 ||
 		    sched_account_rank(accounts[i], i, 1 + 300 * i) < 0)
-			return report_failure("no account");
+			return race_scheduler_report_failure("no account");
 	(void)harness_kernel(&harness, 0, "noop");
 	(void)harness_kernel(&harness, 0, "lose_device");
 	for (uint32_t i = 0; i < 600; i++) {
@@ -76,19 +76,20 @@ static int three_classes(uint32_t round)
 						 round % FAIR_QUEUE_CLASSES, 50);
 	}
 	if (!harness_settle(&harness))
-		return report_failure("not all tasks of three classes ended");
+		return race_scheduler_report_failure("not all tasks of three classes ended");
 	struct scheduler_counters counters;
 	scheduler_counters(harness.scheduler, &counters);
 	for (uint32_t i = 0; i < 600; i++)
 		if (probes[i].calls != 1 ||
 		    (round % 3 != 0 && probes[i].fault.status != STATUS_SUCCESS))
-			return report_failure("a task of three classes was not reported once");
+			return race_scheduler_report_failure(
+				"a task of three classes was not reported once");
 	for (uint32_t i = 0; i < FAIR_QUEUE_CLASSES; i++)
 		(void)sched_account_drop(accounts[i]);
 	const char *left = harness_stop(&harness);
 	if (!left && (counters.fair_queue_admitted == 0 || counters.fair_queue_waiting != 0))
 		left = "the fair queue was not used, or still has groups";
-	return left ? report_failure(left) : 0;
+	return left ? race_scheduler_report_failure(left) : 0;
 }
 
 /* Round trips, so that devices become idle. Sometimes there are more launches, so that their
@@ -100,7 +101,7 @@ static int round_trips(struct harness *harness, uint32_t lost_at)
 		uint32_t device = i % 5 == 0 ? i / 5 % 3 : 0, count = i % 7 == 0 ? 3 : 1;
 		if (i == lost_at && fake_fail(i % 2 ? FAKE_SUBMIT : FAKE_COMPLETION, 0, 0, 1,
 					      STATUS_DEVICE_LOST, true, "lost") < 0)
-			return report_failure("no script");
+			return race_scheduler_report_failure("no script");
 		if (i % 50 == 0)
 			(void)harness_kernel(harness, device, i % 100 ? "fill_u32" : "copy_u32");
 		if (i % 3 == 0)
@@ -116,11 +117,11 @@ static int round_trips(struct harness *harness, uint32_t lost_at)
 			scheduler_progress(harness->scheduler);
 		if (!harness_wait(harness, &probes[count - 1]) ||
 		    !harness_wait(harness, &probes[0]))
-			return report_failure("a round trip did not end");
+			return race_scheduler_report_failure("a round trip did not end");
 		int32_t status = probes[0].fault.status;
 		if (status != STATUS_SUCCESS &&
 		    (status != STATUS_DEVICE_LOST || device != 0 || i < lost_at))
-			return report_failure(probes[0].fault.text);
+			return race_scheduler_report_failure(probes[0].fault.text);
 	}
 	return 0;
 }
@@ -143,7 +144,7 @@ static int send_inline(uint32_t features, uint32_t lost_at, uint64_t *sent)
 	(void)harness_launch(&harness, &(struct launch){.device = 1, .kernel = "noop"}, &last);
 	scheduler_flush(harness.scheduler);
 	const char *left = harness_stop(&harness);
-	return left ? report_failure(left) : 0;
+	return left ? race_scheduler_report_failure(left) : 0;
 }
 
 int main(void)
@@ -153,13 +154,13 @@ int main(void)
 		const char *wrong =
 			model_run(seed, 300, &(struct model_options){.features = seed % 2 == 0});
 		if (wrong)
-			return report_failure(wrong);
+			return race_scheduler_report_failure(wrong);
 		/* On devices that are always full. */
 		wrong = model_run(
 			seed, 200,
 			&(struct model_options){.features = seed % 2 == 0, .tight = true});
 		if (wrong)
-			return report_failure(wrong);
+			return race_scheduler_report_failure(wrong);
 	}
 	for (uint32_t i = 0; i < 20; i++)
 		if (lose_devices() != 0)
@@ -175,6 +176,6 @@ int main(void)
 		if (send_inline(kinds[i % 4], i < 4 ? UINT32_MAX : 100 + i * 5, &sent) != 0)
 			return 1;
 	if (sent == 0)
-		return report_failure("the front sent nothing itself");
+		return race_scheduler_report_failure("the front sent nothing itself");
 	return 0;
 }

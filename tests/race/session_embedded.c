@@ -34,7 +34,7 @@ static void send_group(struct raw_client *client, Sycl__V1__CommandGroup *group,
 	(void)raw_send(client, &command);
 }
 
-static void send_fill(struct raw_client *client, uint64_t number, uint8_t pattern)
+static void race_session_send_fill(struct raw_client *client, uint64_t number, uint8_t pattern)
 {
 	Sycl__V1__Fill fill = SYCL__V1__FILL__INIT;
 	fill.size_bytes = BYTES;
@@ -68,7 +68,7 @@ static int use_session(struct raw_client *client, uint32_t number_of_device)
 	(void)raw_buffer(client, raw_id(OBJECT_BUFFER, 2), 0, 0, BYTES);
 	for (uint64_t number = 1; number < GROUPS; number += 2) {
 		uint8_t pattern = (uint8_t)(number + 1);
-		send_fill(client, number, pattern);
+		race_session_send_fill(client, number, pattern);
 		send_update(client, number + 1);
 		if (raw_wait_slot(client, 0, (uint32_t)number + 1) != 0)
 			return 1;
@@ -81,7 +81,7 @@ static int use_session(struct raw_client *client, uint32_t number_of_device)
 	}
 	/* Ends with work in flight. */
 	for (uint64_t number = GROUPS + 1; number <= GROUPS + 50; number++)
-		send_fill(client, number, 1);
+		race_session_send_fill(client, number, 1);
 	return 0;
 }
 

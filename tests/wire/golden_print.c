@@ -56,7 +56,7 @@ static enum wire_type wire_type_of(ProtobufCType type)
 	}
 }
 
-static bool read_number(struct reader *reader, enum wire_type type, uint64_t *value)
+static bool golden_print_read_number(struct reader *reader, enum wire_type type, uint64_t *value)
 {
 	if (type == WIRE_VARINT)
 		return read_varint(reader, value);
@@ -120,7 +120,7 @@ static const char *print_packed(FILE *out, const ProtobufCFieldDescriptor *field
 	const char *complaint = NULL;
 	for (const char *between = ""; !complaint && values.at < values.end; between = ", ") {
 		uint64_t value;
-		if (!read_number(&values, wire_type_of(field->type), &value))
+		if (!golden_print_read_number(&values, wire_type_of(field->type), &value))
 			return "a packed field ends within a value";
 		(void)fputs(between, out);
 		complaint = print_number(out, field, value);
@@ -175,7 +175,7 @@ static const char *print_field(FILE *out, const ProtobufCMessageDescriptor *type
 		reader->at += value;
 		return print_long(out, field, start, inner, depth);
 	}
-	if (!read_number(reader, wire, &value))
+	if (!golden_print_read_number(reader, wire, &value))
 		return "the message ends within a number";
 	print_bytes(out, start, reader->at);
 	(void)fprintf(out, " | %s = ", field->name);

@@ -97,8 +97,8 @@ static bool read_enum(const ProtobufCEnumDescriptor *type, const char *text, con
 	return rest == end;
 }
 
-static bool read_number(const ProtobufCFieldDescriptor *field, const char *text, const char *end,
-			void *place)
+static bool golden_read_number(const ProtobufCFieldDescriptor *field, const char *text,
+			       const char *end, void *place)
 {
 	char *rest = NULL;
 	errno = 0;
@@ -138,7 +138,7 @@ static bool read_value(struct golden *golden, const ProtobufCFieldDescriptor *fi
 		data->len = count < 0 ? 0 : (size_t)count;
 		return count >= 0;
 	}
-	return read_number(field, text, end, place);
+	return golden_read_number(field, text, end, place);
 }
 
 /* Reads the values behind " = ", which are each of a packed field. */
