@@ -91,7 +91,7 @@ struct job {
 	int result;
 };
 
-static void *run_job(void *context)
+static void *race_session_run_job(void *context)
 {
 	struct job *job = context;
 	int *result = &job->result;
@@ -124,7 +124,7 @@ int main(void)
 	struct job jobs[THREADS];
 	for (uint32_t i = 0; i < THREADS; i++) {
 		jobs[i] = (struct job){.device = i};
-		if (pthread_create(&jobs[i].thread, NULL, run_job, &jobs[i]) != 0)
+		if (pthread_create(&jobs[i].thread, NULL, race_session_run_job, &jobs[i]) != 0)
 			return 1;
 	}
 	int failed = 0;

@@ -45,7 +45,7 @@ static sycl_kernel_bundle input_of(sycl_context context, const char *source)
 	return bundle;
 }
 
-static sycl_bundle_state state_of(sycl_kernel_bundle bundle)
+static sycl_bundle_state bundle_state_of(sycl_kernel_bundle bundle)
 {
 	sycl_bundle_state state = (sycl_bundle_state)-1;
 	MUST(sycl_kernel_bundle_get_state(bundle, &state));
@@ -76,10 +76,10 @@ Test(kernel_states, J19_one_bundle_runs_on_every_device_of_its_context)
 	uint32_t count = 0;
 	sycl_context context = NULL;
 
-	cr_assert(eq(int, state_of(input), SYCL_BUNDLE_INPUT));
+	cr_assert(eq(int, bundle_state_of(input), SYCL_BUNDLE_INPUT));
 	MUST(sycl_kernel_bundle_build(input, NULL, &built));
 	MUST(sycl_kernel_bundle_release(input));
-	cr_assert(eq(int, state_of(built), SYCL_BUNDLE_EXECUTABLE));
+	cr_assert(eq(int, bundle_state_of(built), SYCL_BUNDLE_EXECUTABLE));
 	MUST(sycl_kernel_bundle_get_devices(built, 0, NULL, &count));
 	cr_assert(eq(u32, count, pair.count));
 	MUST(sycl_kernel_bundle_get_context(built, &context));
@@ -299,12 +299,12 @@ Test(kernel_states, E19_J19_an_object_is_linked_or_the_device_says_that_it_canno
 		return;
 	}
 	MUST(sycl_kernel_bundle_compile(input, NULL, &object));
-	cr_assert(eq(int, state_of(object), SYCL_BUNDLE_OBJECT));
+	cr_assert(eq(int, bundle_state_of(object), SYCL_BUNDLE_OBJECT));
 	REFUSED(sycl_kernel_create(object, "fill_u32", &kernel), SYCL_ERROR_INVALID);
 	REFUSED(sycl_kernel_bundle_build(object, NULL, &linked), SYCL_ERROR_INVALID);
 	MUST(sycl_kernel_bundle_link(1, &object, NULL, &linked));
 	MUST(sycl_kernel_bundle_release(object));
-	cr_assert(eq(int, state_of(linked), SYCL_BUNDLE_EXECUTABLE));
+	cr_assert(eq(int, bundle_state_of(linked), SYCL_BUNDLE_EXECUTABLE));
 	MUST(sycl_kernel_create(linked, "fill_u32", &kernel));
 	sycl_buffer buffer = words_buffer(platform, 0);
 	for (uint32_t i = 0; i < pair.count; i++) {

@@ -46,7 +46,7 @@ static sycl_result append_task(sycl_host_task task, void *user_data)
 }
 
 /* One log or two, in any order. */
-static void submit_task(struct worker *worker)
+static void logs_submit_task(struct worker *worker)
 {
 	const uint32_t first = threads_next(worker, HISTORY_LOGS);
 	struct threads_group group = threads_begin(worker, true);
@@ -143,7 +143,7 @@ void threads_do_log(struct worker *worker)
 	if (dice < 35)
 		submit_append(worker, threads_next(worker, HISTORY_LOGS));
 	else if (dice < 60)
-		submit_task(worker);
+		logs_submit_task(worker);
 	else if (dice < 86)
 		submit_snapshot(worker);
 	else

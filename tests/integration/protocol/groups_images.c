@@ -84,7 +84,7 @@ struct image_build {
 	Sycl__V1__Argument *argument;
 };
 
-static void add_image(struct image_build *b, uint32_t requirement, bool sampled)
+static void groups_images_add_use(struct image_build *b, uint32_t requirement, bool sampled)
 {
 	sycl__v1__image_argument__init(&b->image);
 	sycl__v1__sampler_argument__init(&b->sampler);
@@ -101,7 +101,7 @@ static void begin_fill(struct image_build *b, uint32_t index, uint32_t mode)
 {
 	build_begin(&b->build);
 	build_require(&b->build, index, mode);
-	add_image(b, 0, false);
+	groups_images_add_use(b, 0, false);
 	build_value(&b->build, 9);
 	launch_image_kernel(&b->build, FILL_IMAGE);
 }
@@ -112,7 +112,7 @@ static void begin_sampled(struct image_build *b, uint32_t index, uint32_t mode)
 	build_require(&b->build, BUFFER, ACCESS_MODE_WRITE);
 	build_require(&b->build, index, mode);
 	build_accessor(&b->build, 0);
-	add_image(b, 1, true);
+	groups_images_add_use(b, 1, true);
 	launch_image_kernel(&b->build, SAMPLER_OF_IMAGE);
 }
 
@@ -284,7 +284,7 @@ Test(groups, E14_image_arguments_are_checked)
 	expect_refused(&b.build, STATUS_KERNEL_ARGUMENT, "argument 0");
 	build_begin(&b.build);
 	build_require(&b.build, IMAGE, ACCESS_MODE_WRITE);
-	add_image(&b, 0, false);
+	groups_images_add_use(&b, 0, false);
 	build_value(&b.build, 1);
 	build_launch(&b.build, FILL, 8);
 	expect_refused(&b.build, STATUS_KERNEL_ARGUMENT, "argument 0");

@@ -113,7 +113,7 @@ static bool memory_has_room(const struct backend_device *device, uint64_t size_b
 	return fits;
 }
 
-static bool can_export(const struct backend_device *device, enum backend_export_kind kind)
+static bool fake_can_export(const struct backend_device *device, enum backend_export_kind kind)
 {
 	return (kind == BACKEND_EXPORT_VMM && fake_has(device, BACKEND_FEATURE_EXPORT_VMM)) ||
 	       (kind == BACKEND_EXPORT_CUDA_IPC && fake_has(device, BACKEND_FEATURE_EXPORT_IPC));
@@ -125,7 +125,7 @@ int fake_memory_create(struct backend_device *device, uint64_t size_bytes, void 
 {
 	if (fake_entry_fails(FAKE_MEMORY_CREATE, device, fault_out))
 		return -ENOMEM;
-	if (export_kind != BACKEND_EXPORT_NONE && !can_export(device, export_kind))
+	if (export_kind != BACKEND_EXPORT_NONE && !fake_can_export(device, export_kind))
 		return fake_refuse(device, "export memory in this form", fault_out);
 	CLEANUP(memory_cleanup) struct backend_memory *memory = new_memory(device, size_bytes);
 	if (!memory)
@@ -276,7 +276,7 @@ int fake_memory_import(struct backend_device *device, const struct backend_share
 {
 	if (fake_entry_fails(FAKE_MEMORY_IMPORT, device, fault_out))
 		return -EIO;
-	if (!can_export(device, shared->kind))
+	if (!fake_can_export(device, shared->kind))
 		return fake_refuse(device, "import memory in this form", fault_out);
 	CLEANUP(memory_cleanup) struct backend_memory *memory = new_memory(device, size_bytes);
 	if (!memory)

@@ -117,7 +117,7 @@ static int64_t apart(uint64_t a, uint64_t b)
 	return a > b ? (int64_t)(a - b) : (int64_t)(b - a);
 }
 
-static int64_t elapsed_ns(CUevent from, CUevent to)
+static int64_t clock_driver_elapsed_ns(CUevent from, CUevent to)
 {
 	float milliseconds = 0.0f;
 	check_result(backend.library.cuEventElapsedTime(&milliseconds, from, to));
@@ -141,7 +141,7 @@ static struct timed run_one(void)
 		  "%s", fault.text);
 	cr_assert(le(u64, start_ns, end_ns));
 	cr_assert(le(u64, end_ns, clock_now_ns()));
-	int64_t naive = elapsed_ns(first, end) - elapsed_ns(first, start);
+	int64_t naive = clock_driver_elapsed_ns(first, end) - clock_driver_elapsed_ns(first, start);
 	return (struct timed){
 		.length_error_ns = apart(end_ns - start_ns, 2 * WAY_NS),
 		.end_error_ns = apart(end_ns, after_ns - WAY_NS),
