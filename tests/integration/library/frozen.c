@@ -1,5 +1,5 @@
 /* Command groups that are submitted again and again (B15), and to a second queue (M7). */
-#include "library/portable.h"
+#include "library/graph.h"
 
 TestSuite(frozen, .timeout = 120, .init = portable_begin, .fini = portable_end);
 
@@ -34,16 +34,6 @@ Test(frozen, B15_B13_one_group_many_times_on_two_queues_in_the_order_of_its_own_
 	MUST(sycl_kernel_release(increment));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_queue_release(second));
-}
-
-/* A handler that adds 1 to each word of the buffer. */
-static sycl_handler increment_handler(sycl_queue on, sycl_kernel increment, sycl_buffer buffer)
-{
-	sycl_handler handler = NULL;
-	MUST(sycl_handler_begin(on, &handler));
-	MUST(sycl_handler_set_accessor(handler, 0, buffer, SYCL_ACCESS_READ_WRITE));
-	MUST(sycl_handler_parallel_for(handler, increment, sycl_range1(WORDS)));
-	return handler;
 }
 
 Test(frozen, a_handler_goes_to_the_queue_that_the_call_names)

@@ -674,3 +674,35 @@ Test(opencl_interop, J18_scalar_types_have_sycls_sizes)
 	cr_assert(eq(sz, sizeof(cl_half), 2));
 	cr_assert(eq(sz, sizeof(cl_long), 8));
 }
+
+sycl_kernel opencl_increment_kernel(sycl_queue queue)
+{
+	static const char source[] =
+		"SYCL_KERNEL void increment(SYCL_GLOBAL(uint) x) { x[sycl_global_id(0)] += 1; }";
+	sycl_kernel_bundle bundle = NULL;
+	sycl_kernel kernel = NULL;
+	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle));
+	MUST(sycl_kernel_create(bundle, "increment", &kernel));
+	MUST(sycl_kernel_bundle_release(bundle));
+	return kernel;
+}
+
+void opencl_expect_words(sycl_buffer buffer, uint32_t value)
+{
+	sycl_host_accessor accessor = NULL;
+	void *words = NULL;
+	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor));
+	MUST(sycl_host_accessor_get_pointer(accessor, &words));
+	for (int i = 0; i < N; i++)
+		cr_assert(eq(u32, ((const uint32_t *)words)[i], value));
+	MUST(sycl_host_accessor_release(accessor));
+}
+
+sycl_buffer opencl_zeros(sycl_queue queue)
+{
+	const uint32_t zero = 0;
+	sycl_buffer buffer = NULL;
+	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &buffer));
+	MUST(sycl_queue_fill(queue, buffer, 0, BYTES, &zero, sizeof(zero), NULL));
+	return buffer;
+}

@@ -53,6 +53,13 @@ void read_memory(cl_mem memory, uint32_t *words, uint32_t count);
 cl_program program_of(const char *source, const char *options);
 cl_event user_event(void);
 
+/* The kernel adds 1 to each of N words. */
+sycl_kernel opencl_increment_kernel(sycl_queue queue);
+/* A buffer of N words without host memory, filled with 0. */
+sycl_buffer opencl_zeros(sycl_queue queue);
+/* Expects that each word of the buffer has this value. */
+void opencl_expect_words(sycl_buffer buffer, uint32_t value);
+
 /* A released object is freed when its device's thread and the driver's threads have released it.
  * Makes round trips until then, within ten seconds. */
 #define LET_GO(query, object, wanted) LET_GO_BY(round_trip, query, object, wanted)

@@ -44,18 +44,6 @@ static sycl_result opencl_graphs_run_native_copy(sycl_interop_handle interop, vo
 		    (cl_mem)(uintptr_t)to, from_offset, to_offset, BYTES, 0, NULL, NULL, NULL);
 }
 
-static sycl_kernel opencl_graphs_increment_on(sycl_queue queue)
-{
-	static const char source[] =
-		"SYCL_KERNEL void increment(SYCL_GLOBAL(uint) x) { x[sycl_global_id(0)] += 1; }";
-	sycl_kernel_bundle bundle = NULL;
-	sycl_kernel kernel = NULL;
-	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle));
-	MUST(sycl_kernel_create(bundle, "increment", &kernel));
-	MUST(sycl_kernel_bundle_release(bundle));
-	return kernel;
-}
-
 static void opencl_graphs_add_increment(sycl_graph graph, sycl_queue queue, sycl_kernel kernel,
 					sycl_buffer buffer)
 {
@@ -76,26 +64,6 @@ static void add_native(sycl_graph graph, sycl_queue queue, struct work *work, sy
 	MUST(sycl_handler_native_command(handler, opencl_graphs_run_native_copy, work,
 					 opencl_graphs_count_end));
 	MUST(sycl_graph_add(graph, handler, 0, NULL, NULL));
-}
-
-static sycl_buffer opencl_graphs_zeros(sycl_queue queue)
-{
-	const uint32_t zero = 0;
-	sycl_buffer buffer = NULL;
-	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &buffer));
-	MUST(sycl_queue_fill(queue, buffer, 0, BYTES, &zero, sizeof(zero), NULL));
-	return buffer;
-}
-
-static void opencl_graphs_expect_buffer(sycl_buffer buffer, uint32_t value)
-{
-	sycl_host_accessor accessor = NULL;
-	void *words = NULL;
-	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor));
-	MUST(sycl_host_accessor_get_pointer(accessor, &words));
-	for (int i = 0; i < N; i++)
-		cr_assert(eq(u32, ((const uint32_t *)words)[i], value));
-	MUST(sycl_host_accessor_release(accessor));
 }
 
 static bool has_graphs(void)
@@ -135,9 +103,9 @@ static void opencl_graphs_begin_scene(struct scene *scene)
 {
 	MUST(sycl_context_create(1, &device, &scene->context));
 	scene->queue = queue_in(scene->context);
-	scene->increment = opencl_graphs_increment_on(scene->queue);
-	scene->from = opencl_graphs_zeros(scene->queue);
-	scene->to = opencl_graphs_zeros(scene->queue);
+	scene->increment = opencl_increment_kernel(scene->queue);
+	scene->from = opencl_zeros(scene->queue);
+	scene->to = opencl_zeros(scene->queue);
 	MUST(sycl_graph_create(scene->context, device, NULL, &scene->graph));
 }
 
@@ -170,8 +138,8 @@ Test(opencl_graphs, K13_K15_K16_K18_a_command_of_the_application_keeps_the_graph
 	MUST(sycl_graph_release(scene.graph));
 	for (uint32_t round = 1; round <= 10; round++) {
 		MUST(sycl_queue_graph(scene.queue, executable, 0, NULL, NULL));
-		opencl_graphs_expect_buffer(scene.from, round);
-		opencl_graphs_expect_buffer(scene.to, round + 1);
+		opencl_expect_words(scene.from, round);
+		opencl_expect_words(scene.to, round + 1);
 	}
 	cr_assert(eq(u32, atomic_load(&work.calls), 1));
 	MUST(sycl_executable_graph_release(executable));
@@ -253,7 +221,7 @@ Test(opencl_graphs, K12_K16_a_command_of_the_application_gets_a_temporary)
 	MUST(sycl_buffer_release(temporary));
 	for (int round = 0; round < 5; round++) {
 		MUST(sycl_queue_graph(scene.queue, executable, 0, NULL, NULL));
-		opencl_graphs_expect_buffer(scene.to, 41);
+		opencl_expect_words(scene.to, 41);
 	}
 	cr_assert(eq(u32, atomic_load(&work.calls), 1));
 	MUST(sycl_executable_graph_release(executable));

@@ -46,35 +46,14 @@ struct scene {
 	sycl_buffer from, to;
 };
 
-static sycl_kernel opencl_native_increment_on(sycl_queue queue)
-{
-	static const char source[] =
-		"SYCL_KERNEL void increment(SYCL_GLOBAL(uint) x) { x[sycl_global_id(0)] += 1; }";
-	sycl_kernel_bundle bundle = NULL;
-	sycl_kernel kernel = NULL;
-	MUST(sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_PORTABLE, source, NULL, &bundle));
-	MUST(sycl_kernel_create(bundle, "increment", &kernel));
-	MUST(sycl_kernel_bundle_release(bundle));
-	return kernel;
-}
-
-static sycl_buffer opencl_native_zeros(sycl_queue queue)
-{
-	const uint32_t zero = 0;
-	sycl_buffer buffer = NULL;
-	MUST(sycl_buffer_create(platform, NULL, BYTES, SYCL_HOST_NONE, &buffer));
-	MUST(sycl_queue_fill(queue, buffer, 0, BYTES, &zero, sizeof(zero), NULL));
-	return buffer;
-}
-
 /* Uses a queue out of order, on which only the accessors determine the order, or a queue over the
  * application's own. */
 static void begin_on(struct scene *scene, sycl_queue queue)
 {
 	scene->queue = queue;
-	scene->increment = opencl_native_increment_on(queue);
-	scene->from = opencl_native_zeros(queue);
-	scene->to = opencl_native_zeros(queue);
+	scene->increment = opencl_increment_kernel(queue);
+	scene->from = opencl_zeros(queue);
+	scene->to = opencl_zeros(queue);
 }
 
 static void opencl_native_begin_scene(struct scene *scene)
@@ -114,17 +93,6 @@ static void submit_copy(const struct scene *scene, struct work *work, sycl_event
 	MUST(sycl_handler_submit(handler, event_out));
 }
 
-static void opencl_native_expect_buffer(sycl_buffer buffer, uint32_t value)
-{
-	sycl_host_accessor accessor = NULL;
-	void *words = NULL;
-	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor));
-	MUST(sycl_host_accessor_get_pointer(accessor, &words));
-	for (int i = 0; i < N; i++)
-		cr_assert(eq(u32, ((const uint32_t *)words)[i], value));
-	MUST(sycl_host_accessor_release(accessor));
-}
-
 static void expect_order(struct scene *scene)
 {
 	struct work work = {.result = SYCL_SUCCESS};
@@ -136,8 +104,8 @@ static void expect_order(struct scene *scene)
 	MUST(sycl_queue_wait(scene->queue));
 	cr_expect(eq(u32, atomic_load(&work.calls), MANY));
 	cr_expect(eq(u32, atomic_load(&work.ends), MANY));
-	opencl_native_expect_buffer(scene->from, MANY);
-	opencl_native_expect_buffer(scene->to, MANY + 1);
+	opencl_expect_words(scene->from, MANY);
+	opencl_expect_words(scene->to, MANY + 1);
 }
 
 Test(opencl_native_commands, K6_K8_K12_what_it_sends_lies_between_the_librarys_commands)
@@ -209,7 +177,7 @@ Test(opencl_native_commands, K9_it_is_complete_when_what_it_sent_is)
 	CL(clSetUserEventStatus(work.gate, CL_COMPLETE));
 	MUST(sycl_event_wait(last));
 	MUST(sycl_event_wait(native));
-	opencl_native_expect_buffer(scene.to, 2);
+	opencl_expect_words(scene.to, 2);
 	MUST(sycl_event_release(native));
 	MUST(sycl_event_release(last));
 	CL(clReleaseEvent(work.gate));
@@ -234,7 +202,7 @@ Test(opencl_native_commands, K3_M9_a_failed_function_fails_its_group_and_what_de
 	opencl_native_submit_increment(&scene, scene.from, &last);
 	MUST(sycl_event_wait(last));
 	MUST(sycl_event_release(last));
-	opencl_native_expect_buffer(scene.from, 1);
+	opencl_expect_words(scene.from, 1);
 	opencl_native_end_scene(&scene);
 }
 
