@@ -64,15 +64,6 @@ static uint64_t send_all(const uint32_t *values, uint32_t count)
 	return first;
 }
 
-static Sycl__V1__Usage groups_bursts_usage_now(void)
-{
-	Sycl__V1__UsageQuery query = SYCL__V1__USAGE_QUERY__INIT;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_USAGE_QUERY;
-	command.usage_query = &query;
-	return *raw_reply_to(client, raw_send(client, &command))->usage;
-}
-
 Test(groups, TG2_groups_that_come_together_run_one_by_one_and_count_as_many)
 {
 	enum { ROUNDS = 12, MANY = 45 };
@@ -91,7 +82,7 @@ Test(groups, TG2_groups_that_come_together_run_one_by_one_and_count_as_many)
 	}
 	fake_counters(FAKE_ANY_DEVICE, &counters);
 	cr_assert(eq(u64, counters.launches - before, ROUNDS * MANY));
-	Sycl__V1__Usage usage = groups_bursts_usage_now();
+	Sycl__V1__Usage usage = groups_usage();
 	cr_assert(eq(u64, usage.groups_submitted, ROUNDS * MANY + 1));
 	cr_assert(eq(u64, usage.groups_completed, ROUNDS * MANY + 1));
 	cr_assert(eq(u64, usage.groups_resubmitted, ROUNDS * MANY));
@@ -111,7 +102,7 @@ Test(groups, M9_of_groups_that_came_together_each_has_its_own_failure)
 	for (uint32_t i = 6; i < BURST; i++)
 		expect_failed(groups_queue(true), first + i, STATUS_DEPENDENCY_FAILED, "7 is odd");
 	cr_assert(eq(u32, groups_wait(true), 1));
-	Sycl__V1__Usage usage = groups_bursts_usage_now();
+	Sycl__V1__Usage usage = groups_usage();
 	cr_assert(eq(u64, usage.groups_failed, BURST - 5));
 	cr_assert(eq(u64, usage.groups_completed, 1 + 5));
 	groups_stop();
@@ -163,8 +154,7 @@ Test(groups, M6_the_event_of_one_of_them_is_its_own)
 		expect_failed(groups_queue(false), numbers[BAD], STATUS_DEPENDENCY_FAILED,
 			      "1 is odd");
 		(void)groups_wait(false);
-		cr_assert(eq(u64, groups_bursts_usage_now().groups_failed, 2),
-			  "nobody else depends on it");
+		cr_assert(eq(u64, groups_usage().groups_failed, 2), "nobody else depends on it");
 		groups_stop();
 	}
 }

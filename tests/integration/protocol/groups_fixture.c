@@ -304,3 +304,12 @@ void expect_poisoned(uint32_t buffer, uint32_t once)
 	cr_assert(eq(u32, raw_wait_slot(client, once, 1), 1));
 	(void)raw_release(client, raw_id(OBJECT_HOST_ACCESSOR, once));
 }
+
+Sycl__V1__Usage groups_usage(void)
+{
+	Sycl__V1__UsageQuery query = SYCL__V1__USAGE_QUERY__INIT;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_USAGE_QUERY;
+	command.usage_query = &query;
+	return *raw_reply_to(client, raw_send(client, &command))->usage;
+}

@@ -53,15 +53,6 @@ static uint64_t fill_again(uint32_t value)
 	return send_again(&record);
 }
 
-static Sycl__V1__Usage groups_shapes_usage_now(void)
-{
-	Sycl__V1__UsageQuery query = SYCL__V1__USAGE_QUERY__INIT;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_USAGE_QUERY;
-	command.usage_query = &query;
-	return *raw_reply_to(client, raw_send(client, &command))->usage;
-}
-
 Test(groups, B15_a_shape_runs_again_with_other_values)
 {
 	groups_start();
@@ -71,7 +62,7 @@ Test(groups, B15_a_shape_runs_again_with_other_values)
 		(void)fill_again(100 + i);
 	expect_words(BUFFER, 119, 41);
 	cr_assert(eq(u32, groups_wait(false), 0));
-	Sycl__V1__Usage usage = groups_shapes_usage_now();
+	Sycl__V1__Usage usage = groups_usage();
 	cr_assert(eq(u64, usage.groups_submitted, 21));
 	cr_assert(eq(u64, usage.groups_resubmitted, 20));
 	cr_assert(eq(u64, usage.groups_completed, 21));
@@ -198,7 +189,7 @@ Test(groups, groups_of_no_queue_are_not_counted_as_resubmitted)
 	expect_failed(nowhere, 1, STATUS_QUOTA, "object");
 	for (int i = 0; i < 3; i++)
 		expect_failed(nowhere, fill_again(9), STATUS_QUOTA, "object");
-	Sycl__V1__Usage usage = groups_shapes_usage_now();
+	Sycl__V1__Usage usage = groups_usage();
 	cr_assert(eq(u64, usage.groups_submitted, 0));
 	cr_assert(eq(u64, usage.groups_resubmitted, 0));
 	groups_stop();

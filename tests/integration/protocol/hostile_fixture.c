@@ -118,3 +118,13 @@ uint64_t hostile_access(uint64_t accessor, uint64_t buffer, uint32_t slot, uint3
 	command.host_access = &access;
 	return raw_send(hostile, &command);
 }
+
+void hostile_expect_answer(uint64_t number, int32_t code, const char *words)
+{
+	const Sycl__V1__Reply *reply = raw_reply_to(hostile, number);
+	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
+	cr_assert(ne(ptr, reply->status, NULL), "it was accepted");
+	cr_assert(eq(i32, reply->status->code, code), "%s", reply->status->text);
+	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
+		  reply->status->text);
+}

@@ -39,6 +39,9 @@ void hostile_expect_closed(int32_t code, const char *words);
 /* Expects that the session is open; then hostile_stop. */
 void hostile_expect_alive(void);
 
+/* Expects this failure as the answer to a request. */
+void hostile_expect_answer(uint64_t number, int32_t code, const char *words);
+
 /* The first sends a command group, to hostile_queue() if it names no queue; the second sends a fill
  * of the whole buffer. Both return the request. */
 uint64_t hostile_group(Sycl__V1__CommandGroup *group, uint64_t number);

@@ -2,19 +2,13 @@
 #include "access_mode.h"
 #include "clock.h"
 #include "fake_control.h"
-#include "protocol/hostile_fixture.h"
+#include "protocol/hostile_graphs_fixture.h"
 
 #define PATIENCE_NS 50000000000u
 
 enum {
-	EVENT_SLOT = 21,
 	HOSTS = 2, /* pinned ranges: the neighbour's arena and the first one here */
 };
-
-static uint64_t hostile_graph_memory_graph_id(uint32_t index)
-{
-	return raw_id(OBJECT_GRAPH, 10 + index);
-}
 
 /* The device pins arenas in the background. */
 static void wait_for_hosts(uint32_t hosts)
@@ -45,21 +39,6 @@ static void with_graphs(void)
 	(void)raw_buffer(hostile, hostile_buffer(), 0, 0, 4096);
 	raw_round_trip(hostile);
 	wait_for_hosts(HOSTS);
-}
-
-static void hostile_graph_memory_create_graph(uint64_t graph, uint32_t nodes)
-{
-	(void)raw_graph(hostile, graph, raw_id(OBJECT_CONTEXT, CONTEXT), device, nodes);
-}
-
-static void hostile_graph_memory_send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
-{
-	(void)raw_graph_node(hostile, graph, group, NULL, 0);
-}
-
-static void hostile_graph_memory_finish_graph(uint64_t graph)
-{
-	(void)raw_graph_finish(hostile, graph);
 }
 
 /* Returns its status. */
@@ -100,7 +79,7 @@ static void send_copy(uint64_t graph, uint32_t arena)
 	group.requirements = list;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_COPY;
 	group.copy = &copy;
-	hostile_graph_memory_send_node(graph, &group);
+	hostile_graph_node(graph, &group, NULL, 0);
 }
 
 static void hostile_graph_memory_destroy_arena(uint32_t arena)
@@ -119,14 +98,12 @@ Test(hostile, L17_an_arena_that_goes_is_unmapped_behind_the_graphs_that_copy_fro
 	with_graphs();
 	raw_arena(hostile, 1, 65536);
 	wait_for_hosts(HOSTS + 1);
-	hostile_graph_memory_create_graph(hostile_graph_memory_graph_id(0), 1);
-	send_copy(hostile_graph_memory_graph_id(0), 1);
-	hostile_graph_memory_finish_graph(hostile_graph_memory_graph_id(0));
+	hostile_graph_create(hostile_graph_id(0), 1);
+	send_copy(hostile_graph_id(0), 1);
+	hostile_graph_finish(hostile_graph_id(0));
 	for (uint64_t number = 1; number <= 4; number++)
-		cr_assert(eq(
-			u32,
-			hostile_graph_memory_launch_graph(hostile_graph_memory_graph_id(0), number),
-			0));
+		cr_assert(
+			eq(u32, hostile_graph_memory_launch_graph(hostile_graph_id(0), number), 0));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 4));
 	hostile_graph_memory_destroy_arena(1);
 	wait_for_hosts(HOSTS);
@@ -137,9 +114,8 @@ Test(hostile, L17_an_arena_that_goes_is_unmapped_behind_the_graphs_that_copy_fro
 	/* Another arena with that number works. */
 	raw_arena(hostile, 1, 65536);
 	wait_for_hosts(HOSTS + 1);
-	cr_assert(
-		eq(u32, hostile_graph_memory_launch_graph(hostile_graph_memory_graph_id(0), 5), 0));
+	cr_assert(eq(u32, hostile_graph_memory_launch_graph(hostile_graph_id(0), 5), 0));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 5));
-	(void)raw_release(hostile, hostile_graph_memory_graph_id(0));
+	(void)raw_release(hostile, hostile_graph_id(0));
 	hostile_expect_alive();
 }

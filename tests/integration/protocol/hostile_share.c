@@ -90,17 +90,6 @@ static uint64_t import(Sycl__V1__BufferImport *message)
 	return raw_send(hostile, &command);
 }
 
-/* Expects this failure as the answer to a request. */
-static void hostile_share_expect_answer(uint64_t number, int32_t code, const char *words)
-{
-	const Sycl__V1__Reply *reply = raw_reply_to(hostile, number);
-	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
-	cr_assert(ne(ptr, reply->status, NULL), "it was accepted");
-	cr_assert(eq(i32, reply->status->code, code), "%s", reply->status->text);
-	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
-		  reply->status->text);
-}
-
 static const Sycl__V1__Reply *expect_done(uint64_t number)
 {
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, number);
@@ -156,10 +145,9 @@ Test(hostile, F10_sharing_needs_a_kind_a_device_and_bytes)
 	hostile_share_expect_object_failed(raw_id(OBJECT_BUFFER, 21), STATUS_INVALID, "0 bytes");
 	(void)send_buffer_create(raw_id(OBJECT_BUFFER, 22), 2, UINT64_MAX, device);
 	hostile_share_expect_object_failed(raw_id(OBJECT_BUFFER, 22), STATUS_QUOTA, "together");
-	hostile_share_expect_answer(export(hostile_share_shared_id()), STATUS_INVALID,
-				    "no kind of sharing");
-	hostile_share_expect_answer(export(hostile_buffer()), STATUS_INVALID,
-				    "not made to be exported");
+	hostile_expect_answer(export(hostile_share_shared_id()), STATUS_INVALID,
+			      "no kind of sharing");
+	hostile_expect_answer(export(hostile_buffer()), STATUS_INVALID, "not made to be exported");
 	hostile_expect_alive();
 }
 
@@ -173,8 +161,7 @@ Test(hostile, F10_a_device_without_the_feature_shares_nothing)
 	Sycl__V1__BufferImport message = import_of(imported_id(), 2, 65536);
 	uint8_t handle[64] = {1};
 	message.handle = (ProtobufCBinaryData){sizeof(handle), handle};
-	hostile_share_expect_answer(import(&message), STATUS_FEATURE_NOT_SUPPORTED,
-				    "shares nothing");
+	hostile_expect_answer(import(&message), STATUS_FEATURE_NOT_SUPPORTED, "shares nothing");
 	hostile_expect_alive();
 }
 
@@ -270,7 +257,7 @@ static void expect_import_refused(int descriptor, uint64_t size, uint64_t shared
 	message.size_bytes = size;
 	message.range->size_bytes = size;
 	raw_grant(hostile, id, &descriptor, 1);
-	hostile_share_expect_answer(import(&message), code, words);
+	hostile_expect_answer(import(&message), code, words);
 }
 
 Test(hostile, F10_descriptors_that_are_no_memory_are_refused)
@@ -306,21 +293,21 @@ Test(hostile, F10_handles_that_are_no_memory_are_refused)
 	uint8_t forged[64] = {0xfe, 0xed};
 	Sycl__V1__BufferImport message = import_of(imported_id(), 2, 65536);
 	message.handle = (ProtobufCBinaryData){sizeof(forged), forged};
-	hostile_share_expect_answer(import(&message), STATUS_INVALID, "no memory of this size");
+	hostile_expect_answer(import(&message), STATUS_INVALID, "no memory of this size");
 	message.buffer = raw_id(OBJECT_BUFFER, 30);
 	message.handle.len = 63;
-	hostile_share_expect_answer(import(&message), STATUS_INVALID, "64 bytes, not 63");
+	hostile_expect_answer(import(&message), STATUS_INVALID, "64 bytes, not 63");
 	message.buffer = raw_id(OBJECT_BUFFER, 31);
 	message.kind = (Sycl__V1__ExportKind)3;
-	hostile_share_expect_answer(import(&message), STATUS_INVALID, "no kind of sharing");
+	hostile_expect_answer(import(&message), STATUS_INVALID, "no kind of sharing");
 	message = import_of(raw_id(OBJECT_BUFFER, 32), 2, 65536);
 	message.handle = (ProtobufCBinaryData){sizeof(forged), forged};
 	message.device = 999;
-	hostile_share_expect_answer(import(&message), STATUS_INVALID, "no device 999");
+	hostile_expect_answer(import(&message), STATUS_INVALID, "no device 999");
 	message.device = device;
 	message.buffer = raw_id(OBJECT_BUFFER, 33);
 	message.range = NULL;
-	hostile_share_expect_answer(import(&message), STATUS_INVALID, "arena is missing");
+	hostile_expect_answer(import(&message), STATUS_INVALID, "arena is missing");
 	hostile_expect_alive();
 }
 
@@ -340,7 +327,7 @@ Test(hostile, F10_a_group_on_an_import_that_failed_fails_with_its_cause)
 	group.n_requirements = 1;
 	group.requirements = list;
 	(void)hostile_group(&group, 1);
-	hostile_share_expect_answer(number, STATUS_INVALID, "no memory of this size");
+	hostile_expect_answer(number, STATUS_INVALID, "no memory of this size");
 	cr_assert(eq(u32, raw_wait_slot(hostile, 0, 1), 1));
 	hostile_expect_alive();
 }
@@ -441,11 +428,9 @@ Test(hostile, F10_a_session_has_so_many_shared_events)
 	for (uint32_t i = 1; i < SHARED_EVENTS_MAX; i++)
 		last = open_event(100 + i, handle, sizeof(handle), device);
 	(void)expect_done(last);
-	hostile_share_expect_answer(
-		open_event(100 + SHARED_EVENTS_MAX, handle, sizeof(handle), device), STATUS_QUOTA,
-		"shared events");
-	hostile_share_expect_answer(create_event(101 + SHARED_EVENTS_MAX), STATUS_QUOTA,
-				    "shared events");
+	hostile_expect_answer(open_event(100 + SHARED_EVENTS_MAX, handle, sizeof(handle), device),
+			      STATUS_QUOTA, "shared events");
+	hostile_expect_answer(create_event(101 + SHARED_EVENTS_MAX), STATUS_QUOTA, "shared events");
 	/* Its number may be used again after the release. */
 	(void)raw_release(hostile, raw_id(OBJECT_SHARED_EVENT, 100));
 	while (raw_reply_to(hostile, 0)->body_case != SYCL__V1__REPLY__BODY_RELEASED)
@@ -460,10 +445,10 @@ Test(hostile, F10_events_that_are_none_are_refused)
 	uint8_t forged[64] = {0xfe, 0xed};
 	const Sycl__V1__Reply *reply = raw_reply_to(hostile, open_event(EVENT, forged, 64, device));
 	cr_assert(ne(ptr, reply->status, NULL));
-	hostile_share_expect_answer(open_event(EVENT + 1, forged, 12, device), STATUS_INVALID,
-				    "64 bytes, not 12");
-	hostile_share_expect_answer(open_event(EVENT + 2, forged, 64, 99), STATUS_INVALID,
-				    "no device 99");
+	hostile_expect_answer(open_event(EVENT + 1, forged, 12, device), STATUS_INVALID,
+			      "64 bytes, not 12");
+	hostile_expect_answer(open_event(EVENT + 2, forged, 64, 99), STATUS_INVALID,
+			      "no device 99");
 	/* A group that names it fails; a group that names no event closes the session. */
 	Sycl__V1__SharedEventAction action = SYCL__V1__SHARED_EVENT_ACTION__INIT;
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;

@@ -3,18 +3,13 @@
 #include "access_mode.h"
 #include "clock.h"
 #include "fake_control.h"
-#include "protocol/hostile_fixture.h"
+#include "protocol/hostile_graphs_fixture.h"
 
 #include <string.h>
 
 #define PATIENCE_NS 50000000000u
 
-enum { EVENT_SLOT = 21, ACCESS_SLOT = 22, TASK_SLOT = 23, TEMPORARY_BYTES = 8192 };
-
-static uint64_t hostile_temporaries_graph_id(uint32_t index)
-{
-	return raw_id(OBJECT_GRAPH, 10 + index);
-}
+enum { ACCESS_SLOT = 22, OTHER_TASK_SLOT = 23, TEMPORARY_BYTES = 8192 };
 
 static uint64_t temporary_id(uint32_t index)
 {
@@ -58,21 +53,6 @@ static void start_with_temporary(const struct engine_options *options, bool whol
 	(void)raw_buffer(hostile, hostile_buffer(), 0, 0, 4096);
 	send_buffer(temporary_message(temporary_id(0), TEMPORARY_BYTES));
 	raw_round_trip(hostile);
-}
-
-static void hostile_temporaries_create_graph(uint64_t graph, uint32_t nodes)
-{
-	(void)raw_graph(hostile, graph, raw_id(OBJECT_CONTEXT, CONTEXT), device, nodes);
-}
-
-static void hostile_temporaries_send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
-{
-	(void)raw_graph_node(hostile, graph, group, NULL, 0);
-}
-
-static void hostile_temporaries_finish_graph(uint64_t graph)
-{
-	(void)raw_graph_finish(hostile, graph);
 }
 
 static void hostile_temporaries_launch_graph(uint64_t graph, uint64_t number)
@@ -119,7 +99,7 @@ static void hostile_temporaries_send_fill(struct fill fill, uint64_t graph, uint
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_FILL;
 	group.fill = &message;
 	if (graph) {
-		hostile_temporaries_send_node(graph, &group);
+		hostile_graph_node(graph, &group, NULL, 0);
 		return;
 	}
 	group.wants_slot = true;
@@ -131,10 +111,10 @@ static void hostile_temporaries_send_fill(struct fill fill, uint64_t graph, uint
 /* Makes a graph of one node, which fills all of the temporary. */
 static void make_graph(uint64_t graph, uint64_t temporary, uint64_t size_bytes)
 {
-	hostile_temporaries_create_graph(graph, 1);
+	hostile_graph_create(graph, 1);
 	hostile_temporaries_send_fill(
 		(struct fill){temporary, 0, size_bytes, ACCESS_MODE_WRITE_NO_INIT}, graph, 0);
-	hostile_temporaries_finish_graph(graph);
+	hostile_graph_finish(graph);
 }
 
 static void hostile_temporaries_expect_group_failed(int32_t code, const char *words)
@@ -214,13 +194,13 @@ Test(hostile, L11_a_temporary_to_be_exported_closes_the_session)
 Test(hostile, L11_a_group_that_is_no_node_may_not_use_a_temporary)
 {
 	start_with_temporary(NULL, true);
-	make_graph(hostile_temporaries_graph_id(0), temporary_id(0), TEMPORARY_BYTES);
-	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 1), 0));
+	make_graph(hostile_graph_id(0), temporary_id(0), TEMPORARY_BYTES);
+	cr_assert(eq(u32, launch_and_wait(hostile_graph_id(0), 1), 0));
 	hostile_temporaries_send_fill(
 		(struct fill){temporary_id(0), 0, 64, ACCESS_MODE_WRITE_NO_INIT}, 0, 2);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 2), 1));
 	hostile_temporaries_expect_group_failed(STATUS_INVALID, "is for nodes of graphs");
-	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 3), 0));
+	cr_assert(eq(u32, launch_and_wait(hostile_graph_id(0), 3), 0));
 	hostile_expect_alive();
 }
 
@@ -263,16 +243,16 @@ Test(hostile, L12_a_host_task_among_the_nodes_may_not_use_a_temporary)
 	group.requirements = list;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
 	group.host_task = &task;
-	hostile_temporaries_create_graph(hostile_temporaries_graph_id(0), 2);
+	hostile_graph_create(hostile_graph_id(0), 2);
 	hostile_temporaries_send_fill(
 		(struct fill){temporary_id(0), 0, TEMPORARY_BYTES, ACCESS_MODE_WRITE_NO_INIT},
-		hostile_temporaries_graph_id(0), 0);
-	hostile_temporaries_send_node(hostile_temporaries_graph_id(0), &group);
-	hostile_temporaries_finish_graph(hostile_temporaries_graph_id(0));
+		hostile_graph_id(0), 0);
+	hostile_graph_node(hostile_graph_id(0), &group, NULL, 0);
+	hostile_graph_finish(hostile_graph_id(0));
 	group = (Sycl__V1__CommandGroup)SYCL__V1__COMMAND_GROUP__INIT;
-	slot.slot = TASK_SLOT;
+	slot.slot = OTHER_TASK_SLOT;
 	slot.slot_value = 1;
-	message.graph = hostile_temporaries_graph_id(0);
+	message.graph = hostile_graph_id(0);
 	message.n_host_tasks = 1;
 	message.host_tasks = slots;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH;
@@ -282,7 +262,7 @@ Test(hostile, L12_a_host_task_among_the_nodes_may_not_use_a_temporary)
 	group.slot_value = 1;
 	(void)hostile_group(&group, 1);
 	cr_assert(eq(u32, raw_wait_slot(hostile, EVENT_SLOT, 1), 1));
-	cr_assert(eq(u32, raw_wait_slot(hostile, TASK_SLOT, 1), 1));
+	cr_assert(eq(u32, raw_wait_slot(hostile, OTHER_TASK_SLOT, 1), 1));
 	hostile_temporaries_expect_group_failed(STATUS_INVALID, "is for nodes of graphs");
 	hostile_expect_alive();
 }
@@ -299,10 +279,10 @@ static void expect_update_refused(bool whole)
 	group.requirements = list;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE;
 	group.host_update = &update;
-	hostile_temporaries_create_graph(hostile_temporaries_graph_id(0), 1);
-	hostile_temporaries_send_node(hostile_temporaries_graph_id(0), &group);
-	hostile_temporaries_finish_graph(hostile_temporaries_graph_id(0));
-	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 1), 1));
+	hostile_graph_create(hostile_graph_id(0), 1);
+	hostile_graph_node(hostile_graph_id(0), &group, NULL, 0);
+	hostile_graph_finish(hostile_graph_id(0));
+	cr_assert(eq(u32, launch_and_wait(hostile_graph_id(0), 1), 1));
 	hostile_temporaries_expect_group_failed(STATUS_INVALID, "is for nodes of graphs");
 	hostile_expect_alive();
 }
@@ -329,10 +309,10 @@ static void expect_outside_refused(bool whole)
 		struct fill fill = wrong[i];
 		fill.buffer = temporary_id(0);
 		fill.mode = ACCESS_MODE_WRITE_NO_INIT;
-		hostile_temporaries_create_graph(hostile_temporaries_graph_id(i), 1);
-		hostile_temporaries_send_fill(fill, hostile_temporaries_graph_id(i), 0);
-		hostile_temporaries_finish_graph(hostile_temporaries_graph_id(i));
-		cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(i), i + 1), 1));
+		hostile_graph_create(hostile_graph_id(i), 1);
+		hostile_temporaries_send_fill(fill, hostile_graph_id(i), 0);
+		hostile_graph_finish(hostile_graph_id(i));
+		cr_assert(eq(u32, launch_and_wait(hostile_graph_id(i), i + 1), 1));
 		hostile_temporaries_expect_group_failed(STATUS_ACCESSOR, "not inside");
 	}
 	hostile_expect_alive();
@@ -354,12 +334,12 @@ Test(hostile, L7_a_node_that_needs_contents_first_gets_undefined_ones)
 {
 	start_with_temporary(NULL, true);
 	uint64_t writes = fake_counters_of(FAKE_ANY_DEVICE).writes; /* of the neighbour */
-	hostile_temporaries_create_graph(hostile_temporaries_graph_id(0), 1);
+	hostile_graph_create(hostile_graph_id(0), 1);
 	hostile_temporaries_send_fill((struct fill){temporary_id(0), 0, 64, ACCESS_MODE_READ_WRITE},
-				      hostile_temporaries_graph_id(0), 0);
-	hostile_temporaries_finish_graph(hostile_temporaries_graph_id(0));
+				      hostile_graph_id(0), 0);
+	hostile_graph_finish(hostile_graph_id(0));
 	for (uint64_t number = 1; number <= 3; number++)
-		cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), number), 0));
+		cr_assert(eq(u32, launch_and_wait(hostile_graph_id(0), number), 0));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).writes, writes));
 	hostile_expect_alive();
 }
@@ -380,8 +360,8 @@ Test(hostile, temporaries_count_to_the_buffers_of_a_session)
 	(void)raw_release(hostile, temporary_id(2));
 	raw_round_trip(hostile);
 	send_buffer(temporary_message(temporary_id(4), 4096));
-	make_graph(hostile_temporaries_graph_id(0), temporary_id(4), 4096);
-	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 1), 0));
+	make_graph(hostile_graph_id(0), temporary_id(4), 4096);
+	cr_assert(eq(u32, launch_and_wait(hostile_graph_id(0), 1), 0));
 	hostile_expect_alive();
 }
 
@@ -393,20 +373,20 @@ static void hostile_temporaries_expect_quota(bool whole)
 	options.limits.device_bytes = 2ull * TEMPORARY_BYTES;
 	start_with_temporary(&options, whole);
 	for (uint32_t i = 0; i < 3; i++)
-		make_graph(hostile_temporaries_graph_id(i), temporary_id(0), TEMPORARY_BYTES);
+		make_graph(hostile_graph_id(i), temporary_id(0), TEMPORARY_BYTES);
 	raw_round_trip(hostile);
 	uint32_t before = fake_counters_of(FAKE_ANY_DEVICE).memories;
-	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 1), 0));
-	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(1), 2), 0));
-	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 3), 0));
+	cr_assert(eq(u32, launch_and_wait(hostile_graph_id(0), 1), 0));
+	cr_assert(eq(u32, launch_and_wait(hostile_graph_id(1), 2), 0));
+	cr_assert(eq(u32, launch_and_wait(hostile_graph_id(0), 3), 0));
 	cr_assert(eq(u32, fake_counters_of(FAKE_ANY_DEVICE).memories, before + 2));
-	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(2), 4), 1));
+	cr_assert(eq(u32, launch_and_wait(hostile_graph_id(2), 4), 1));
 	hostile_temporaries_expect_group_failed(STATUS_QUOTA, "memory on the device");
-	(void)raw_release(hostile, hostile_temporaries_graph_id(0));
+	(void)raw_release(hostile, hostile_graph_id(0));
 	wait_for_memories(before + 1);
 	/* The query may come before the session has the report. */
 	uint64_t number = 5, deadline = clock_deadline_ns(PATIENCE_NS);
-	while (launch_and_wait(hostile_temporaries_graph_id(2), number++) != 0)
+	while (launch_and_wait(hostile_graph_id(2), number++) != 0)
 		cr_assert(lt(u64, clock_now_ns(), deadline), "what the graph had still counts");
 	hostile_expect_alive();
 }
@@ -424,16 +404,15 @@ Test(hostile, what_graphs_have_for_temporaries_counts_node_by_node)
 Test(hostile, a_graph_of_too_many_temporaries_is_refused)
 {
 	start_with_temporary(NULL, false);
-	hostile_temporaries_create_graph(hostile_temporaries_graph_id(0),
-					 GRAPH_TEMPORARIES_MAX + 1);
+	hostile_graph_create(hostile_graph_id(0), GRAPH_TEMPORARIES_MAX + 1);
 	for (uint32_t i = 0; i <= GRAPH_TEMPORARIES_MAX; i++) {
 		send_buffer(temporary_message(temporary_id(1 + i), 4));
 		hostile_temporaries_send_fill(
 			(struct fill){temporary_id(1 + i), 0, 4, ACCESS_MODE_WRITE_NO_INIT},
-			hostile_temporaries_graph_id(0), 0);
+			hostile_graph_id(0), 0);
 	}
-	hostile_temporaries_finish_graph(hostile_temporaries_graph_id(0));
-	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 1), 1));
+	hostile_graph_finish(hostile_graph_id(0));
+	cr_assert(eq(u32, launch_and_wait(hostile_graph_id(0), 1), 1));
 	hostile_temporaries_expect_group_failed(STATUS_QUOTA, "temporaries");
 	hostile_expect_alive();
 }
@@ -446,12 +425,12 @@ static void expect_freed_behind_the_launch(bool whole)
 {
 	start_with_temporary(NULL, whole);
 	uint32_t before = fake_counters_of(FAKE_ANY_DEVICE).memories;
-	make_graph(hostile_temporaries_graph_id(0), temporary_id(0), TEMPORARY_BYTES);
+	make_graph(hostile_graph_id(0), temporary_id(0), TEMPORARY_BYTES);
 	for (uint32_t i = 0; i < 3; i++)
 		fake_device_gate_close(i);
-	hostile_temporaries_launch_graph(hostile_temporaries_graph_id(0), 1);
+	hostile_temporaries_launch_graph(hostile_graph_id(0), 1);
 	wait_for_memories(before + 1);
-	(void)raw_release(hostile, hostile_temporaries_graph_id(0));
+	(void)raw_release(hostile, hostile_graph_id(0));
 	(void)raw_release(hostile, temporary_id(0));
 	for (int i = 0; i < 50; i++)
 		raw_round_trip(hostile);
@@ -480,10 +459,10 @@ Test(hostile, L16_D16_memory_of_a_temporary_ends_behind_the_nodes)
 Test(hostile, L16_a_launch_with_a_released_temporary_closes_the_session)
 {
 	start_with_temporary(NULL, true);
-	make_graph(hostile_temporaries_graph_id(0), temporary_id(0), TEMPORARY_BYTES);
-	cr_assert(eq(u32, launch_and_wait(hostile_temporaries_graph_id(0), 1), 0));
+	make_graph(hostile_graph_id(0), temporary_id(0), TEMPORARY_BYTES);
+	cr_assert(eq(u32, launch_and_wait(hostile_graph_id(0), 1), 0));
 	(void)raw_release(hostile, temporary_id(0));
-	hostile_temporaries_launch_graph(hostile_temporaries_graph_id(0), 2);
+	hostile_temporaries_launch_graph(hostile_graph_id(0), 2);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no buffer");
 }
 
@@ -491,8 +470,8 @@ Test(hostile, L17_a_session_that_ends_leaves_no_memory_of_temporaries)
 {
 	start_with_temporary(NULL, true);
 	for (uint32_t i = 0; i < 8; i++) {
-		make_graph(hostile_temporaries_graph_id(i), temporary_id(0), TEMPORARY_BYTES);
-		hostile_temporaries_launch_graph(hostile_temporaries_graph_id(i), i + 1);
+		make_graph(hostile_graph_id(i), temporary_id(0), TEMPORARY_BYTES);
+		hostile_temporaries_launch_graph(hostile_graph_id(i), i + 1);
 	}
 	hostile_temporaries_launch_graph(temporary_id(0), 9);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "names no graph");

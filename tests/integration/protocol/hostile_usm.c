@@ -54,16 +54,6 @@ static uint64_t send_allocate(struct raw_client *client, Sycl__V1__UsmAllocate *
 	return raw_send(client, &command);
 }
 
-static void hostile_usm_expect_answer(uint64_t number, int32_t code, const char *words)
-{
-	const Sycl__V1__Reply *reply = raw_reply_to(hostile, number);
-	cr_assert(ne(ptr, (void *)(uintptr_t)reply, NULL), "closed: %s", hostile->error_text);
-	cr_assert(ne(ptr, reply->status, NULL), "it was accepted");
-	cr_assert(eq(i32, reply->status->code, code), "%s", reply->status->text);
-	cr_assert(ne(ptr, strstr(reply->status->text, words), NULL), "said: %s",
-		  reply->status->text);
-}
-
 /* Expects an allocation and returns its address. */
 static uint64_t expect_allocated(struct raw_client *client, uint64_t number)
 {
@@ -84,7 +74,7 @@ static void refuse(uint32_t index, uint32_t kind, uint64_t address, uint64_t siz
 		   const char *words)
 {
 	Sycl__V1__UsmAllocate message = allocation(index, kind, address, size);
-	hostile_usm_expect_answer(send_allocate(hostile, &message), code, words);
+	hostile_expect_answer(send_allocate(hostile, &message), code, words);
 }
 
 static void hostile_usm_free_usm(uint64_t id)
@@ -209,22 +199,21 @@ Test(hostile, usm_that_cannot_be_is_refused)
 	refuse(7, 3, 0x1000, 4096, STATUS_INVALID, "not inside");
 	Sycl__V1__UsmAllocate message = allocation(8, 2, PLACE, PIECE);
 	message.arena = 0; /* a plain one */
-	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
-				  "no arena 0 for USM");
+	hostile_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+			      "no arena 0 for USM");
 	message = allocation(9, 2, PLACE, PIECE);
 	message.arena = UINT32_MAX;
-	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "no arena");
+	hostile_expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "no arena");
 	message = allocation(10, 2, PLACE, PIECE);
 	message.alignment_bytes = 3;
-	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "aligned");
+	hostile_expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "aligned");
 	message = allocation(11, 2, PLACE + 64, PIECE);
 	message.alignment_bytes = 128;
-	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
-				  "not a multiple");
+	hostile_expect_answer(send_allocate(hostile, &message), STATUS_INVALID, "not a multiple");
 	message = allocation(12, 1, 0, PIECE);
 	message.device = 4711;
-	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
-				  "not one of the context");
+	hostile_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+			      "not one of the context");
 	/* Two that overlap. */
 	(void)allocate_accepted(13, 2, PLACE + 4096, PIECE);
 	refuse(14, 3, PLACE + 4096 + PIECE - 1, 10, STATUS_INVALID, "overlap");
@@ -461,7 +450,7 @@ Test(hostile, an_arena_with_usm_stays)
 	destroy.arena = ARENA;
 	command.body_case = SYCL__V1__COMMAND__BODY_ARENA_DESTROY;
 	command.arena_destroy = &destroy;
-	hostile_usm_expect_answer(raw_send(hostile, &command), STATUS_INVALID, "in use");
+	hostile_expect_answer(raw_send(hostile, &command), STATUS_INVALID, "in use");
 	hostile_usm_free_usm(usm_id(0));
 	expect_released(usm_id(0));
 	(void)raw_send(hostile, &command);
@@ -598,26 +587,25 @@ Test(hostile, R1_variables_that_cannot_be_are_refused)
 				     "no variable"};
 	for (uint32_t i = 0; i < 4; i++) {
 		Sycl__V1__UsmAllocate message = variable(i, wrong[i]);
-		hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
-					  words[i]);
+		hostile_expect_answer(send_allocate(hostile, &message), STATUS_INVALID, words[i]);
 	}
 	Sycl__V1__UsmAllocate message = variable(4, "table");
 	message.kind = SYCL__V1__USM_KIND__USM_KIND_SHARED;
-	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
-				  "that its program declares");
+	hostile_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+			      "that its program declares");
 	message = variable(5, "table");
 	message.size_bytes = 1ull << 40;
-	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
-				  "that its program declares");
+	hostile_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+			      "that its program declares");
 	message = variable(6, "table");
 	message.address = PLACE;
-	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
-				  "that its program declares");
+	hostile_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+			      "that its program declares");
 	message = variable(7, "table");
 	(void)expect_allocated(hostile, send_allocate(hostile, &message));
 	message = variable(8, "table");
-	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
-				  "given out already");
+	hostile_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+			      "given out already");
 	hostile_usm_free_usm(usm_id(7));
 	expect_released(usm_id(7));
 	message = variable(9, "table");
@@ -637,8 +625,8 @@ Test(hostile, R1_a_variable_needs_a_program_that_is_linked)
 {
 	start_with_program(true);
 	Sycl__V1__UsmAllocate message = variable(0, "table");
-	hostile_usm_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
-				  "not built and linked yet");
+	hostile_expect_answer(send_allocate(hostile, &message), STATUS_INVALID,
+			      "not built and linked yet");
 	hostile_expect_alive();
 }
 
