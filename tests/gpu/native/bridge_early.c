@@ -196,24 +196,6 @@ Test(gpu_bridge_early, K6_K7_K8_B11_many_in_a_row_early_and_not)
 
 /* ----------------------------------------- ends ----------------------------------------- */
 
-static void bridge_early_expect_others_work(const struct bridge_test *test)
-{
-	sycl_buffer buffer = bridge_buffer(test, SYCL_SHARE_VMM);
-	bridge_finish(native_gated_fill(&test->gate, test->queue, buffer, 10));
-	native_increment(&test->gate, test->queue, buffer, NULL);
-	order_expect(buffer, 11);
-	MUST(sycl_buffer_release(buffer));
-}
-
-static pid_t bridge_early_fork_client(void)
-{
-	pid_t child = fork();
-	cr_assert_geq(child, 0);
-	if (child == 0)
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return child;
-}
-
 static bool work_has_ended(void *context)
 {
 	const struct bridge_work *work = context;
@@ -261,7 +243,7 @@ static void service_goes(sycl_share_kind kind)
 	int ends[2], status = 0;
 	char byte;
 	cr_assert_eq(pipe(ends), 0);
-	pid_t child = bridge_early_fork_client();
+	pid_t child = bridge_fork_client();
 	if (child == 0)
 		bridge_early_lose_service(service, kind, ends[1]);
 	(void)close(ends[1]);
@@ -272,7 +254,7 @@ static void service_goes(sycl_share_kind kind)
 	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
 	struct bridge_test test;
 	bridge_connect(&test, service, 0);
-	bridge_early_expect_others_work(&test);
+	bridge_expect_others_work(&test);
 	bridge_end(&test);
 }
 
@@ -332,7 +314,7 @@ Test(gpu_bridge_early, K5_N4_a_client_that_dies_when_it_was_told_early_harms_nob
 	char byte;
 	cr_assert_eq(pipe(ends), 0);
 	called_fd = ends[1];
-	pid_t child = bridge_early_fork_client();
+	pid_t child = bridge_fork_client();
 	if (child == 0)
 		bridge_early_be_client(service);
 	(void)close(ends[1]);
@@ -341,7 +323,7 @@ Test(gpu_bridge_early, K5_N4_a_client_that_dies_when_it_was_told_early_harms_nob
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	struct bridge_test test;
 	bridge_connect(&test, service, 0);
-	bridge_early_expect_others_work(&test);
+	bridge_expect_others_work(&test);
 	cr_assert(private_service_wait_sessions(service, 1, SOON));
 	bridge_end(&test);
 }

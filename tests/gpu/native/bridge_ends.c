@@ -9,27 +9,6 @@
 
 TestSuite(gpu_bridge_ends, .timeout = 240);
 
-/* The service and another session still work. */
-static void bridge_ends_expect_others_work(const struct bridge_test *test)
-{
-	sycl_buffer buffer = bridge_buffer(test, SYCL_SHARE_VMM);
-	bridge_finish(native_gated_fill(&test->gate, test->queue, buffer, 10));
-	native_increment(&test->gate, test->queue, buffer, NULL);
-	order_expect(buffer, 11);
-	MUST(sycl_buffer_release(buffer));
-}
-
-/* Another client, in a process that ends with this one. The library and the driver are not open
- * yet. */
-static pid_t bridge_ends_fork_client(void)
-{
-	pid_t child = fork();
-	cr_assert_geq(child, 0);
-	if (child == 0)
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return child;
-}
-
 static int called_fd; /* written when the function is called */
 
 static sycl_result bridge_ends_never_returns(sycl_interop_handle interop, void *user_data)
@@ -66,17 +45,17 @@ Test(gpu_bridge_ends, K5_N4_a_client_that_never_returns_and_one_that_dies_harm_n
 	char byte;
 	cr_assert_eq(pipe(ends), 0);
 	called_fd = ends[1];
-	pid_t child = bridge_ends_fork_client();
+	pid_t child = bridge_fork_client();
 	if (child == 0)
 		bridge_ends_be_client(service);
 	(void)close(ends[1]);
 	cr_assert_eq(read(ends[0], &byte, 1), 1, "its function was not called");
 	struct bridge_test test;
 	bridge_connect(&test, service, 0);
-	bridge_ends_expect_others_work(&test);
+	bridge_expect_others_work(&test);
 	cr_assert_eq(kill(child, SIGKILL), 0);
 	cr_assert_eq(waitpid(child, &status, 0), child);
-	bridge_ends_expect_others_work(&test);
+	bridge_expect_others_work(&test);
 	/* Only this session is left. */
 	cr_assert(private_service_wait_sessions(service, 1, SOON));
 	bridge_end(&test);
@@ -86,7 +65,7 @@ Test(gpu_bridge_ends, M6_M10_S8_a_fault_in_the_programs_own_context_fails_its_gr
 {
 	struct private_service *service = bridge_service();
 	int status = 0;
-	pid_t child = bridge_ends_fork_client();
+	pid_t child = bridge_fork_client();
 	if (child == 0) {
 		/* A failed context stays failed in this process, which reports by its exit
 		 * status. */
@@ -103,14 +82,14 @@ Test(gpu_bridge_ends, M6_M10_S8_a_fault_in_the_programs_own_context_fails_its_gr
 		    !strstr(sycl_get_last_error_text(), "700"))
 			_exit(1);
 		/* The connection works: kernels of the service run. */
-		bridge_ends_expect_others_work(&test);
+		bridge_expect_others_work(&test);
 		_exit(0);
 	}
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%x", status);
 	struct bridge_test test;
 	bridge_connect(&test, service, 0);
-	bridge_ends_expect_others_work(&test);
+	bridge_expect_others_work(&test);
 	bridge_end(&test);
 }
 
@@ -133,7 +112,7 @@ Test(gpu_bridge_ends, I18_S8_a_program_without_the_driver_is_told_so)
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED);
 	/* The handler accepts another action. */
 	MUST(sycl_handler_submit(handler, NULL));
-	bridge_ends_expect_others_work(&test);
+	bridge_expect_others_work(&test);
 	bridge_end(&test);
 }
 

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 struct private_service *bridge_service(void)
@@ -193,4 +195,22 @@ void bridge_finish(sycl_event event)
 {
 	MUST(sycl_event_wait(event));
 	MUST(sycl_event_release(event));
+}
+
+pid_t bridge_fork_client(void)
+{
+	pid_t child = fork();
+	cr_assert_geq(child, 0);
+	if (child == 0)
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return child;
+}
+
+void bridge_expect_others_work(const struct bridge_test *test)
+{
+	sycl_buffer buffer = bridge_buffer(test, SYCL_SHARE_VMM);
+	bridge_finish(native_gated_fill(&test->gate, test->queue, buffer, 10));
+	native_increment(&test->gate, test->queue, buffer, NULL);
+	order_expect(buffer, 11);
+	MUST(sycl_buffer_release(buffer));
 }

@@ -69,4 +69,9 @@ void bridge_await_calls(struct bridge_work *work, uint32_t calls);
 /* Waits for it, and expects success. */
 void bridge_finish(sycl_event event);
 
+/* Starts a process that the kernel kills with this one. Returns 0 in the new process. */
+pid_t bridge_fork_client(void);
+/* Runs a fill and an increment on another buffer, and expects their result. */
+void bridge_expect_others_work(const struct bridge_test *test);
+
 #endif
