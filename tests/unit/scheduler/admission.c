@@ -105,16 +105,6 @@ static void admission_use_device_from_both(uint32_t first_us, uint32_t second_us
 	}
 }
 
-static uint32_t admission_count_sent(void)
-{
-	char *text = scheduler_dump(h.scheduler);
-	uint32_t count = 0;
-	for (const char *at = text; (at = strstr(at, "; sent")); at++)
-		count++;
-	free(text);
-	return count;
-}
-
 static uint32_t count_before(const struct probe *probes, uint32_t count, uint64_t order)
 {
 	uint32_t before = 0;
@@ -214,8 +204,8 @@ Test(admission, TG11_who_is_alone_for_now_has_no_more_ahead_than_a_window)
 	fake_device_gate_close(0);
 	submit_chain(second, 500, 60, firsts);
 	cr_expect(ge(u64, harness_counters(&h).fair_queue_bypassed - bypassed, 1), "it is alone");
-	cr_expect(le(u32, admission_count_sent(), 6), "%u", admission_count_sent());
-	cr_expect(ge(u32, admission_count_sent(), 3), "%u", admission_count_sent());
+	cr_expect(le(u32, harness_count_sent(&h), 6), "%u", harness_count_sent(&h));
+	cr_expect(ge(u32, harness_count_sent(&h), 3), "%u", harness_count_sent(&h));
 	submit_for(first, 200, &asked);
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
@@ -247,9 +237,9 @@ Test(admission, TG9_a_latency_command_finds_a_narrow_window_of_others_before_it)
 	fake_device_gate_close(0);
 	admission_submit_many(first, 50, 500, firsts);
 	/* Commands of 100 us together, and none that begins beyond that. */
-	cr_expect(eq(u32, admission_count_sent(), 2));
+	cr_expect(eq(u32, harness_count_sent(&h), 2));
 	submit_for(second, 50, &asked);
-	cr_expect(eq(u32, admission_count_sent(), 3));
+	cr_expect(eq(u32, harness_count_sent(&h), 3));
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
 	cr_expect(le(u32, count_before(firsts, 500, asked.order), 2));
@@ -265,7 +255,7 @@ Test(admission, TG9_others_leave_room_for_a_latency_session_that_is_silent)
 	cr_assert(harness_settle(&h));
 	fake_device_gate_close(0);
 	admission_submit_many(first, 50, 500, firsts);
-	cr_expect(eq(u32, admission_count_sent(), 2));
+	cr_expect(eq(u32, harness_count_sent(&h), 2));
 	finish_admission();
 }
 
@@ -290,11 +280,11 @@ Test(admission, TC8_a_quiet_sessions_command_does_not_wait_until_a_flood_is_over
 	admission_use_device_from_both(1, 1);
 	fake_device_gate_close(0);
 	admission_submit_many(first, 1, 1000, firsts);
-	uint32_t before = admission_count_sent();
+	uint32_t before = harness_count_sent(&h);
 	cr_expect(le(u32, before, WINDOW_US / 25));
 	submit_for(second, 1, &asked);
 	submit_for(second, 1, &seconds[0]);
-	cr_expect(eq(u32, admission_count_sent(), before + 2),
+	cr_expect(eq(u32, harness_count_sent(&h), before + 2),
 		  "at once, though the window is full");
 	fake_device_gate_open(0);
 	cr_assert(harness_settle(&h));
@@ -410,14 +400,14 @@ Test(admission, what_is_overdue_holds_up_others_for_a_moment_only)
 	admission_use_device_from_both(50, 50);
 	fake_device_gate_close(0);
 	admission_submit_many(first, 50, 500, firsts);
-	uint32_t before = admission_count_sent();
+	uint32_t before = harness_count_sent(&h);
 	cr_expect(lt(u64, scheduler_again_ns(h.scheduler), UINT64_MAX));
 	for (uint32_t i = 0; i < 4; i++) {
 		uint64_t again = scheduler_again_ns(h.scheduler);
 		fake_clock(again + 1, 1);
 		harness_turn(&h);
 	}
-	cr_expect(gt(u32, admission_count_sent(), before));
+	cr_expect(gt(u32, harness_count_sent(&h), before));
 	expect_all(firsts, 0, 0);
 	finish_admission();
 }

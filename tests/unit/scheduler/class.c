@@ -133,16 +133,6 @@ static uint32_t count_on(const char *what, enum backend_lane_kind kind)
 	return count;
 }
 
-static uint32_t sent_now(void)
-{
-	char *text = scheduler_dump(h.scheduler);
-	uint32_t count = 0;
-	for (const char *at = text; (at = strstr(at, "; sent")); at++)
-		count++;
-	free(text);
-	return count;
-}
-
 Test(class_lanes, without_a_latency_session_there_are_no_more_lanes)
 {
 	rank(flood, FAIR_QUEUE_BEST_EFFORT);
@@ -205,10 +195,10 @@ Test(class_one_lane, TC8_a_latency_session_is_not_behind_the_others_in_a_full_la
 	rank(quick, FAIR_QUEUE_LATENCY);
 	for (uint32_t i = 0; i < MANY; i++)
 		(void)class_hold_gate(flood, GATE_FLOOD, i % 2, &probes[i]);
-	cr_assert(eq(u32, sent_now(), LANE_DEPTH));
+	cr_assert(eq(u32, harness_count_sent(&h), LANE_DEPTH));
 	for (uint32_t i = 0; i < 200; i++)
 		run_as(quick, &(struct launch){.kernel = "noop", .home_lane = i % 3});
-	cr_expect(eq(u32, sent_now(), LANE_DEPTH));
+	cr_expect(eq(u32, harness_count_sent(&h), LANE_DEPTH));
 	finish_class();
 }
 
@@ -219,11 +209,11 @@ Test(class_beside, TR6_best_effort_has_lanes_of_its_own_beside_other_classes)
 	rank(flood, FAIR_QUEUE_BEST_EFFORT);
 	for (uint32_t i = 0; i < MANY; i++)
 		(void)class_hold_gate(flood, GATE_FLOOD, i % (LANES + 1), &probes[i]);
-	cr_assert(eq(u32, sent_now(), LANES * LANE_DEPTH));
+	cr_assert(eq(u32, harness_count_sent(&h), LANES * LANE_DEPTH));
 	for (uint32_t i = 0; i < 200; i++)
 		run_as(quick, &(struct launch){.kernel = "noop", .home_lane = i % (LANES + 1)});
 	cr_expect(eq(u32, count_on("noop", BACKEND_LANE_COMPUTE), 200));
-	cr_expect(eq(u32, sent_now(), LANES * LANE_DEPTH));
+	cr_expect(eq(u32, harness_count_sent(&h), LANES * LANE_DEPTH));
 	fake_gate_open(GATE_FLOOD);
 	cr_assert(harness_settle(&h));
 	cr_expect(eq(u32, count_on("hold", BACKEND_LANE_BESIDE), MANY));

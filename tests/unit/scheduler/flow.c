@@ -88,17 +88,6 @@ static void submit_flood(uint32_t count, uint32_t home_lane)
 		flow_submit_gated(flood, GATE_FLOOD, home_lane, &probes[i]);
 }
 
-/* Returns how many commands are on the device, by the front thread's count. */
-static uint32_t flow_count_sent(void)
-{
-	char *text = scheduler_dump(h.scheduler);
-	uint32_t count = 0;
-	for (const char *at = text; (at = strstr(at, "; sent")); at++)
-		count++;
-	free(text);
-	return count;
-}
-
 static uint32_t count_done(uint32_t count)
 {
 	uint32_t done = 0;
@@ -121,7 +110,7 @@ static void expect_all_good(uint32_t count)
 Test(flow, a_session_that_is_alone_fills_its_lanes)
 {
 	submit_flood(MANY, 0);
-	cr_expect(eq(u32, flow_count_sent(), LANES * LANE_DEPTH));
+	cr_expect(eq(u32, harness_count_sent(&h), LANES * LANE_DEPTH));
 	expect_all_good(MANY);
 	finish_flow();
 }
@@ -139,7 +128,7 @@ Test(flow_one_lane, a_device_whose_lanes_go_side_by_side_has_no_windows)
 	cr_assert(harness_settle(&h));
 	flow_submit_gated(quiet, GATE_QUIET, 2, &held);
 	submit_flood(MANY, 1);
-	cr_expect(eq(u32, flow_count_sent(), 1 + LANE_DEPTH));
+	cr_expect(eq(u32, harness_count_sent(&h), 1 + LANE_DEPTH));
 	expect_all_good(MANY);
 	finish_flow();
 }
@@ -149,13 +138,13 @@ Test(flow, TC8_beside_another_session_a_flood_has_a_window_on_the_device)
 	flow_submit_gated(quiet, GATE_QUIET, 4, &held);
 	for (uint32_t i = 0; i < MANY; i++)
 		flow_submit_gated(flood, GATE_FLOOD, 1 + i % 2, &probes[i]);
-	cr_expect(ge(u32, flow_count_sent(), 1 + WINDOW));
-	cr_expect(le(u32, flow_count_sent(), 1 + WINDOW + 2 * LANE_LEAST));
+	cr_expect(ge(u32, harness_count_sent(&h), 1 + WINDOW));
+	cr_expect(le(u32, harness_count_sent(&h), 1 + WINDOW + 2 * LANE_LEAST));
 
 	/* The next one is sent at once, and is reported before those of the flood. */
-	uint32_t before = flow_count_sent();
+	uint32_t before = harness_count_sent(&h);
 	flow_submit_gated(quiet, GATE_QUIET, 4, &asked);
-	cr_expect(eq(u32, flow_count_sent(), before + 1));
+	cr_expect(eq(u32, harness_count_sent(&h), before + 1));
 	fake_gate_open(GATE_QUIET);
 	cr_assert(harness_wait(&h, &asked));
 	cr_expect(zero(u32, count_done(MANY)));
@@ -167,8 +156,8 @@ Test(flow, TC8_a_flood_that_goes_to_any_lane_has_the_window_too)
 {
 	flow_submit_gated(quiet, GATE_QUIET, 0, &held);
 	submit_flood(MANY, 0);
-	cr_expect(ge(u32, flow_count_sent(), 1 + WINDOW));
-	cr_expect(le(u32, flow_count_sent(), 1 + WINDOW + LANES * LANE_LEAST));
+	cr_expect(ge(u32, harness_count_sent(&h), 1 + WINDOW));
+	cr_expect(le(u32, harness_count_sent(&h), 1 + WINDOW + LANES * LANE_LEAST));
 	expect_all_good(MANY);
 	finish_flow();
 }
@@ -196,7 +185,7 @@ Test(flow, TC8_what_the_front_has_sent_itself_is_part_of_the_window)
 	flow_submit_gated(quiet, GATE_QUIET, 4, &asked);
 	for (uint32_t i = 0; i < MANY; i++)
 		flow_submit_gated(flood, GATE_FLOOD, 2, &probes[i]);
-	cr_expect(eq(u32, flow_count_sent(), 1 + WINDOW));
+	cr_expect(eq(u32, harness_count_sent(&h), 1 + WINDOW));
 	expect_all_good(MANY);
 	finish_flow();
 }
@@ -208,7 +197,7 @@ Test(flow_off, a_window_can_be_switched_off)
 							  .never_fair_queue = true});
 	flow_submit_gated(quiet, GATE_QUIET, 4, &held);
 	submit_flood(MANY, 1);
-	cr_expect(eq(u32, flow_count_sent(), 1 + LANE_DEPTH));
+	cr_expect(eq(u32, harness_count_sent(&h), 1 + LANE_DEPTH));
 	expect_all_good(MANY);
 	finish_flow();
 }
@@ -217,7 +206,7 @@ Test(flow_one_lane, TC8_a_quiet_sessions_command_has_no_more_than_a_window_befor
 {
 	flow_submit_gated(quiet, GATE_QUIET, 1, &held);
 	submit_flood(MANY, 1);
-	cr_expect(eq(u32, flow_count_sent(), 1 + WINDOW));
+	cr_expect(eq(u32, harness_count_sent(&h), 1 + WINDOW));
 	fake_gate_open(GATE_FLOOD);
 	flow_submit_gated(quiet, GATE_QUIET, 1, &asked);
 	fake_gate_open(GATE_QUIET);
@@ -236,13 +225,13 @@ Test(flow_one_lane, TC8_room_in_a_full_lane_is_the_quiet_sessions_first)
 {
 	flow_submit_gated(flood, GATE_FIRST, 1, &held);
 	submit_flood(MANY, 1);
-	cr_expect(eq(u32, flow_count_sent(), LANE_DEPTH));
+	cr_expect(eq(u32, harness_count_sent(&h), LANE_DEPTH));
 	/* Far more commands of the flood waited before it. */
 	flow_submit_gated(quiet, GATE_QUIET, 1, &asked);
-	cr_expect(eq(u32, flow_count_sent(), LANE_DEPTH));
+	cr_expect(eq(u32, harness_count_sent(&h), LANE_DEPTH));
 	fake_gate_open(GATE_FIRST);
 	cr_assert(harness_wait(&h, &held));
-	cr_expect(eq(u32, flow_count_sent(), LANE_DEPTH));
+	cr_expect(eq(u32, harness_count_sent(&h), LANE_DEPTH));
 	cr_expect(not(asked.done));
 	open_gates();
 	cr_assert(harness_wait(&h, &asked));
@@ -291,7 +280,7 @@ Test(flow_one_lane, TC8_hundreds_of_sessions_that_wait_get_room_in_turn)
 	}
 	for (uint32_t k = 0; k < EACH; k++)
 		flow_submit_gated(quiet, GATE_QUIET, 1, &quiets[k]);
-	cr_expect(eq(u32, flow_count_sent(), LANE_DEPTH));
+	cr_expect(eq(u32, harness_count_sent(&h), LANE_DEPTH));
 	open_gates();
 	cr_assert(harness_settle(&h));
 	/* First the commands that were sent before any had to wait, and then one of each session in
@@ -316,10 +305,10 @@ Test(flow, F8_a_lane_that_stands_still_does_not_keep_a_session_from_its_others)
 {
 	flow_submit_gated(quiet, GATE_QUIET, 4, &held);
 	submit_flood(2 * WINDOW, 1);
-	cr_expect(eq(u32, flow_count_sent(), 1 + WINDOW));
+	cr_expect(eq(u32, harness_count_sent(&h), 1 + WINDOW));
 	/* None of its commands ends. Beyond the window it still continues in another lane. */
 	flow_submit_gated(flood, GATE_FIRST, 2, &asked);
-	cr_expect(eq(u32, flow_count_sent(), 2 + WINDOW));
+	cr_expect(eq(u32, harness_count_sent(&h), 2 + WINDOW));
 	fake_gate_open(GATE_FIRST);
 	cr_assert(harness_wait(&h, &asked));
 	cr_expect(zero(u32, count_done(2 * WINDOW)));
@@ -345,7 +334,7 @@ Test(flow, F1_an_in_order_chain_runs_in_order_through_a_window)
 		(void)harness_launch(&h, &launch, &probes[i]);
 	}
 	h.account = NULL;
-	cr_expect(le(u32, flow_count_sent(), 1 + WINDOW + 1));
+	cr_expect(le(u32, harness_count_sent(&h), 1 + WINDOW + 1));
 	cr_assert(harness_wait(&h, &probes[MANY - 1]));
 	for (uint32_t i = 1; i < MANY; i++)
 		cr_assert(gt(u64, probes[i].order, probes[i - 1].order));

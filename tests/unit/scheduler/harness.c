@@ -628,3 +628,13 @@ bool harness_edge(struct harness *harness, unsigned from, unsigned to)
 	free(text);
 	return found;
 }
+
+uint32_t harness_count_sent(struct harness *harness)
+{
+	char *text = scheduler_dump(harness->scheduler);
+	uint32_t count = 0;
+	for (const char *at = text; (at = strstr(at, "; sent")); at++)
+		count++;
+	free(text);
+	return count;
+}

@@ -141,6 +141,8 @@ struct task *harness_host_part(struct harness *harness, struct words *words, uin
 bool harness_wait(struct harness *harness, const struct probe *probe);
 /* Runs turns until no task is open. False: not in time. */
 bool harness_settle(struct harness *harness);
+/* Returns how many tasks are on devices, by the front thread's count. */
+uint32_t harness_count_sent(struct harness *harness);
 /* The scheduler's counters so far. */
 struct scheduler_counters harness_counters(struct harness *harness);
 /* Runs one turn without waiting. */
