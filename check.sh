@@ -137,6 +137,8 @@ ahead() {
 
 end_ahead() {
 	local group
+	# A child that is ended before it has reset this trap must not end the others.
+	[ "$BASHPID" = "$$" ] || return
 	for group in $(jobs -pr); do
 		kill -- "-$group" 2>/dev/null
 	done

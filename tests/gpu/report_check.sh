@@ -51,9 +51,23 @@ expect() {
 	}
 }
 
+# Signals of run.sh to its own children are recorded: a child that has one before it has reset the traps would run these.
+cat >"$folder/environment" <<'TXT'
+kill() {
+	local word
+	for word; do
+		[ ! -e "/proc/$word/stat" ] || [ "$(cut -d ' ' -f 4 "/proc/$word/stat")" != "$BASHPID" ] || echo "$word" >>"$SIGNALLED"
+	done
+	builtin kill "$@"
+}
+TXT
 # shellcheck disable=SC2016
 program 'printf "ok - chains::F5_one (1s)\nok - chains::F5_two (1s)\nok - chains::no_row (1s)\n" >$tap'
-run || bad=1
+BASH_ENV=$folder/environment SIGNALLED=$folder/signalled run --seconds 120 || bad=1
+[ ! -e "$folder/signalled" ] || {
+	echo "run.sh sends signals to its own children"
+	bad=1
+}
 s=conformance_cuda_chains
 expect "$out/results.tsv" "$s - pass" "$s chains::F5_one pass" "$s chains::F5_two pass"
 "$tables/report.sh" --merge "$out" || bad=1
@@ -80,6 +94,24 @@ program 'printf "ok - chains::F5_one (1s)\n" >$tap'
 cp "$out/logs.tar.gz" "$folder/before.tar.gz"
 run --after "$folder/before.tar.gz" || bad=1
 expect "$out/results.tsv" "$s - pass" "$s chains::F5_one pass"
+
+# The clock's probes end first, and the next process that run.sh starts gets their number. Only root can choose numbers, in a name space.
+if [ "$(id -u)" = 0 ] && unshare -mpf sh -c 'mount -t proc proc /proc && [ -w /proc/sys/kernel/ns_last_pid ]' 2>/dev/null; then
+	mkdir "$folder/bin"
+	printf '#!/bin/sh\nprintf "GPU-1\\nGPU-2\\n"\n' >"$folder/bin/nvidia-smi"
+	# shellcheck disable=SC2016
+	program 'echo "ok - gpu_clock::H8_probes (1s)" >$tap; echo $PPID >"$CLOCK"'
+	mv "$stage/build/tests/conformance_cuda_chains" "$stage/build/tests/gpu_clock"
+	# shellcheck disable=SC2016
+	program 'until read -r pid <"$CLOCK"; do :; done 2>/dev/null; while [ -e "/proc/$pid" ]; do :; done' \
+		'echo "ok - chains::F5_one (1s)" >$tap; echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid'
+	chmod +x "$folder/bin/nvidia-smi"
+	rm -rf "$out"
+	# shellcheck disable=SC2016
+	CLOCK=$folder/clock PATH=$folder/bin:$PATH unshare -mpf sh -c 'mount -t proc proc /proc && "$@"' sh "$stage/run.sh" --tests --clock 60 \
+		--only conformance_cuda_chains --seconds 120 --out "$out" >"$folder/log" 2>&1 || bad=1
+	expect "$out/results.tsv" "$s - pass" "$s chains::F5_one pass" "clock_long - pass" "clock_long gpu_clock::H8_probes pass"
+fi
 
 # A skip is kept beside a pass and beside a failure on other GPUs. A failure on the same GPUs is
 # removed.

@@ -95,10 +95,11 @@ note_stacks() {
 }
 
 # note_stacks_at SECONDS NAME: calls note_stacks after this time, shortly before a suite is ended, and writes the output to the suite's logs.
-# The wait starts no process, because such a process would remain when this one is ended.
+# It returns when its input ends. It gets no signal instead: a signal that comes before this child has reset the traps of run.sh makes the
+# child run them, and they remove the scratch folder.
 note_stacks_at() {
-	read -rt "$1" _ <>"$scratch/never"
-	note_stacks </dev/null >"$out/logs/$2.stacks" 2>&1
+	read -rt "$1" _
+	[ $? -le 128 ] || note_stacks </dev/null >"$out/logs/$2.stacks" 2>&1
 }
 
 time_left() {
@@ -218,13 +219,14 @@ run_suite() {
 	[ "$limit" -le "$left" ] || limit=$left
 	rm -f "$out/logs/$name.stacks"
 	if [ "$limit" -ge 60 ]; then
-		note_stacks_at $((limit - 20)) "$name" &
+		exec 8> >(note_stacks_at $((limit - 20)) "$name")
 		stacks_pid=$!
 	fi
-	timeout -k 5 "$limit" "$@" >"$out/logs/$name.log" 2>&1 </dev/null
+	timeout -k 5 "$limit" "$@" >"$out/logs/$name.log" 2>&1 </dev/null 8>&-
 	status=$?
-	[ -z "$stacks_pid" ] || { kill "$stacks_pid" && wait "$stacks_pid"; } 2>/dev/null
+	exec 8>&-
 	end_leftovers
+	[ -z "$stacks_pid" ] || wait "$stacks_pid"
 	{
 		flock 9
 		result_of "$name" "$status" $((SECONDS - start)) "$limit"
@@ -534,6 +536,12 @@ other_drivers() {
 	other_clients
 }
 
+# status_of NAME: prints what a child in the background has written as its status. The shell forgets a child that has ended when a new one
+# gets the same process number.
+status_of() {
+	cat "$scratch/$1.status" 2>/dev/null || printf '137\n'
+}
+
 # The clock's probes have a GPU of their own, because other processes there would make them less exact.
 clock_begin() {
 	[ "$clock_seconds" -gt 0 ] || return
@@ -541,9 +549,12 @@ clock_begin() {
 	final=$(($(gpu_count) - 1))
 	clock_started=$SECONDS
 	tests_of clock_long gpu_clock 'gpu_clock/H8_probes*'
-	GPU_CLOCK_SECONDS=$clock_seconds CUDA_VISIBLE_DEVICES=$final timeout -k 5 $((clock_seconds + 30)) \
-		"$tests/gpu_clock" --filter 'gpu_clock/H8_probes*' --jobs=1 --verbose=1 --tap="$scratch/clock_long.tap" \
-		>"$out/logs/clock_long.log" 2>&1 </dev/null &
+	{
+		GPU_CLOCK_SECONDS=$clock_seconds CUDA_VISIBLE_DEVICES=$final timeout -k 5 $((clock_seconds + 30)) \
+			"$tests/gpu_clock" --filter 'gpu_clock/H8_probes*' --jobs=1 --verbose=1 --tap="$scratch/clock_long.tap" \
+			>"$out/logs/clock_long.log" 2>&1 </dev/null
+		printf '%d\n' $? >"$scratch/clock_long.status"
+	} &
 	clock_pid=$!
 	if [ "$final" -gt 0 ]; then
 		CUDA_VISIBLE_DEVICES=$(seq -s, 0 $((final - 1)))
@@ -556,8 +567,8 @@ clock_begin() {
 clock_end() {
 	[ -n "$clock_pid" ] || return
 	local status
-	wait "$clock_pid"
-	status=$?
+	wait "$clock_pid" 2>/dev/null
+	status=$(status_of clock_long)
 	clock_pid=''
 	unset CUDA_VISIBLE_DEVICES
 	result_of clock_long "$status" $((SECONDS - clock_started)) $((clock_seconds + 30))
@@ -610,15 +621,18 @@ long_ones() {
 
 # Runs one round, all processes at once. Returns how many failed; their output is in the log.
 stress_round() {
-	local round=$1 process pid failed=0 pids=()
+	local round=$1 process failed=0 pids=()
 	for process in $(seq "$stress_processes"); do
-		timeout -k 5 60 "$tests/conformance_cuda_chains" --jobs=1 >"$scratch/stress.$process" 2>&1 </dev/null &
+		rm -f "$scratch/stress.$process.status"
+		{
+			timeout -k 5 60 "$tests/conformance_cuda_chains" --jobs=1 >"$scratch/stress.$process" 2>&1 </dev/null
+			printf '%d\n' $? >"$scratch/stress.$process.status"
+		} &
 		pids+=($!)
 	done
-	process=0
-	for pid in "${pids[@]}"; do
-		process=$((process + 1))
-		wait "$pid" && continue
+	wait "${pids[@]}" 2>/dev/null
+	for process in $(seq "$stress_processes"); do
+		[ "$(status_of "stress.$process")" -ne 0 ] || continue
 		failed=$((failed + 1))
 		sed "s/^/round $round, process $process: /" "$scratch/stress.$process" >>"$out/logs/stress.log"
 	done
@@ -678,6 +692,14 @@ take_arguments() {
 	[ -n "$parts" ] || parts=' tests bench memcheck drivers'
 }
 
+# A child that has not reset the traps yet does nothing here.
+end_run() {
+	[ "$BASHPID" = "$$" ] || return
+	clock_pid=''
+	end_leftovers
+	rm -rf "$scratch"
+}
+
 prepare() {
 	mkdir -p "$out/logs" || fail "cannot write to $out"
 	: >"$out/results" && : >"$out/suites.tsv" && : >"$out/bench.json" && : >"$out/killed" && : >"$out/tests"
@@ -688,8 +710,8 @@ prepare() {
 		grep -qx "commit	$commit" "$out/facts" || fail "$earlier is not of commit $commit"
 		parts_before=$(sed -n 's/^parts\t//p' "$out/facts") took_before=$(sed -n 's/^took\t//p' "$out/facts")
 	fi
-	scratch=$(mktemp -d /tmp/sycld-gpu.XXXXXX) && chmod 755 "$scratch" && mkfifo "$scratch/never" || exit 1
-	trap 'clock_pid=; end_leftovers; rm -rf "$scratch"' EXIT
+	scratch=$(mktemp -d /tmp/sycld-gpu.XXXXXX) && chmod 755 "$scratch" || exit 1
+	trap end_run EXIT
 	trap 'exit 130' INT TERM HUP
 	jobs=2 # the driver makes contexts one after the other, so more tests at a time would only wait for each other
 	export SYCLD_TEST_CUDA=real # tests that have a double of the driver do not use it
