@@ -27,7 +27,7 @@ Parts of --long (without any, all of them run):
   packages  build the Debian packages twice to the same bytes, check them with lintian, then install, use, upgrade and purge them on a copy
             of the root folder; the same with RPM packages, built once
   machines  run tests that depend on the machine on imitated ones: with 1, 16 and 64 processors, an old processor, small caches, /tmp in
-            memory and on disk
+            memory, in large pages, and on disk; part of them also under AddressSanitizer
   fuzz      fuzz each target for five minutes
   tidy      analyse all paths of the sources statically
 The results are written to build/long.md.

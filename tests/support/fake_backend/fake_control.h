@@ -45,7 +45,7 @@
  *   crash, hang, exit STATUS
  *   eat          memory, until there is none
  *   touch FILE   appends a byte
- *   keep NAME    the same to a file in the cache directory
+ *   keep NAME    makes an empty file in the cache directory
  *   wait FIFO    until its other end is opened
  *   fork FIFO    opens it, and starts a process that keeps it open
  *
