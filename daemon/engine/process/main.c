@@ -273,7 +273,7 @@ static int start_engine(const struct arguments *arguments)
 	if (r == 0)
 		r = engine_privileges_limit();
 	if (r == 0)
-		r = engine_privileges_limit_locked(DEVICES_FOLDER);
+		r = engine_privileges_limit_locked(DEVICES_FOLDER, ENGINE_LOCKED_BYTES);
 	if (r < 0)
 		return engine_report_failure("cannot drop privileges", r);
 	if (arguments->uid != NO_ID)
@@ -310,7 +310,7 @@ static int serve_as_standby(struct arguments *arguments)
 	};
 	int r = engine_privileges_standby(arguments->change_user);
 	if (r == 0)
-		r = engine_privileges_limit_locked(DEVICES_FOLDER);
+		r = engine_privileges_limit_locked(DEVICES_FOLDER, ENGINE_LOCKED_BYTES);
 	if (r == 0)
 		r = engine_mps_guard(ENGINE_MPS_FOLDER);
 	if (r < 0)

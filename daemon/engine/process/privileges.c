@@ -15,8 +15,6 @@
 #define OOM_SCORE         "500"
 #define OOM_SCORE_STANDBY "900"
 #define PASSWD_BYTES      16384
-/* The kernel's own default. */
-#define LOCKED_BYTES (8ul << 20)
 
 /* Without memory the kernel kills a tenant's work before the services of the node. The file may be
  * missing. */
@@ -124,18 +122,18 @@ static bool devices_have_nvidia(const char *devices)
 	return found;
 }
 
-int engine_privileges_limit_locked(const char *devices)
+int engine_privileges_limit_locked(const char *devices, uint64_t bytes)
 {
 	struct rlimit locked;
 	if (devices_have_nvidia(devices))
 		return 0;
 	if (getrlimit(RLIMIT_MEMLOCK, &locked) < 0)
 		return -errno;
-	if (locked.rlim_max <= LOCKED_BYTES)
+	if (locked.rlim_max <= bytes)
 		return 0;
-	locked.rlim_max = LOCKED_BYTES;
-	if (locked.rlim_cur > LOCKED_BYTES)
-		locked.rlim_cur = LOCKED_BYTES;
+	locked.rlim_max = bytes;
+	if (locked.rlim_cur > bytes)
+		locked.rlim_cur = bytes;
 	return setrlimit(RLIMIT_MEMLOCK, &locked) < 0 ? -errno : 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -22,11 +23,14 @@ int engine_privileges_drop(uid_t uid, gid_t gid);
  * killed when memory runs out. As above. */
 int engine_privileges_limit(void);
 
+/* What an engine may lock where CUDA is not used: the kernel's own default. */
+#define ENGINE_LOCKED_BYTES (8ull << 20)
+
 /*
- * Memory that this process may lock: 8 MiB at most, unless `devices` (/dev) has files of NVIDIA's
+ * Memory that this process may lock: `bytes` at most, unless `devices` (/dev) has files of NVIDIA's
  * driver. That pins as much as its users request. 0 or a negative errno.
  */
-int engine_privileges_limit_locked(const char *devices);
+int engine_privileges_limit_locked(const char *devices, uint64_t bytes);
 
 /*
  * For an engine without a user, before it loads a library. As engine_privileges_limit, but the

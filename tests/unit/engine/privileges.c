@@ -150,17 +150,19 @@ Test(engine_privileges, a_device_of_everybodys_is_no_trouble, .init = needs_root
 
 static char devices[] = "/tmp/sycld-unit-devices-XXXXXX";
 
-enum { CANNOT_SET = -200, BEFORE_MIB = 64 };
+/* Far below the limit that users have by default, because only some may raise it. */
+enum { CANNOT_SET = -200, BEFORE_KIB = 64, MOST_KIB = 32 };
 
-/* Returns the MiB that can be locked then, subtracted from the base. */
-static int locked_mib(void)
+/* Returns the KiB that can be locked then, subtracted from the base. */
+static int locked_kib(void)
 {
-	struct rlimit limit = {(rlim_t)BEFORE_MIB << 20, (rlim_t)BEFORE_MIB << 20};
+	struct rlimit limit = {(rlim_t)BEFORE_KIB << 10, (rlim_t)BEFORE_KIB << 10};
 	if (setrlimit(RLIMIT_MEMLOCK, &limit) < 0)
 		return CANNOT_SET;
-	if (engine_privileges_limit_locked(devices) < 0 || getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+	if (engine_privileges_limit_locked(devices, (uint64_t)MOST_KIB << 10) < 0 ||
+	    getrlimit(RLIMIT_MEMLOCK, &limit) < 0 || limit.rlim_cur != limit.rlim_max)
 		return -1;
-	return -(int)(limit.rlim_max >> 20);
+	return -(int)(limit.rlim_max >> 10);
 }
 
 static void make_devices(const char *name)
@@ -184,20 +186,21 @@ static void remove_devices(const char *name)
 Test(engine_privileges, without_nvidias_driver_little_memory_can_be_locked)
 {
 	make_devices("null");
-	int result = privileges_in_child(locked_mib);
+	int result = privileges_in_child(locked_kib);
 	remove_devices("null");
 	if (result == CANNOT_SET)
 		cr_skip_test("SKIPPED: this user's limit is low already");
-	cr_assert_eq(result, -8);
+	cr_assert_eq(result, -MOST_KIB);
+	cr_assert_eq(ENGINE_LOCKED_BYTES, 8u << 20);
 }
 
 /* The engine pins memory that its users request. */
 Test(engine_privileges, with_nvidias_driver_the_limit_stays)
 {
 	make_devices("nvidiactl");
-	int result = privileges_in_child(locked_mib);
+	int result = privileges_in_child(locked_kib);
 	remove_devices("nvidiactl");
 	if (result == CANNOT_SET)
 		cr_skip_test("SKIPPED: this user's limit is low already");
-	cr_assert_eq(result, -BEFORE_MIB);
+	cr_assert_eq(result, -BEFORE_KIB);
 }
