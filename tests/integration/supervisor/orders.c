@@ -285,6 +285,7 @@ Test(supervisor_orders, the_limits_that_hold_are_shown_with_who_said_so)
 	must_hold(limits, "builds", false, 2, "order");
 	must_hold(limits, "source_bytes", false, 8 << 20, "default");
 	must_hold(limits, "group_seconds", false, 0, "default");
+	must_hold(limits, "orphan_seconds", false, 30, "default");
 	must_hold(limits, "weight", true, 5, "order");
 	must_hold(limits, "share_max", true, 40, "order");
 	json_decref(answer);

@@ -16,6 +16,15 @@ Test(engine_limits, defaults_are_those_of_the_protocol)
 	cr_assert(eq(u64, limits.source_bytes, LIMIT_SOURCE_BYTES));
 }
 
+/* A command does not outlive its client for ever where nothing is configured. */
+Test(engine_limits, N4_what_runs_without_its_client_has_a_deadline_by_default)
+{
+	struct session_limits limits;
+	session_limits_init(&limits);
+	cr_assert(eq(u64, limits.orphan_seconds, 30), "as sycld.conf(5) says");
+	cr_assert(eq(u64, limits.group_seconds, 0), "what its client waits for has none");
+}
+
 Test(engine_limits, assignments_set_one_and_only_one)
 {
 	struct session_limits limits, before;
