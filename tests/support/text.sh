@@ -39,6 +39,40 @@ requirement_ids() {
 	! grep -rnE --include='*.h' --include='*.scd' --include='*.awk' "\\b($ids)\\b|\\((see )?C1[17][,;)]" "$@"
 }
 
+# repeated_names FOLDER MOST: finds names that static functions have in more than MOST of the folder's sources. A backtrace shows no file.
+repeated_names() {
+	# shellcheck disable=SC2016  # awk's dollars
+	find "$1" -name '*.c' -print0 | xargs -0 awk -v most="$2" '
+		/^static [^;={}]*\(/ {
+			name = $0
+			sub(/__attribute__\(\(.*\)\) /, "", name)
+			sub(/\(.*/, "", name)
+			sub(/.*[ *]/, "", name)
+			if (name == "" || seen[FILENAME, name]++)
+				next
+			files[name] = files[name] " " FILENAME
+			count[name]++
+		}
+		END {
+			for (name in count)
+				if (count[name] > most) {
+					print name ":" files[name]
+					bad = 1
+				}
+			exit bad
+		}'
+}
+
+# In the examples each source is a program.
+static_names() {
+	local bad=0 folder
+	for folder in client/lib client/cli client/ask client/exporter daemon shared; do
+		repeated_names "$folder" 1 || bad=1
+	done
+	repeated_names tests 3 || bad=1
+	return "$bad"
+}
+
 # bad_subjects: reads lines "COMMIT SUBJECT" and prints what is wrong with them.
 bad_subjects() {
 	awk '{
@@ -74,7 +108,7 @@ subjects() {
 text() {
 	local part bad=0
 	cd "$top" || return 1
-	for part in scripts spelling formatting "requirement_ids include client/man" subjects; do
+	for part in scripts spelling formatting "requirement_ids include client/man" static_names subjects; do
 		# shellcheck disable=SC2086  # words
 		if ! $part; then
 			printf '(text: %s)\n' "${part%% *}"

@@ -52,6 +52,19 @@ finds '(B22)' ids '/* Zero sizes run nothing (B22). */'
 finds 'A1, A2' ids '/* See A1, A2. */'
 finds '(C11)' ids '/* Memory orders (C11). */'
 
+# names FUNCTION...: checks sources that have these static functions, one in each.
+names() {
+	local number=0 name
+	mkdir -p "$work/names" && rm -f "$work/names"/*.c
+	for name in "$@"; do
+		number=$((number + 1))
+		printf 'static int *%s(void)\n{\n}\n' "$name" >"$work/names/$number.c"
+	done
+	repeated_names "$work/names" 1
+}
+passes names one other
+finds 'one:' names one other one
+
 # format TEXT: checks the text as a source in a folder with the project's rules.
 format() {
 	cp "$top/.clang-format" "$work/" && printf '%s\n' "$1" >"$work/source.c"
