@@ -59,6 +59,9 @@ int group_check_copy(struct session *session, const struct queue *queue,
 int group_check_fill(struct session *session, const struct queue *queue,
 		     const Sycl__V1__CommandGroup *group, struct task_request *request,
 		     struct backend_fault *fault);
+/* transfer.c: checks a fill's pattern, also of USM. 0, or the result of fault_set. */
+int group_check_fill_pattern(uint64_t size_bytes, size_t pattern_bytes,
+			     struct backend_fault *fault);
 int group_check_host_update(struct session *session, const struct queue *queue,
 			    const Sycl__V1__CommandGroup *group, struct task_request *request,
 			    struct backend_fault *fault);

@@ -157,6 +157,19 @@ int group_check_copy(struct session *session, const struct queue *queue,
 	return 0;
 }
 
+int group_check_fill_pattern(uint64_t size_bytes, size_t pattern_bytes, struct backend_fault *fault)
+{
+	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX)
+		return fault_set(fault, STATUS_INVALID,
+				 "a fill's pattern has 1 to %u bytes, not %zu",
+				 FILL_PATTERN_BYTES_MAX, pattern_bytes);
+	if (size_bytes % pattern_bytes != 0)
+		return fault_set(fault, STATUS_INVALID,
+				 "%" PRIu64 " bytes are no multiple of the pattern's %zu",
+				 size_bytes, pattern_bytes);
+	return 0;
+}
+
 int group_check_fill(struct session *session, const struct queue *queue,
 		     const Sycl__V1__CommandGroup *group, struct task_request *request,
 		     struct backend_fault *fault)
@@ -164,16 +177,11 @@ int group_check_fill(struct session *session, const struct queue *queue,
 	(void)queue;
 	const Sycl__V1__Fill *fill = group->fill;
 	size_t pattern_bytes = fill->pattern.len;
-	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX)
-		return fault_set(fault, STATUS_INVALID,
-				 "a fill's pattern has 1 to %u bytes, not %zu",
-				 FILL_PATTERN_BYTES_MAX, pattern_bytes);
-	if (fill->size_bytes % pattern_bytes != 0)
-		return fault_set(fault, STATUS_INVALID,
-				 "%" PRIu64 " bytes are no multiple of the pattern's %zu",
-				 fill->size_bytes, pattern_bytes);
-	int r = check_place(&session->engine->scratch, request, fill->requirement,
-			    fill->offset_bytes, fill->size_bytes, ACCESS_WRITE_BIT, fault);
+	int r = group_check_fill_pattern(fill->size_bytes, pattern_bytes, fault);
+	if (r != 0)
+		return r;
+	r = check_place(&session->engine->scratch, request, fill->requirement, fill->offset_bytes,
+			fill->size_bytes, ACCESS_WRITE_BIT, fault);
 	if (r == 0)
 		r = group_check_no_image(session->engine->scratch.buffers[fill->requirement],
 					 fault);

@@ -165,16 +165,10 @@ int group_check_usm_fill(struct session *session, const struct queue *queue,
 	const Sycl__V1__UsmFill *fill = group->usm_fill;
 	size_t pattern_bytes = fill->pattern.len;
 	struct usm *usm;
-	if (pattern_bytes == 0 || pattern_bytes > FILL_PATTERN_BYTES_MAX)
-		return fault_set(fault, STATUS_INVALID,
-				 "a fill's pattern has 1 to %u bytes, not %zu",
-				 FILL_PATTERN_BYTES_MAX, pattern_bytes);
-	if (fill->size_bytes % pattern_bytes != 0)
-		return fault_set(fault, STATUS_INVALID,
-				 "%" PRIu64 " bytes are no multiple of the pattern's %zu",
-				 fill->size_bytes, pattern_bytes);
-	int r = group_usm_find(session, queue, fill->address, fill->size_bytes, "fill", &usm,
-			       fault);
+	int r = group_check_fill_pattern(fill->size_bytes, pattern_bytes, fault);
+	if (r != 0)
+		return r;
+	r = group_usm_find(session, queue, fill->address, fill->size_bytes, "fill", &usm, fault);
 	if (r != 0)
 		return r;
 	if (usm_is_foreign(queue, usm))
