@@ -4,6 +4,7 @@
  * kernel at the end of its body.
  */
 #include "cuda/graph/graph.h"
+#include "cuda/lane/chain.h"
 
 #include "cuda/memory/state.h"
 #include "status.h"
@@ -136,7 +137,7 @@ static CUresult add_setter(const struct backend_graph *graph, const struct cuda_
 		.parameters = parameters,
 		.parameter_count = 2,
 	};
-	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_graph_kernel(&launch);
+	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_launch_node(&launch);
 
 	return graph->device->backend->library.cuGraphAddKernelNode(setter_out, target, after,
 								    count, &kernel);

@@ -24,21 +24,6 @@ bool cuda_graphs_are_possible(const struct cuda_library *library)
 	       library->cuStreamEndCapture && library->cuThreadExchangeStreamCaptureMode;
 }
 
-CUDA_KERNEL_NODE_PARAMS cuda_graph_kernel(const struct cuda_launch *launch)
-{
-	return (CUDA_KERNEL_NODE_PARAMS){
-		.func = launch->function,
-		.gridDimX = launch->grid[0],
-		.gridDimY = launch->grid[1],
-		.gridDimZ = launch->grid[2],
-		.blockDimX = launch->block[0],
-		.blockDimY = launch->block[1],
-		.blockDimZ = launch->block[2],
-		.sharedMemBytes = launch->shared_bytes,
-		.kernelParams = launch->parameters,
-	};
-}
-
 int cuda_graph_invalid(struct backend_fault *fault_out, const char *what)
 {
 	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "%s", what);

@@ -130,8 +130,6 @@ int cuda_graph_reserve(void *array_pointer, uint32_t *capacity, uint32_t count, 
 		       size_t entry_bytes, struct backend_fault *fault_out);
 /* graph/graph.c: sets a fault with the reason `what` and returns -EINVAL. */
 int cuda_graph_invalid(struct backend_fault *fault_out, const char *what);
-/* graph/graph.c: returns the launch as parameters of a node. */
-CUDA_KERNEL_NODE_PARAMS cuda_graph_kernel(const struct cuda_launch *launch);
 
 /* graph/plan.c: translates LAUNCH, COPY, WRITE, READ, FILL, COPY_PEER, USM_COPY, USM_FILL and NOP
  * for the driver. Uses no stream. -EOPNOTSUPP: the command cannot be a node. */

@@ -67,7 +67,7 @@ static CUresult add_kernel(struct backend_graph *graph, const struct cuda_plan *
 			   struct place *place, CUgraphNode *node_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
-	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_graph_kernel(&plan->launch);
+	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_launch_node(&plan->launch);
 	bool overlaps = place->after && may_overlap(graph, plan, place);
 
 	CUresult result = cu->cuGraphAddKernelNode(node_out, cuda_graph_target(graph), place->after,

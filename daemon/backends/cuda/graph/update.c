@@ -1,6 +1,7 @@
 /* Changes of a finished graph (L13). Running launches keep their parameters. The graph itself is
  * changed too, for later uses as a child. */
 #include "cuda/graph/graph.h"
+#include "cuda/lane/chain.h"
 #include "status.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@ static int update_kernel(struct backend_graph *graph, const struct cuda_graph_no
 			 const struct cuda_plan *plan, struct backend_fault *fault_out)
 {
 	const struct cuda_library *cu = &graph->device->backend->library;
-	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_graph_kernel(&plan->launch);
+	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_launch_node(&plan->launch);
 
 	if (node->cooperative != plan->launch.cooperative ||
 	    memcmp(node->cluster, plan->launch.cluster, sizeof(node->cluster)) != 0)

@@ -68,21 +68,6 @@ CUDA_MEMSET_NODE_PARAMS cuda_chain_word(CUdeviceptr address, uint32_t value)
 		.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
 }
 
-static CUDA_KERNEL_NODE_PARAMS kernel_parameters(const struct cuda_launch *launch)
-{
-	return (CUDA_KERNEL_NODE_PARAMS){
-		.func = launch->function,
-		.gridDimX = launch->grid[0],
-		.gridDimY = launch->grid[1],
-		.gridDimZ = launch->grid[2],
-		.blockDimX = launch->block[0],
-		.blockDimY = launch->block[1],
-		.blockDimZ = launch->block[2],
-		.sharedMemBytes = launch->shared_bytes,
-		.kernelParams = launch->parameters,
-	};
-}
-
 /* The words that the nodes behind the last kernel write: first `value` to `word`. */
 struct ending {
 	CUdeviceptr word;
@@ -101,13 +86,28 @@ CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgrap
 	return cu->cuGraphAddDependencies(graph, &before, &node, &edge, 1);
 }
 
+CUDA_KERNEL_NODE_PARAMS cuda_launch_node(const struct cuda_launch *launch)
+{
+	return (CUDA_KERNEL_NODE_PARAMS){
+		.func = launch->function,
+		.gridDimX = launch->grid[0],
+		.gridDimY = launch->grid[1],
+		.gridDimZ = launch->grid[2],
+		.blockDimX = launch->block[0],
+		.blockDimY = launch->block[1],
+		.blockDimZ = launch->block[2],
+		.sharedMemBytes = launch->shared_bytes,
+		.kernelParams = launch->parameters,
+	};
+}
+
 /* Adds the nodes, each behind the previous one. */
 static CUresult chain_add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t count,
 				const struct ending *ending, struct cuda_chain *chain)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_launch blank = blank_launch(state);
-	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(&blank);
+	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_launch_node(&blank);
 	const CUDA_MEMSET_NODE_PARAMS word = cuda_chain_word(ending->word, ending->value);
 	const CUgraphNode *before = NULL;
 
@@ -301,7 +301,7 @@ CUresult cuda_chain_set_kernel(const struct cuda_library *cu, struct cuda_chain 
 			       uint32_t index, const struct cuda_launch *launch,
 			       const unsigned char *storage, struct backend_program *code)
 {
-	const CUDA_KERNEL_NODE_PARAMS kernel = kernel_parameters(launch);
+	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_launch_node(launch);
 	struct cuda_node *node = chain->nodes ? &chain->nodes[index] : NULL;
 	bool is_small = storage && launch->parameter_bytes <= CUDA_NODE_BYTES;
 

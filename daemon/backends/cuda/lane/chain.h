@@ -61,8 +61,8 @@ int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *
 		    uint32_t count, uint32_t value);
 /*
  * Send one launch, without a direct completion, to a lane that has nothing on its way, and have
- * that marked: `value` has been reached then. A node less to set, which is 0.3 to 0.8 us of a round
- * trip of 5 to 6. Results as above; without this template -EAGAIN.
+ * that marked: `value` has been reached then. That spares a node to set. Results as above; without
+ * this template -EAGAIN.
  */
 int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collected *launch,
 			 uint32_t value);
@@ -83,5 +83,8 @@ void cuda_chain_make_level(struct cuda_lane_state *state, uint32_t level,
 CUresult cuda_chain_set_kernel(const struct cuda_library *cu, struct cuda_chain *chain,
 			       uint32_t index, const struct cuda_launch *launch,
 			       const unsigned char *storage, struct backend_program *code);
+
+/* Returns the launch as parameters of a graph's node, which point into the same storage. */
+CUDA_KERNEL_NODE_PARAMS cuda_launch_node(const struct cuda_launch *launch);
 
 #endif
