@@ -97,18 +97,6 @@ static void batch_add_group(struct batch *batch, uint64_t session, const char *c
 	batch->message.n_sessions++;
 }
 
-/* Sessions of engines that may return are also kept for the next service. */
-static bool has_returning_engines(const struct supervisor *supervisor)
-{
-	const struct tenant *tenant;
-	const struct engine *engine;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (engine->state == ENGINE_RETURNING)
-				return true;
-	return false;
-}
-
 static void batch_collect(const struct supervisor *supervisor, struct batch *batch)
 {
 	const struct account_groups *away = &supervisor->account_file->groups;
@@ -122,7 +110,7 @@ static void batch_collect(const struct supervisor *supervisor, struct batch *bat
 			TAILQ_FOREACH (session, &engine->sessions, link)
 				batch_add_group(batch, session->id, session->peer.cgroup);
 	}
-	for (uint32_t i = 0; has_returning_engines(supervisor) && i < away->count; i++)
+	for (uint32_t i = 0; tenants_have_returning_engine(supervisor) && i < away->count; i++)
 		batch_add_group(batch, away->groups[i].session, away->groups[i].cgroup);
 }
 

@@ -58,18 +58,6 @@ static void supervisor_send_status(struct supervisor *supervisor)
 
 static void supervisor_stop(struct supervisor *supervisor, uint64_t drain_ns);
 
-/* Such engines usually have sessions that this service does not have. */
-static bool has_absent_engines(const struct supervisor *supervisor)
-{
-	const struct tenant *tenant;
-	const struct engine *engine;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (engine->state == ENGINE_RETURNING)
-				return true;
-	return false;
-}
-
 static void supervisor_check_idle(struct supervisor *supervisor);
 
 /* An idle service releases the address first. So a client that connects meanwhile is either served
@@ -77,7 +65,7 @@ static void supervisor_check_idle(struct supervisor *supervisor);
 static void on_service_idle(uv_timer_t *timer)
 {
 	struct supervisor *supervisor = timer->data;
-	if (has_absent_engines(supervisor)) {
+	if (tenants_have_returning_engine(supervisor)) {
 		supervisor_check_idle(supervisor);
 		return;
 	}

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "base/log.h"
+#include "service/engine_state.h"
 #include "service/supervisor.h"
 #include "service/unsettled.h"
 #include "base/user_lookup.h"
@@ -101,6 +102,17 @@ bool tenants_have_all_engines(const struct supervisor *supervisor)
 {
 	return supervisor->engine_count - supervisor->held_count >=
 	       supervisor->configuration.engines;
+}
+
+bool tenants_have_returning_engine(const struct supervisor *supervisor)
+{
+	const struct tenant *tenant;
+	const struct engine *engine;
+	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->state == ENGINE_RETURNING)
+				return true;
+	return false;
 }
 
 void tenants_free(struct supervisor *supervisor)

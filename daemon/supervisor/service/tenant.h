@@ -104,6 +104,10 @@ void tenant_engine_died(struct tenant *tenant, bool was_ready, bool abnormal, co
 /* True if there are as many engines as configured. Held ones do not count. */
 bool tenants_have_all_engines(const struct supervisor *supervisor);
 
+/* True if an engine of the last service has not returned yet. It usually has sessions that this
+ * service does not have. */
+bool tenants_have_returning_engine(const struct supervisor *supervisor);
+
 /* Frees every tenant; none may have an engine. */
 void tenants_free(struct supervisor *supervisor);
 
