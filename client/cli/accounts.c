@@ -3,7 +3,6 @@
 #include "filter.h"
 #include "order.h"
 #include "show.h"
-#include "users.h"
 
 #include <string.h>
 
@@ -43,8 +42,7 @@ bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *
 		"--by needs uid, cgroup, device or session, or several of them separated by commas";
 	if (words->by && !accounts_parse_by(words->by, &query_out->by))
 		return false;
-	*wrong_out = ORDER_NO_USER;
-	if (words->uid && !user_find(words->uid, &uid))
+	if (words->uid && !order_read_user(words->uid, &uid, wrong_out))
 		return false;
 	*wrong_out = "a device is BACKEND:NUMBER, as cuda:0";
 	if (words->device &&

@@ -35,11 +35,9 @@ bool filter_read(const struct filter_words *words, struct filter *filter_out,
 		.of_device = words->device != NULL,
 		.of_session = words->session != NULL,
 	};
-	*wrong_out = "there is no such user";
-	if (words->user && !user_find(words->user, &filter_out->uid))
+	if (words->user && !order_read_user(words->user, &filter_out->uid, wrong_out))
 		return false;
-	*wrong_out = "there is no such group";
-	if (words->group && !group_find(words->group, &filter_out->gid))
+	if (words->group && !order_read_group(words->group, &filter_out->gid, wrong_out))
 		return false;
 	*wrong_out = "a device is BACKEND:NUMBER, as cuda:0";
 	if (words->device &&

@@ -4,10 +4,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIMIT_NAME_BYTES = 64 };
+enum { LIMIT_NAME_BYTES = 64, MISSING_BYTES = 128 };
 
 /* Reads a number with an optional suffix K, M, G or T (powers of 1024). */
 static bool order_parse_number(const char *text, uint64_t least, uint64_t most, bool with_unit,
@@ -64,6 +65,30 @@ static bool parse_limit(const char *word, Sycl__V1__OrderCommand *order_out)
 	       order_parse_number(sign + 1, 1, INT64_MAX, true, &order_out->value);
 }
 
+/* An error that names the wrong word. Valid until the next call. */
+static const char *order_missing(const char *what, const char *word)
+{
+	static char text[MISSING_BYTES];
+	(void)snprintf(text, sizeof(text), "there is no such %s: '%.64s'", what, word);
+	return text;
+}
+
+bool order_read_user(const char *word, uint32_t *uid_out, const char **wrong_out)
+{
+	if (user_find(word, uid_out))
+		return true;
+	*wrong_out = order_missing("user", word);
+	return false;
+}
+
+bool order_read_group(const char *word, uint32_t *gid_out, const char **wrong_out)
+{
+	if (group_find(word, gid_out))
+		return true;
+	*wrong_out = order_missing("group", word);
+	return false;
+}
+
 static bool order_parse_target(const struct order_words *words, int at,
 			       Sycl__V1__OrderCommand *order_out, const char **wrong_out)
 {
@@ -76,8 +101,7 @@ static bool order_parse_target(const struct order_words *words, int at,
 	if (words->count > at &&
 	    !order_parse_number(words->word[at], 1, UINT64_MAX, false, &order_out->session))
 		return false;
-	*wrong_out = ORDER_NO_USER;
-	if (words->uid && !user_find(words->uid, &uid))
+	if (words->uid && !order_read_user(words->uid, &uid, wrong_out))
 		return false;
 	order_out->of_user = words->uid != NULL;
 	order_out->uid = uid;

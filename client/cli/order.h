@@ -18,7 +18,12 @@ struct order_words {
 
 /* Reads a whole number of that range. */
 bool order_read_number(const char *text, uint64_t least, uint64_t most, uint64_t *number_out);
-#define ORDER_NO_USER "there is no such user: a name, or a number as 'id -u' prints it"
+
+/* Find a user's uid and a group's gid. False: *wrong_out names the word, and is valid until the
+ * next call. */
+bool order_read_user(const char *word, uint32_t *uid_out, const char **wrong_out);
+bool order_read_group(const char *word, uint32_t *gid_out, const char **wrong_out);
+
 /* False: *wrong_out names the error. The request points into the words. */
 bool order_read(const char *verb, const struct order_words *words,
 		Sycl__V1__OrderCommand *order_out, const char **wrong_out);

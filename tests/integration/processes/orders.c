@@ -304,7 +304,8 @@ Test(processes_orders, what_makes_no_sense_is_said)
 	REFUSED(service, 2, "name the sessions of the order once", "kill");
 	REFUSED(service, 2, "name the sessions of the order once", "kill", ids[0], "--all");
 	REFUSED(service, 2, "a session is a number", "kill", "me");
-	REFUSED(service, 2, "there is no such user", "pause", "--uid", "no such name");
+	REFUSED(service, 2, "there is no such user: 'no such name'", "pause", "--uid",
+		"no such name");
 	REFUSED(service, 2, "NAME=VALUE", "limit", "share_max=101%", "--uid", "root");
 	REFUSED(service, 2, "NAME=VALUE", "limit", "objects=20%", ids[0]);
 	REFUSED(service, 2, "NAME=VALUE", "limit", "objects", ids[0]);

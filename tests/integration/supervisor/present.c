@@ -221,6 +221,10 @@ Test(present, N6_a_filter_leaves_the_rest_out)
 	must_hide("sessions", other, NULL, "double_kernel");
 	struct outcome outcome = ctl("sessions", "--user=no such user", NULL);
 	cr_expect(eq(int, outcome.status, 2));
+	cr_expect(ne(ptr, strstr(outcome.error, "there is no such user: 'no such user'"), NULL));
+	outcome_free(&outcome);
+	outcome = ctl("sessions", "--group=no such group", NULL);
+	cr_expect(ne(ptr, strstr(outcome.error, "there is no such group: 'no such group'"), NULL));
 	outcome_free(&outcome);
 	outcome = ctl("show", "session", "99");
 	cr_expect(eq(int, outcome.status, 1));
