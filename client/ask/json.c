@@ -80,7 +80,8 @@ static const struct object objects[] = {
 	  NULL },
 	{ "DeviceSensors",
 	  "total_bytes used_bytes free_bytes temperature_celsius power_milliwatts "
-	  "power_limit_milliwatts clock_mhz clock_most_mhz utilisation_percent unavailable?",
+	  "power_limit_milliwatts clock_mhz clock_most_mhz utilisation_percent "
+	  "sm_occupancy_permille unavailable?",
 	  NULL },
 	{ "OrderOrigin", "uid user since=since_unix_seconds", NULL },
 	{ "AccountFacts",
@@ -232,8 +233,9 @@ static bool special_value(const ProtobufCMessage *message, const char *key, json
 		    present->backend == SYCL__V1__BACKEND__BACKEND_UNSPECIFIED)
 			*value_out = json_null(); /* the session has used no device yet */
 	} else if (message->descriptor == &sycl__v1__device_sensors__descriptor) {
-		if (strcmp(key, "utilisation_percent") == 0 &&
-		    !((const Sycl__V1__DeviceSensors *)message)->utilisation_known)
+		const Sycl__V1__DeviceSensors *sensors = (const Sycl__V1__DeviceSensors *)message;
+		if ((strcmp(key, "utilisation_percent") == 0 && !sensors->utilisation_known) ||
+		    (strcmp(key, "sm_occupancy_permille") == 0 && !sensors->sm_occupancy_known))
 			*value_out = json_null();
 	} else if (message->descriptor == &sycl__v1__limit_facts__descriptor) {
 		if (strcmp(key, "uid") == 0 && !((const Sycl__V1__LimitFacts *)message)->of_user)

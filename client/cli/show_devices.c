@@ -52,6 +52,10 @@ static void sensor_cells(struct table *table, const Sycl__V1__DeviceSensors *sen
 		table_cell(table, COLOUR_NONE, "%u W", sensors->power_milliwatts / 1000);
 	else
 		table_cell(table, COLOUR_NONE, "-");
+	if (sensors && sensors->sm_occupancy_known)
+		table_cell(table, COLOUR_NONE, "%u %%", (sensors->sm_occupancy_permille + 5) / 10);
+	else
+		table_cell(table, COLOUR_NONE, "-");
 }
 
 /* A device that no engine has opened is shown as idle and free, because nothing else is known. */
@@ -91,6 +95,7 @@ bool show_device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		{"FREE", COLUMN_FIGURES},
 		{"TEMP", COLUMN_FIGURES | COLUMN_MINOR},
 		{"POWER", COLUMN_FIGURES | COLUMN_MINOR},
+		{"SM OCC", COLUMN_FIGURES | COLUMN_MINOR},
 		{"LOCAL", COLUMN_FIGURES | COLUMN_MINOR},
 		{"UNITS", COLUMN_FIGURES | COLUMN_MINOR},
 		{"CLOCK", COLUMN_FIGURES | COLUMN_MINOR},

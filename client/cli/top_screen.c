@@ -80,7 +80,7 @@ static void screen_put_bar(int row, int column, uint32_t permille, bool full_is_
 static void draw_device(int row, const Sycl__V1__AdminReply *reply,
 			const Sycl__V1__KnownDevice *device)
 {
-	enum { NAME_WIDTH = 18, BUSY_AT = 20, MEMORY_AT = 49, SENSORS_AT = 81 };
+	enum { NAME_WIDTH = 18, BUSY_AT = 20, MEMORY_AT = 49, SENSORS_AT = 81, OCCUPANCY_AT = 106 };
 	const Sycl__V1__DevicePresent *present = device_present(reply, device);
 	const Sycl__V1__DeviceSensors *sensors = present ? present->sensors : NULL;
 	uint64_t all = device->facts->global_mem_bytes;
@@ -97,6 +97,9 @@ static void draw_device(int row, const Sycl__V1__AdminReply *reply,
 	if (sensors && sensors->temperature_celsius)
 		screen_put(row, SENSORS_AT, 40, "%u C  %u W  %u MHz", sensors->temperature_celsius,
 			   sensors->power_milliwatts / 1000, sensors->clock_mhz);
+	if (sensors && sensors->sm_occupancy_known)
+		screen_put(row, OCCUPANCY_AT, 12, "%u %% SM occ",
+			   (sensors->sm_occupancy_permille + 5) / 10);
 }
 
 static int draw_devices(int row, const Sycl__V1__AdminReply *reply)

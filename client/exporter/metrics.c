@@ -356,6 +356,13 @@ static double utilization_ratio(const Sycl__V1__DevicePresent *now)
 		       : -1;
 }
 
+static double sm_occupancy_ratio(const Sycl__V1__DevicePresent *now)
+{
+	return now->sensors && now->sensors->sm_occupancy_known
+		       ? now->sensors->sm_occupancy_permille / 1e3
+		       : -1;
+}
+
 /* clang-format off */
 static const struct {
 	struct family family;
@@ -369,6 +376,7 @@ static const struct {
 	{{"sycld_device_power_watts", GAUGE, "watts", "Power that the device takes.", 0}, power_watts},
 	{{"sycld_device_clock_hertz", GAUGE, "hertz", "Clock of the device's compute units.", 0}, clock_hertz},
 	{{"sycld_device_utilization_ratio", GAUGE, "ratio", "The part of the time with any kernel, of all processes of the machine.", 0}, utilization_ratio},
+	{{"sycld_device_sm_occupancy_ratio", GAUGE, "ratio", "Warps on the device's compute units, of the most that fit, of all processes of the machine.", 0}, sm_occupancy_ratio},
 };
 /* clang-format on */
 

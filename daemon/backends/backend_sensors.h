@@ -19,6 +19,8 @@ struct backend_sensors {
 	uint32_t clock_mhz, clock_most_mhz; /* of the compute units */
 	bool utilisation_known;
 	uint32_t utilisation_percent;
+	bool sm_occupancy_known;
+	uint32_t sm_occupancy_permille; /* resident warps of the most, since the last reading */
 };
 
 /*

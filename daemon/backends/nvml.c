@@ -3,6 +3,7 @@
  * its first versions.
  */
 #include "backend_sensors.h"
+#include "nvml_gpm.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -67,6 +68,7 @@ static int nvml_open(const char *library, char *reason_out)
 	find_function("nvmlDeviceGetClockInfo", &nvml.clock);
 	find_function("nvmlDeviceGetMaxClockInfo", &nvml.clock_most);
 	find_function("nvmlDeviceGetUtilizationRates", &nvml.utilization);
+	nvml_gpm_find(handle);
 	if (nvml.init && nvml.device_of_uuid && nvml.init() == NVML_SUCCESS)
 		return 0;
 	/* It is tried again: a driver may be loaded later. */
@@ -129,6 +131,7 @@ int backend_sensors_read(const char *library, const uint8_t uuid[16],
 		nvml.utilization && nvml.utilization(device, &utilization) == NVML_SUCCESS;
 	if (sensors.utilisation_known)
 		sensors.utilisation_percent = utilization.gpu;
+	sensors.sm_occupancy_known = nvml_gpm_occupancy(device, &sensors.sm_occupancy_permille);
 	*sensors_out = sensors;
 	return 0;
 }

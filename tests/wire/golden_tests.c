@@ -265,6 +265,7 @@ Test(golden_order, reply_with_ordered_bytes_never_change) { golden(); }
 TestSuite(golden_present, .timeout = 10);
 Test(golden_present, session_report_with_present_bytes_never_change) { golden(); }
 Test(golden_present, engine_report_with_devices_bytes_never_change) { golden(); }
+Test(golden_present, engine_report_with_an_occupancy_bytes_never_change) { golden(); }
 Test(golden_present, session_facts_with_present_bytes_never_change) { golden(); }
 Test(golden_present, session_facts_of_the_last_minute_bytes_never_change) { golden(); }
 Test(golden_present, engine_facts_with_origin_bytes_never_change) { golden(); }

@@ -155,6 +155,7 @@
 				sensors && sensors.temperature_celsius ? figure("temperature", sensors.temperature_celsius + " °C") : null,
 				sensors && sensors.power_milliwatts ? figure("power", Math.round(sensors.power_milliwatts / 1000) + " W") : null,
 				sensors && sensors.clock_mhz ? figure("clock", sensors.clock_mhz + " MHz") : null,
+				sensors && sensors.sm_occupancy_permille !== null && sensors.sm_occupancy_permille !== undefined ? figure("SM occupancy", Math.round(sensors.sm_occupancy_permille / 10) + " %") : null,
 				figure("commands", count(sum("commands"))),
 				figure("device time", span(sum("device_ns") / 1e9)),
 				figure("copied in", bytes(sum("bytes_to_device"))),

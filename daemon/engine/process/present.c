@@ -113,6 +113,8 @@ static void fill_sensors(const struct scheduler *scheduler, struct sensors **sen
 	out->clock_most_mhz = read.clock_most_mhz;
 	out->utilisation_known = read.utilisation_known;
 	out->utilisation_percent = read.utilisation_percent;
+	out->sm_occupancy_known = read.sm_occupancy_known;
+	out->sm_occupancy_permille = read.sm_occupancy_permille;
 	out->unavailable = devices->reasons[at];
 	row->sensors = out;
 }

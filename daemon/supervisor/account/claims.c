@@ -227,6 +227,8 @@ static void claims_keep_sensors(struct engine_claims *claims,
 	kept->unavailable = reason;
 	if (kept->utilisation_percent > 100)
 		kept->utilisation_percent = 100;
+	if (kept->sm_occupancy_permille > 1000)
+		kept->sm_occupancy_permille = 1000;
 	claims->present[claims->present_count].sensors = kept;
 }
 

@@ -85,6 +85,8 @@ static void report_open_devices(Sycl__V1__EngineReport *report)
 	sensors.free_bytes = 1024;
 	sensors.utilisation_known = true;
 	sensors.utilisation_percent = is_wrong ? UINT32_MAX : 42;
+	sensors.sm_occupancy_known = true;
+	sensors.sm_occupancy_permille = is_wrong ? UINT32_MAX : 137;
 	sensors.unavailable = (char *)(uintptr_t)(is_wrong ? "\033[2J no sensor" : "");
 	rows[0].sensors = &sensors;
 	report->devices = list;

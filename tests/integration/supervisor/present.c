@@ -89,6 +89,9 @@ Test(present, N6_what_runs_now_is_shown_with_names)
 	cr_expect(eq(long,
 		     (long)json_integer_value(json_object_get(sensors, "utilisation_percent")),
 		     42L));
+	cr_expect(eq(long,
+		     (long)json_integer_value(json_object_get(sensors, "sm_occupancy_permille")),
+		     137L));
 	cr_expect(json_is_null(json_object_get(sensors, "unavailable")));
 	const char *user = json_string_value(json_object_get(session, "user"));
 	cr_expect(eq(str, (char *)(uintptr_t)(user ? user : ""), (char *)(uintptr_t)own_name()));
@@ -275,6 +278,9 @@ Test(present, N6_hostile_claims_about_the_present_have_bounds)
 	cr_expect(eq(long,
 		     (long)json_integer_value(json_object_get(sensors, "utilisation_percent")),
 		     100L));
+	cr_expect(eq(long,
+		     (long)json_integer_value(json_object_get(sensors, "sm_occupancy_permille")),
+		     1000L));
 	cr_expect(eq(str,
 		     (char *)(uintptr_t)json_string_value(json_object_get(sensors, "unavailable")),
 		     "?[2J no sensor"));

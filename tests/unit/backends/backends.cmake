@@ -36,7 +36,8 @@ add_library(fake_nvml MODULE ${PROJECT_SOURCE_DIR}/tests/support/fake_nvml/fake_
 target_link_libraries(fake_nvml PRIVATE sycl_flags)
 set_target_properties(fake_nvml PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 sycl_test(unit_backends_sensors SOURCES backends/sensors.c ${PROJECT_SOURCE_DIR}/daemon/backends/nvml.c
-  LIBS ${CMAKE_DL_LIBS})
+  ${PROJECT_SOURCE_DIR}/daemon/backends/nvml_gpm.c
+  LIBS sycl_shared ${CMAKE_DL_LIBS})
 if(TARGET unit_backends_sensors)
   target_include_directories(unit_backends_sensors PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends)
   target_compile_definitions(unit_backends_sensors PRIVATE FAKE_NVML="$<TARGET_FILE:fake_nvml>")

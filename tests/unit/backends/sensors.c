@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 
 static const uint8_t uuid[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -25,6 +26,50 @@ Test(sensors, of_a_device_are_read_and_missing_ones_are_0)
 	cr_expect(eq(u32, sensors.clock_most_mhz, 0), "the library has no such function");
 	cr_expect(sensors.utilisation_known);
 	cr_expect(eq(u32, sensors.utilisation_percent, 42));
+}
+
+static void *of_double(const char *name)
+{
+	void *library = dlopen(FAKE_NVML, RTLD_NOW | RTLD_LOCAL);
+	cr_assert(ne(ptr, library, NULL));
+	void *address = dlsym(library, name);
+	cr_assert(ne(ptr, address, NULL));
+	return address;
+}
+
+/* The double refuses samples that do not follow each other. */
+Test(sensors, have_the_occupancy_between_two_samples)
+{
+	struct backend_sensors sensors;
+	char reason[SENSORS_REASON_BYTES];
+	for (unsigned i = 0; i < 3; i++) {
+		cr_assert(eq(int, backend_sensors_read(FAKE_NVML, uuid, &sensors, reason), 0));
+		cr_expect(sensors.sm_occupancy_known);
+		cr_expect(eq(u32, sensors.sm_occupancy_permille, 375));
+	}
+}
+
+Test(sensors, have_no_occupancy_of_a_gpu_without_such_counters)
+{
+	struct backend_sensors sensors;
+	char reason[SENSORS_REASON_BYTES];
+	*(unsigned int *)of_double("fake_nvml_has_gpm") = 0;
+	cr_assert(eq(int, backend_sensors_read(FAKE_NVML, uuid, &sensors, reason), 0));
+	cr_expect(not(sensors.sm_occupancy_known));
+	cr_expect(eq(u32, sensors.clock_mhz, 1755));
+}
+
+Test(sensors, do_not_take_an_occupancy_that_is_no_percentage)
+{
+	struct backend_sensors sensors;
+	char reason[SENSORS_REASON_BYTES];
+	double *occupancy = of_double("fake_nvml_occupancy");
+	static const double wrong[] = {-1, 100.5, 0.0 / 0.0};
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		*occupancy = wrong[i];
+		cr_assert(eq(int, backend_sensors_read(FAKE_NVML, uuid, &sensors, reason), 0));
+		cr_expect(not(sensors.sm_occupancy_known));
+	}
 }
 
 Test(sensors, of_a_device_that_the_library_does_not_know_are_missing)

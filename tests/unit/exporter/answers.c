@@ -93,6 +93,8 @@ static void make_device(void)
 	a.present.sensors = &a.sensors;
 	a.sensors.power_milliwatts = 61500;
 	a.sensors.temperature_celsius = 40;
+	a.sensors.sm_occupancy_known = true;
+	a.sensors.sm_occupancy_permille = 137;
 	a.present_list[0] = &a.present;
 }
 

@@ -94,6 +94,7 @@ Test(exporter_metrics, units_are_base_units)
 			  "uid=\"4000000002\"} 0.5\n");
 	expect_part(text, "\nsycld_device_busy_ratio{device=\"cuda:0\"} 0.25\n");
 	expect_part(text, "\nsycld_device_power_watts{device=\"cuda:0\"} 61.5\n");
+	expect_part(text, "\nsycld_device_sm_occupancy_ratio{device=\"cuda:0\"} 0.137\n");
 	cr_expect(eq(ptr, strstr(text, "\nsycld_device_clock_hertz{"), NULL));
 	expect_part(text, ",quantile=\"0.99\"} 0.02\n");
 	expect_part(text, "\nsycld_command_wait_seconds_count{");
