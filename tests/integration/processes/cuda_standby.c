@@ -5,6 +5,7 @@
 #include "processes/fake_service.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -204,6 +205,22 @@ Test(processes_cuda_standby, a_killed_one_is_replaced, .fini = teardown_standby)
 	 * for a moment. */
 	cr_expect(wait_until(is_another, &waiting, SOON), "no other standby comes");
 	fault_worker_run(&worker, "work 1");
+	fault_worker_finish(&worker);
+}
+
+/* Any user can make the folder in which CUDA looks for MPS if nobody names another one. */
+Test(processes_cuda_standby, M10_no_engine_looks_for_mps_where_any_user_can_make_its_folder,
+     .fini = teardown_standby)
+{
+	struct child worker;
+	if (access("/tmp/nvidia-mps", F_OK) == 0)
+		cr_skip_test("SKIPPED: this machine has a folder of MPS");
+	start_standby_service("", "", false);
+	fault_worker_begin(&fake, &worker, FAULT_WORKER_OWN);
+	fault_worker_run(&worker, "work 1");
+	pid_t engine = processes_engine(fake.service), waiting = standby();
+	cr_expect_eq(fake_service_say(&fake, engine, "try mps"), ENOENT);
+	cr_expect_eq(fake_service_say(&fake, waiting, "try mps"), ENOENT);
 	fault_worker_finish(&worker);
 }
 

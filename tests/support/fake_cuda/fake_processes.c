@@ -1,6 +1,7 @@
 #include "fake_processes.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -8,7 +9,10 @@
 #include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,6 +82,16 @@ static int try_thread(void)
 	return error ? error : pthread_join(thread, NULL);
 }
 
+/* Makes a folder beside that of MPS, where the driver looks for its server. */
+static int try_mps(void)
+{
+	char path[PATH_MAX];
+	const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
+	(void)snprintf(path, sizeof(path), "%s.%ld", folder ? folder : "/tmp/nvidia-mps",
+		       (long)getpid());
+	return mkdir(path, 0700) < 0 || rmdir(path) < 0 ? errno : 0;
+}
+
 int fake_processes_try(const char *what)
 {
 	static const struct {
@@ -86,7 +100,7 @@ int fake_processes_try(const char *what)
 	} ways[] = {
 		{"fork", try_fork},     {"clone", try_clone},       {"vfork", try_vfork},
 		{"execve", try_execve}, {"execveat", try_execveat}, {"posix_spawn", try_spawn},
-		{"thread", try_thread},
+		{"thread", try_thread}, {"mps", try_mps},
 	};
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
 		if (strcmp(ways[i].what, what) == 0)

@@ -1,5 +1,6 @@
 /* Tries one way to start a process or thread, in the process of the double: "fork", "vfork",
- * "execve", "posix_spawn", "clone", "thread". Returns 0 or the errno; EINVAL for other words. */
+ * "execve", "posix_spawn", "clone", "thread". Or tries to make a folder where the driver looks for
+ * MPS: "mps". Returns 0 or the errno; EINVAL for other words. */
 #ifndef SYCL_TESTS_FAKE_PROCESSES_H
 #define SYCL_TESTS_FAKE_PROCESSES_H
 
