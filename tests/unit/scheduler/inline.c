@@ -327,11 +327,16 @@ static uint64_t sent_inline_in_rounds(struct words *words)
 	return harness_counters(&h).inline_launches - before - launches;
 }
 
+/* On a busy machine the device's thread may not be idle in all rounds of a try. */
 Test(inline_launch, TR4_small_reads_are_sent_by_the_front)
 {
 	struct words x;
 	harness_words(&h, &x, 64, true, 0);
-	cr_expect(gt(u64, sent_inline_in_rounds(&x), 0));
+	const uint64_t deadline = clock_deadline_ns(HARNESS_TIMEOUT_NS / 8);
+	uint64_t sent = 0;
+	while (sent == 0 && clock_now_ns() < deadline)
+		sent = sent_inline_in_rounds(&x);
+	cr_expect(gt(u64, sent, 0));
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
