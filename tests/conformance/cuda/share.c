@@ -486,7 +486,7 @@ Test(cuda_share, F10_the_size_of_a_handle_is_the_drivers)
 }
 
 /* It is another user's process from then on: the driver itself would open its handle. */
-static void stranger(int socket)
+static void export_as_another_user(int socket)
 {
 	enum { ANOTHER = 65534 };
 	struct backend_fault fault = {0};
@@ -513,7 +513,7 @@ Test(cuda_share, F10_a_handle_of_another_user_is_refused)
 
 	if (geteuid() != 0)
 		cr_skip_test("SKIPPED: two users need root");
-	pid_t pid = start_other(stranger, &socket);
+	pid_t pid = start_other(export_as_another_user, &socket);
 	gpu_open(&gpu, NULL);
 	receive_note(socket, &note);
 	cr_assert_eq(gpu.ops->memory_import(gpu.devices[0], &note.shared, MIB, &memory, &fault),

@@ -352,7 +352,7 @@ Test(client_basic, a_forked_child_is_refused_and_may_connect_itself, .init = wit
 	MUST(sycl_queue_wait(queue));
 }
 
-Test(client_basic, a_session_at_its_limit_of_objects_is_told)
+Test(client_basic, a_session_at_its_limit_of_objects_gets_the_reason)
 {
 	struct session_limits limits;
 	session_limits_init(&limits);
@@ -442,7 +442,7 @@ Test(client_basic, an_event_loop_sees_completions, .init = with_service, .fini =
 	MUST(sycl_kernel_release(hold));
 }
 
-Test(client_basic, names_and_endpoints_are_told, .init = with_service, .fini = without_service)
+Test(client_basic, names_and_endpoints_are_reported, .init = with_service, .fini = without_service)
 {
 	char text[128];
 	uint64_t session = 0;

@@ -382,7 +382,7 @@ static void be_killed(void)
 	_exit(1);
 }
 
-Test(client_own_pages, who_dies_between_two_parts_holds_up_nobody)
+Test(client_own_pages, a_client_that_dies_between_two_parts_holds_up_no_other)
 {
 	int ends[2];
 	char byte = 0;

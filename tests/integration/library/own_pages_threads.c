@@ -172,7 +172,7 @@ Test(client_own_pages, with_helper_threads_there_are_no_more_than_that_many_toge
 	MUST(sycl_platform_release(helped));
 }
 
-Test(client_own_pages, nobody_who_may_use_one_processor_only_gets_copy_threads)
+Test(client_own_pages, a_process_with_one_processor_gets_no_copy_threads)
 {
 	cpu_set_t all, one;
 	int first = 0;

@@ -86,7 +86,7 @@ Test(processes_cuda_split, N4_N6_a_client_killed_among_its_parts_leaves_nothing_
 	child_end(&quick);
 }
 
-Test(processes_cuda_split, a_gpu_lost_among_parts_is_told_and_the_next_engine_splits)
+Test(processes_cuda_split, a_gpu_lost_among_parts_is_reported_and_the_next_engine_splits)
 {
 	struct child quick, batch;
 	char line[LINE_BYTES];

@@ -99,7 +99,7 @@ static void expect_events(const char *setting, const char *reason)
 	fake_service_end(&fake);
 }
 
-Test(processes_cuda_traced, without_cupti_events_do_and_the_reason_is_told)
+Test(processes_cuda_traced, without_cupti_events_are_used_and_the_reason_is_given)
 {
 	expect_events("cupti = no\n", "CUPTI is not used here");
 }

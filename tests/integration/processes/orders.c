@@ -208,7 +208,7 @@ Test(processes_orders, a_paused_session_rests_and_others_go_on)
 	client_close(&other);
 }
 
-Test(processes_orders, while_drained_nobody_new_is_let_in_and_who_is_there_goes_on)
+Test(processes_orders, while_drained_no_session_opens_and_open_ones_continue)
 {
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service(NULL, false);

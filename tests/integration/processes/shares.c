@@ -309,7 +309,7 @@ static bool have_new_shares(void *context)
 	       waited->parts[1].min == 5 && waited->parts[1].max == 100;
 }
 
-Test(processes_shares, shares_that_are_read_again_hold_for_who_works)
+Test(processes_shares, shares_that_are_read_again_hold_for_working_users)
 {
 	unsigned percent[USERS_MAX];
 	struct node node = node_start(

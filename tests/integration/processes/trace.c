@@ -219,7 +219,7 @@ Test(processes_trace, a_timeline_has_each_group_and_viewers_can_read_it)
 }
 
 /* With --exact the device times each group, and nothing is taken together. */
-Test(processes_trace, exact_times_are_the_devices_and_their_source_is_told)
+Test(processes_trace, exact_times_are_the_devices_and_their_source_is_named)
 {
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service(no_standby, false);
@@ -267,7 +267,7 @@ static uint32_t groups_of(const struct sim_trace *trace, unsigned uid)
 }
 
 /* Each has a separate engine, and one of these ends meanwhile. */
-Test(processes_trace, all_users_engines_are_in_it_and_one_that_ends_is_told)
+Test(processes_trace, it_has_all_users_engines_and_names_one_that_ends)
 {
 	enum { USER = 65534, OTHER = 65533, COUNT = 60 };
 	if (geteuid() != 0)
@@ -359,7 +359,7 @@ static bool is_small_again(void *context)
 	return virtual_bytes(size->pid) <= size->most_bytes;
 }
 
-Test(processes_trace, whoever_takes_one_and_is_killed_leaves_nothing)
+Test(processes_trace, a_process_killed_with_one_leaves_nothing)
 {
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service(no_standby, false);

@@ -25,7 +25,7 @@ static void hostile_limits_expect_group_failed(uint64_t group, int32_t code)
 	cr_assert(eq(i32, reply->status->code, code), "%s", reply->status->text);
 }
 
-Test(hostile, arena_limits_are_told_in_the_grant)
+Test(hostile, arena_limits_are_in_the_grant)
 {
 	struct engine_options options;
 	fixture_options(&options);
@@ -204,7 +204,7 @@ Test(hostile, requests_that_name_a_failed_object_fail_with_its_cause)
 	hostile_expect_alive();
 }
 
-Test(hostile, object_limits_are_told_and_the_session_lives)
+Test(hostile, object_limits_are_reported_and_the_session_continues)
 {
 	struct engine_options options;
 	fixture_options(&options);

@@ -12,7 +12,7 @@
 
 /* The handshake */
 
-Test(hostile, wrong_version_is_told_both)
+Test(hostile, an_error_for_a_wrong_version_names_both)
 {
 	hostile_start(NULL);
 	raw_send_hello(hostile, (PROTOCOL_MAJOR + 1) << 16, (PROTOCOL_MAJOR + 2) << 16 | 3);

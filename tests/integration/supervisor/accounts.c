@@ -248,7 +248,7 @@ Test(accounts, the_text_is_for_people)
 }
 
 /* The engine dies of one command. Its last report counts, and the next engine's is added to it. */
-Test(accounts, figures_outlive_engines_and_who_was_at_fault_is_counted)
+Test(accounts, figures_outlive_engines_and_offenders_are_counted)
 {
 	start_accounts_service("double");
 	int first = open_socket(), second = open_socket();

@@ -290,7 +290,7 @@ Test(cli, garbage_on_the_status_socket_is_answered_or_dropped_and_harms_nobody)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-Test(cli, sockets_have_the_modes_that_say_who_may_ask)
+Test(cli, sockets_have_the_modes_of_the_users_who_may_query)
 {
 	static const struct {
 		const char *name;

@@ -168,7 +168,7 @@ Test(engines, one_that_cannot_be_executed_gives_a_clear_error)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-Test(engines, one_that_is_never_ready_is_ended_and_its_clients_are_told)
+Test(engines, an_engine_that_is_never_ready_is_ended_and_its_clients_get_the_reason)
 {
 	start_engines_with("unready", "[service]\nengine_start_seconds = 1\n");
 	must_be_refused_with("not ready in time");
@@ -212,7 +212,7 @@ static char *trace_nothing(void)
 	return outcome.error;
 }
 
-Test(engines, one_that_tells_more_of_a_trace_than_it_was_asked_for_is_ended)
+Test(engines, an_engine_that_sends_more_of_a_trace_than_requested_is_ended)
 {
 	start_engines_with("teller", "");
 	int socket = -1;
@@ -308,7 +308,7 @@ Test(engines, one_that_does_not_answer_is_shown_so_with_what_is_known)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-Test(engines, one_that_does_not_end_when_told_is_killed)
+Test(engines, an_engine_that_does_not_end_on_request_is_killed)
 {
 	start_engines_with("stubborn", "[service]\ndrain_seconds = 0\n");
 	int socket = -1;

@@ -48,7 +48,7 @@ Test(engines, the_standby_becomes_the_next_engine)
 	cr_assert(eq(uint, service_log_count(&service, "standby: pid"), 3u), "ready, ready, ended");
 }
 
-Test(engines, the_standby_is_told_when_more_devices_are_used)
+Test(engines, the_standby_gets_a_message_when_more_devices_are_used)
 {
 	start_engines_with("double", "");
 	int socket = -1, other = -1;
@@ -145,7 +145,7 @@ Test(engines, a_client_that_sends_its_hello_after_the_end_of_its_engine_is_serve
 }
 
 /* Otherwise a user who may not use a GPU could repeatedly take the standby from users who may. */
-Test(engines, a_standby_is_offered_once_to_who_may_not_have_its_devices)
+Test(engines, a_standby_is_offered_once_to_a_user_who_may_not_have_its_devices)
 {
 	start_engines_with("forbidden", "");
 	int socket = -1;

@@ -204,7 +204,7 @@ Test(groups, a_group_ends_an_engine_that_gets_no_signal)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-Test(groups, an_engine_that_cannot_be_killed_is_told)
+Test(groups, an_engine_that_cannot_be_killed_is_reported)
 {
 	int socket = -1;
 	char text[64];
@@ -221,7 +221,7 @@ Test(groups, an_engine_that_cannot_be_killed_is_told)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-Test(groups, limits_that_cannot_hold_are_told)
+Test(groups, limits_that_cannot_hold_are_reported)
 {
 	char path[2 * HARNESS_PATH_BYTES];
 	(void)removexattr(group, "user.delegate");

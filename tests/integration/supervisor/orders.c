@@ -271,7 +271,7 @@ static void must_hold(const json_t *limits, const char *name, bool of_user, json
 	cr_expect(false, "%s is not shown", name);
 }
 
-Test(supervisor_orders, the_limits_that_hold_are_shown_with_who_said_so)
+Test(supervisor_orders, the_limits_that_hold_are_shown_with_their_origin)
 {
 	start_orders_with("double", "[service]\nsessions_per_tenant = 9\n[limits]\narenas = 7\n");
 	service_orders_give_order("limit", "weight=5", "--uid", own_uid(), NULL);
@@ -369,7 +369,7 @@ static void kill_and_look(const char *manner, bool is_order_answered)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-Test(supervisor_orders, whose_engine_is_killed_is_told_the_reason)
+Test(supervisor_orders, clients_of_a_killed_engine_get_the_reason)
 {
 	kill_and_look("double", true);
 }

@@ -547,7 +547,7 @@ static bool names_were_sent(void *text)
 
 /* Most likely the name is misspelt. It is reported at the start and at a reload, and is an error in
  * requests. */
-Test(service, names_in_shares_that_nobody_has_are_told)
+Test(service, unknown_names_in_shares_are_reported)
 {
 	char path[HARNESS_PATH_BYTES * 2];
 	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
@@ -591,7 +591,7 @@ static bool can_have_namespaces(void)
 }
 
 /* In that namespace all users have one uid, also the one of this test. */
-Test(service, who_is_outside_its_user_namespace_is_refused)
+Test(service, a_user_outside_its_user_namespace_is_refused)
 {
 	if (!can_have_namespaces())
 		cr_skip_test("there are no user namespaces here");

@@ -120,7 +120,7 @@ Test(slow_users, the_service_ends_while_the_user_database_does_not_answer)
 	close_fd(&socket);
 }
 
-Test(slow_users, who_waits_too_long_is_told_why)
+Test(slow_users, a_session_that_waits_too_long_gets_the_reason)
 {
 	start_slow_with("[service]\nengine_start_seconds = 1\n" NAMED);
 	int socket = client_connect(&service);
@@ -130,7 +130,7 @@ Test(slow_users, who_waits_too_long_is_told_why)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-Test(slow_users, who_hangs_up_meanwhile_is_forgotten)
+Test(slow_users, a_client_that_hangs_up_meanwhile_is_forgotten)
 {
 	start_slow_with(NAMED);
 	int socket = connect_and_wait();
@@ -160,7 +160,7 @@ Test(slow_users, an_operator_can_end_a_session_that_waits)
 }
 
 /* A user that lists devices may never have connected before. */
-Test(slow_users, devices_are_listed_when_it_is_known_who_asks)
+Test(slow_users, devices_are_listed_once_the_user_is_known)
 {
 	start_slow_with(NAMED);
 	CLEANUP(close_fd) __attribute__((unused)) int opened = let_it_answer();

@@ -203,7 +203,7 @@ Test(succession, what_does_not_show_what_it_should_is_left_alone)
 }
 
 /* An upgrade is for sessions that come after it. */
-Test(succession, one_of_another_release_keeps_whom_it_has_and_gets_nobody_new)
+Test(succession, an_engine_of_another_release_keeps_its_sessions_and_gets_no_new_one)
 {
 	service_prepare(&service, "older");
 	service_start(&service, NULL);
@@ -318,7 +318,7 @@ Test(succession, a_stop_ends_engines_that_did_not_come_back)
 }
 
 /* Connects to the socket to which engines return. 0: it was closed without a message. */
-static int try_to_come_back(void)
+static int connect_as_engine(void)
 {
 	char path[PATH_MOST], word[256];
 	int socket = -1;
@@ -332,7 +332,7 @@ static int try_to_come_back(void)
 	return count > 0 ? 2 : 0;
 }
 
-static void stranger(uid_t uid)
+static void connect_as_user(uid_t uid)
 {
 	pid_t pid = fork();
 	int status = -1;
@@ -341,13 +341,13 @@ static void stranger(uid_t uid)
 		if (uid != geteuid() && (setgroups(1, &gid) < 0 || setresgid(gid, gid, gid) < 0 ||
 					 setresuid(uid, uid, uid) < 0))
 			_exit(3);
-		_exit(try_to_come_back());
+		_exit(connect_as_engine());
 	}
 	cr_assert(eq(int, waitpid(pid, &status, 0), pid));
 	cr_assert(eq(int, status, 0), "uid %u", uid);
 }
 
-Test(succession, whoever_is_not_the_engine_that_was_left_has_no_word)
+Test(succession, another_process_than_the_engine_cannot_return)
 {
 	service_prepare(&service, "double");
 	service_start(&service, NULL);
@@ -356,9 +356,9 @@ Test(succession, whoever_is_not_the_engine_that_was_left_has_no_word)
 	service_start(&service, NULL);
 	/* The service waits for that engine. Meanwhile other processes connect: one of its user,
 	 * and, in a service for all users, one of another user. */
-	stranger(geteuid());
+	connect_as_user(geteuid());
 	if (geteuid() == 0)
-		stranger(NOBODY);
+		connect_as_user(NOBODY);
 	must_answer(&first);
 	close_fd(&first.socket);
 	cr_assert(eq(int, service_stop(&service), 0));
@@ -371,7 +371,7 @@ static bool has_spoken_again(void *unused)
 }
 
 /* While there is no reader, its output is lost, and it continues. */
-Test(succession, an_engine_that_comes_back_is_heard_again)
+Test(succession, output_of_an_engine_that_returned_is_logged_again)
 {
 	service_prepare(&service, "returns");
 	service_start(&service, NULL);

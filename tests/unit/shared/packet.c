@@ -89,7 +89,7 @@ Test(packets, another_number_of_descriptors_than_stated_is_refused_and_none_stay
 	(void)close(after);
 }
 
-Test(packets, hang_up_nothing_and_garbage_are_told_apart)
+Test(packets, hang_up_nothing_and_garbage_are_distinguished)
 {
 	struct packet_fds fds = PACKET_FDS_INIT;
 	ProtobufCMessage *message = NULL;

@@ -227,7 +227,7 @@ Test(packet_sockets, nothing_to_read_and_no_room_are_both_EAGAIN)
 	ASSERT_NO_DESCRIPTOR_LEFT();
 }
 
-Test(packet_sockets, listening_makes_a_file_of_the_mode_and_knows_who_connects)
+Test(packet_sockets, listening_makes_a_file_of_the_mode_and_identifies_clients)
 {
 	char folder[] = "/tmp/sycl-test-XXXXXX";
 	char path[64];

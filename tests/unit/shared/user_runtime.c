@@ -129,7 +129,7 @@ Test(user_runtime, without_a_home_the_place_that_is_taken_is_named)
 	must_find(in_shared);
 }
 
-Test(user_runtime, a_home_that_cannot_be_written_is_told)
+Test(user_runtime, a_home_that_cannot_be_written_is_reported)
 {
 	cr_assert(eq(int, symlink("nowhere", in_shared), 0));
 	(void)setenv("HOME", "/proc/nonexistent", 1);

@@ -58,7 +58,7 @@ Test(division, a_users_engines_have_one_share_together)
 	expect_shares(node, (const uint64_t[]){25, 25, 50});
 }
 
-Test(division, users_of_whom_nothing_is_said_have_equal_parts)
+Test(division, users_without_configured_shares_have_equal_parts)
 {
 	struct node *node = node_create(DIVISION_CONCURRENT);
 	for (uint64_t user = 1; user <= 4; user++)
@@ -125,7 +125,7 @@ Test(division, TG11_also_where_users_take_turns)
 	lent_and_back(DIVISION_EXCLUSIVE);
 }
 
-Test(division, who_uses_little_lends_the_rest)
+Test(division, a_user_who_uses_little_lends_the_rest)
 {
 	struct node *node = node_create(DIVISION_CONCURRENT);
 	struct node_engine *busy = node_engine(node, 1, 250, 1000, 200 * NODE_US, 32);
