@@ -229,7 +229,7 @@ Test(order, H13_ten_thousand_submits_leave_nothing_behind)
 }
 
 /* With room for a few at a time, all are reported. */
-Test(order, progress_gives_no_more_than_asked_for_and_loses_nothing)
+Test(order, progress_returns_no_more_than_requested_and_loses_nothing)
 {
 	struct fixture fixture = {.wake_fd = -1};
 	const struct backend_command nop = {.kind = BACKEND_COMMAND_NOP};

@@ -162,7 +162,7 @@ Test(cuda_compiled, options_reach_the_compiler)
 }
 
 /* The log is that of the user's own text, and says what is not checked. */
-Test(cuda_compiled, the_log_says_which_accesses_are_not_checked)
+Test(cuda_compiled, the_log_names_accesses_that_are_not_checked)
 {
 	static const struct {
 		const char *source, *options, *expected;

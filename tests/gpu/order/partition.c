@@ -229,7 +229,7 @@ Test(gpu_partition, TG9_the_latency_class_and_the_others_share_no_multiprocessor
 	(void)private_service_free(service);
 }
 
-Test(gpu_partition, without_the_option_all_is_everybody_s)
+Test(gpu_partition, without_the_option_all_multiprocessors_are_shared)
 {
 	struct private_service *service = start_with_option("");
 	struct side quick;

@@ -27,7 +27,7 @@ Test(client_programs, E19_programs_of_another_backend_are_refused)
 	cr_assert(eq(ptr, bundle, NULL));
 }
 
-Test(client_programs, a_device_that_does_not_tell_of_occupancy_says_so)
+Test(client_programs, a_query_of_occupancy_fails_where_the_device_has_none)
 {
 	sycl_kernel kernel = fake_kernel(queue, "noop");
 	sycl_occupancy occupancy = SYCL_OCCUPANCY_INIT;

@@ -70,7 +70,7 @@ static void limit(const struct private_service *service, const char *assignment,
 	cr_assert_eq(processes_order(service, words, answer), 0, "%s", answer);
 }
 
-Test(processes_classes, a_class_is_asked_for_shown_and_changed_while_the_session_lives)
+Test(processes_classes, a_class_is_requested_shown_and_changed_while_the_session_lives)
 {
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service("[service]\nstandby = no\n", false);

@@ -243,7 +243,7 @@ Test(processes_cuda_standby, a_broken_one_is_not_handed_out, .fini = teardown_st
 	fault_worker_finish(&again);
 }
 
-Test(processes_cuda_standby, it_goes_when_nobody_uses_devices_any_more, .fini = teardown_standby)
+Test(processes_cuda_standby, it_ends_when_no_engine_uses_devices_any_more, .fini = teardown_standby)
 {
 	struct child worker;
 	start_standby_service("", "[service]\nengine_idle_seconds = 0\n", false);

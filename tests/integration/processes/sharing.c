@@ -24,7 +24,7 @@ Test(processes_sharing, eight_clients_at_once_have_correct_results)
 	cr_assert(private_service_wait_sessions(service, 0, SOON));
 }
 
-Test(processes_sharing, a_session_that_reads_no_answers_holds_up_nobody)
+Test(processes_sharing, a_session_that_reads_no_answers_delays_no_other)
 {
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service(NULL, false);
@@ -68,7 +68,7 @@ Test(processes_sharing, N4_a_session_that_reads_no_answers_can_be_killed)
 	worker_mix_once(service, 2);
 }
 
-Test(processes_sharing, a_client_stopped_in_the_middle_holds_up_nobody_and_goes_on)
+Test(processes_sharing, a_client_stopped_in_the_middle_delays_no_other_and_continues)
 {
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = processes_service(NULL, false);

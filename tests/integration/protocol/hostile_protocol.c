@@ -112,7 +112,7 @@ Test(hostile, more_descriptors_claimed_than_carried_closes_the_session)
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "number of descriptors");
 }
 
-Test(hostile, descriptors_that_nobody_asked_for_are_closed_with_the_session)
+Test(hostile, descriptors_without_a_request_are_closed_with_the_session)
 {
 	hostile_start(NULL);
 	struct process_facts before, after;

@@ -265,7 +265,7 @@ static void must_answer_error(const void *bytes, size_t count, int code)
 	sycl__v1__admin_reply__free_unpacked(reply, NULL);
 }
 
-Test(cli, garbage_on_the_status_socket_is_answered_or_dropped_and_harms_nobody)
+Test(cli, garbage_on_the_status_socket_is_answered_or_dropped_without_harm)
 {
 	service_start(&service, NULL);
 	char noise[5000];
@@ -376,7 +376,7 @@ static uint64_t ask_often(const nng_socket *sockets, unsigned rounds)
  * the more windows begin, until all of them may be passed on. Then this shows nothing, and is
  * repeated. On a machine that is always so slow it shows nothing at all.
  */
-Test(cli, an_engine_is_not_asked_anew_for_each_of_many_questions, .timeout = 200)
+Test(cli, many_queries_share_one_request_to_an_engine, .timeout = 200)
 {
 	nng_socket sockets[ASKERS];
 	bool shows = false;

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-Test(engines, one_that_says_again_and_again_what_it_has_open_is_ended)
+Test(engines, an_engine_that_reports_open_devices_too_often_is_ended)
 {
 	start_engines_with("double", "");
 	int socket = -1;
@@ -41,7 +41,7 @@ static void one_that_wants_too_often(const char *configuration)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-Test(engines, one_that_says_again_and_again_that_it_wants_a_device_is_ended)
+Test(engines, an_engine_that_requests_a_device_too_often_is_ended)
 {
 	one_that_wants_too_often("[shares]\ndefault = 10\n");
 }
@@ -123,7 +123,7 @@ static void one_that_claims_everything(const char *configuration)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-Test(engines, what_one_claims_of_devices_time_harms_nobody)
+Test(engines, an_engines_claims_of_device_time_harm_no_other)
 {
 	one_that_claims_everything("[shares]\ndefault = 10\n");
 }
@@ -175,7 +175,7 @@ Test(engines, what_two_of_them_say_alike_of_a_device_is_shown_once)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-Test(engines, what_one_of_them_says_of_a_device_is_not_shown_as_the_others_claim)
+Test(engines, one_engines_claim_of_a_device_is_not_shown_as_anothers)
 {
 	json_t *devices = devices_of_two("liar");
 	cr_expect(eq(sz, json_array_size(devices), 2u),

@@ -275,7 +275,7 @@ Test(engines, devices_starts_the_askers_engine)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-Test(engines, devices_says_why_when_the_engine_cannot_start)
+Test(engines, devices_has_the_reason_when_the_engine_cannot_start)
 {
 	start_engines_with("exits", "");
 	const char *arguments[] = {SYCLCTL_PROGRAM, "devices", "--runtime-dir", service.runtime,

@@ -90,7 +90,7 @@ static bool is_started_before_its_end(void)
 }
 
 /* It refuses, or it hangs. */
-Test(engines, a_standby_that_does_not_become_an_engine_costs_nobody_a_connection)
+Test(engines, a_standby_that_does_not_become_an_engine_costs_no_connection)
 {
 	const char *const modes[] = {"unwilling", "undecided"};
 	for (int hangs = 0; hangs < 2; hangs++) {

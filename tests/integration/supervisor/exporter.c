@@ -270,7 +270,7 @@ static int other_user_reads(void)
 	return get(true, "/metrics", "") == 200 && !says("sycld_user_sessions{") ? 0 : 3;
 }
 
-Test(exporter, another_user_sees_what_is_of_that_user, .init = exporter_test_begin,
+Test(exporter, another_user_sees_rows_of_that_user_only, .init = exporter_test_begin,
      .fini = exporter_test_end)
 {
 	int status = 0;

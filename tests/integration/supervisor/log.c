@@ -220,7 +220,7 @@ Test(log, the_end_does_not_wait_for_a_reader_that_pauses)
 	log_info("test", "nor does what comes after it");
 }
 
-Test(log, what_waits_at_the_end_is_written_if_somebody_reads)
+Test(log, lines_that_wait_at_the_end_are_written_if_there_is_a_reader)
 {
 	CLEANUP(free_pointer) char *text = calloc(1, TEXT_BYTES);
 	cr_assert(ne(ptr, text, NULL));

@@ -126,7 +126,7 @@ static void must_be_logged(const char *format, const char *uid)
 	cr_expect(eq(u32, service_log_count(&service, line), 1u), "%s", line);
 }
 
-Test(supervisor_orders, who_ordered_what_and_why_is_one_line_of_the_log)
+Test(supervisor_orders, an_order_its_user_and_its_reason_are_one_line_of_the_log)
 {
 	const char *uid = own_uid();
 	start_orders_with("double", "");
@@ -234,7 +234,7 @@ Test(supervisor_orders, to_resume_all_takes_back_what_was_said_of_users)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
-Test(supervisor_orders, what_was_drained_and_is_damaged_lets_nobody_in)
+Test(supervisor_orders, a_damaged_file_of_orders_admits_no_session)
 {
 	char path[HARNESS_PATH_BYTES * 2];
 	start_orders_with("double", "");

@@ -61,7 +61,7 @@ Test(service, serves_a_session_and_forgets_it_when_it_ends)
 
 /* The reader of its standard error pauses. Here it never reads at all, and the pipe is full from
  * the first line on. */
-Test(service, a_reader_of_the_log_that_pauses_holds_up_nobody)
+Test(service, a_reader_of_the_log_that_pauses_delays_no_one)
 {
 	char block[4096] = "";
 	cr_assert(eq(int, mkfifo(service.log, 0666), 0));

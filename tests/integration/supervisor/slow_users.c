@@ -91,7 +91,7 @@ static char *refusal_of(int socket)
 
 #define NAMED "[shares]\nuser.somebody = 10\n"
 
-Test(slow_users, the_service_answers_while_somebody_waits_for_the_user_database)
+Test(slow_users, the_service_answers_while_a_lookup_of_a_user_waits)
 {
 	start_slow_with(NAMED);
 	int socket = connect_and_wait();

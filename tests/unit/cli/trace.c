@@ -145,7 +145,7 @@ Test(cli_trace, shapes_and_lanes_are_numbered_anew)
 	end_trace(&trace);
 }
 
-Test(cli_trace, who_ran_at_one_time_had_a_part_of_the_device_each)
+Test(cli_trace, groups_that_ran_at_one_time_had_a_part_of_the_device_each)
 {
 	struct trace_span spans[] = {{0, 100, 0}, {50, 150, 0},  {200, 300, 0}, {300, 400, 0},
 				     {7, 7, 0},   {500, 501, 0}, {500, 1500, 0}};

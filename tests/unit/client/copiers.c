@@ -77,7 +77,7 @@ Test(client_copiers, as_many_work_at_once_as_were_started_and_the_same_ones_agai
 	copiers_fini(&copiers);
 }
 
-Test(client_copiers, who_rests_for_too_long_ends_and_another_one_is_started)
+Test(client_copiers, a_copy_thread_that_rests_too_long_ends_and_another_is_started)
 {
 	begin_copiers();
 	copiers.idle_ns = 1;

@@ -87,7 +87,7 @@ Test(client_flight, F12_ones_own_suspects_are_named_first, .init = setup_flight_
 	cr_assert(ne(ptr, strstr(said, "'theirs' (session 9)"), NULL), "%s", said);
 }
 
-Test(client_flight, nothing_in_flight_blames_nobody, .init = setup_flight_page,
+Test(client_flight, nothing_in_flight_means_no_offender, .init = setup_flight_page,
      .fini = teardown_flight_page)
 {
 	said[0] = 'x';
@@ -145,7 +145,7 @@ Test(client_flight, a_device_that_failed_without_work_is_told_too, .init = setup
 	cr_assert(eq(str, said, "an uncorrectable memory error"));
 }
 
-Test(client_flight, an_engine_that_aborted_by_itself_blames_nobody, .init = setup_flight_page,
+Test(client_flight, an_engine_that_aborted_by_itself_has_no_offender, .init = setup_flight_page,
      .fini = teardown_flight_page)
 {
 	put_flight_entry(0, OWN, 42, "matmul");

@@ -112,7 +112,7 @@ Test(client_shapes, any_word_that_differs_is_another_shape)
 	cr_assert(eq(int, (int)look_up_shape(&key, &name), SHAPE_KNOWN));
 }
 
-Test(client_shapes, a_definition_that_was_not_sent_is_asked_for_again)
+Test(client_shapes, a_definition_that_was_not_sent_is_requested_again)
 {
 	struct shape_key key = client_shapes_key_of(1, 2, 3);
 	struct shape_name name;

@@ -120,7 +120,7 @@ Test(cuda_lanes_result, H3_a_timed_command_is_bracketed_by_events_of_the_pool)
 	lanes_device_free(device);
 }
 
-Test(cuda_lanes_result, times_that_are_not_known_yet_are_asked_for_again)
+Test(cuda_lanes_result, times_that_are_not_known_yet_are_queried_again)
 {
 	struct backend_device *device = lanes_device(16, true);
 	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);

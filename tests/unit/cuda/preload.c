@@ -123,7 +123,7 @@ Test(cuda_preload, nothing_of_a_user_is_looked_up)
 	cr_assert_str_eq(fake->environment("CUDA_DEVICE_MAX_CONNECTIONS"), "32");
 }
 
-Test(cuda_preload, a_device_that_has_failed_is_noticed_when_asked_again)
+Test(cuda_preload, a_failed_device_is_noticed_at_the_next_query)
 {
 	struct backend_fault fault = {0};
 	cuda_preload_load_double(NULL);

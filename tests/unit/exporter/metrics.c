@@ -150,7 +150,7 @@ Test(exporter_metrics, users_beyond_the_bound_are_one_row)
 }
 
 /* A user keeps a row as long as it exists, whichever users precede it in an answer. */
-Test(exporter_metrics, who_has_a_row_keeps_it)
+Test(exporter_metrics, a_user_with_a_row_keeps_it)
 {
 	struct tally_users known = {.most = 1};
 	Sycl__V1__AdminReply *status = answers_sample()->status.reply;

@@ -39,7 +39,7 @@ Test(exporter_view, a_user_sees_rows_of_this_user_only)
 	cr_expect(eq(sz, sample->status.reply->devices[0]->n_uids, 2));
 }
 
-Test(exporter_view, nobody_sees_the_service_only)
+Test(exporter_view, a_viewer_without_a_user_sees_the_service_only)
 {
 	struct reply_view *view = reply_view_make(answers_sample()->status.reply, &nobody);
 	cr_expect(eq(sz,
@@ -89,7 +89,7 @@ Test(exporter_view, no_json_has_another_user)
 	free(text);
 }
 
-Test(exporter_view, only_who_sees_users_makes_samples_more_frequent)
+Test(exporter_view, only_a_viewer_of_users_makes_samples_more_frequent)
 {
 	cr_expect(viewer_sees_users(&everybody));
 	cr_expect(viewer_sees_users(&bob));

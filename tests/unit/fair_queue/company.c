@@ -191,7 +191,7 @@ static void let_one_come(const struct world *world)
 
 /* A session that came while the device was drained for another one goes first. Then the device is
  * not drained again at once. */
-Test(gate_company, who_come_and_go_keep_the_device_from_nobody)
+Test(gate_company, sessions_that_come_and_go_take_the_device_from_no_other)
 {
 	struct world *world = whole_world();
 	struct world_client *steady =

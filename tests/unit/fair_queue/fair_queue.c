@@ -218,7 +218,7 @@ Test(queue, the_device_never_runs_dry_of_long_groups)
 	cr_expect(le(u64, quick->longest_ns, (10 + 2 * 900) * WORLD_US), "%lu", quick->longest_ns);
 }
 
-Test(queue, what_is_overdue_holds_up_nobody_for_ever)
+Test(queue, an_overdue_group_delays_no_other_for_ever)
 {
 	struct world *world = plain_world();
 	world->side_by_side = 4;
@@ -235,7 +235,7 @@ Test(queue, what_is_overdue_holds_up_nobody_for_ever)
 	cr_expect(ge(u64, other->count, 4), "%lu", other->count);
 }
 
-Test(queue, who_took_longer_than_predicted_pays_for_it)
+Test(queue, a_group_longer_than_predicted_leaves_a_debt)
 {
 	struct world *world = plain_world();
 	struct world_client *sly = world_client(world, FAIR_QUEUE_NORMAL, 100, 10 * WORLD_US, 256);
@@ -464,7 +464,7 @@ Test(queue, TG11_whose_next_group_comes_when_the_one_before_it_is_sent_has_its_s
 	cr_expect(is_near(sent[0] / 4, 750), "%u", sent[0]);
 }
 
-Test(queue, what_was_let_in_and_has_not_run_is_charged_to_nobody)
+Test(queue, an_admitted_group_that_did_not_run_is_not_charged)
 {
 	struct fair_queue_group group = {.shape = 1};
 	uint64_t now_ns = 1000 * WORLD_MS;

@@ -106,7 +106,7 @@ Test(fake_features, facts_tell_of_them)
 	cr_expect(eq(u32, topology.devices[0].preferred_lanes, 7));
 }
 
-Test(fake_features, a_polled_device_wakes_nobody)
+Test(fake_features, a_polled_device_wakes_no_thread)
 {
 	run_command(0, &(struct backend_command){.kind = BACKEND_COMMAND_NOP});
 	cr_expect(eq(int, wakes, 0));

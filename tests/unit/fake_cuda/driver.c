@@ -66,7 +66,7 @@ static void hold_fill(struct scene *scene)
 	cr_assert(scene->driver.control->wait_count("held fill_u32", 1, SECONDS_NS));
 }
 
-Test(cuda_double, a_held_stream_holds_nobody_else)
+Test(cuda_double, a_held_stream_holds_no_other)
 {
 	struct scene scene;
 

@@ -207,7 +207,7 @@ Test(split, without_the_programs_word_nothing_is_split)
 	finish_split();
 }
 
-Test(split, who_is_alone_is_not_split)
+Test(split, a_session_that_is_alone_is_not_split)
 {
 	struct launch launch = long_launch(4900);
 	cr_expect(zero(u32, parts_when_known(&launch)));

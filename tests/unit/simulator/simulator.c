@@ -228,7 +228,7 @@ Test(sim, nothing_is_lost_and_the_same_is_the_same)
 	sim_trace_end(&trace);
 }
 
-Test(sim, alone_nobody_waits)
+Test(sim, a_client_alone_does_not_wait)
 {
 	struct sim_trace trace;
 	char error[SIM_ERROR_BYTES];

@@ -88,7 +88,7 @@ Test(account_query, very_many_sessions_have_a_bounded_number_of_rows)
 	account_query_fini(&query);
 }
 
-Test(account_query, one_users_many_sessions_hide_nobody_elses)
+Test(account_query, one_users_many_sessions_hide_no_other_users)
 {
 	struct account_query query = {
 		.terms = {.by = ACCOUNTS_BY_USER | ACCOUNTS_BY_SESSION | ACCOUNTS_BY_DEVICE}};

@@ -146,7 +146,7 @@ Test(configuration_cuda, the_standby_can_be_left_out)
 	cr_assert(ne(ptr, strstr(message, "standby needs yes or no"), NULL), "%s", message);
 }
 
-Test(configuration_cuda, a_full_device_is_an_error_unless_somebody_says_otherwise)
+Test(configuration_cuda, a_full_device_is_an_error_unless_spilling_is_configured)
 {
 	struct configuration configuration;
 	char message[256] = "";

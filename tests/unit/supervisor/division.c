@@ -66,7 +66,7 @@ Test(division, users_without_configured_shares_have_equal_parts)
 	expect_shares(node, (const uint64_t[]){25, 25, 25, 25});
 }
 
-Test(division, the_most_is_never_exceeded_also_with_nobody_else_there)
+Test(division, the_maximum_is_never_exceeded_even_by_a_user_alone)
 {
 	struct node *node = node_create(DIVISION_CONCURRENT);
 	struct node_engine *alone = node_engine(node, 1, 0, 400, 100 * NODE_US, 32);
