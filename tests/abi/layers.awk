@@ -107,7 +107,7 @@ function check_include(file, line, bracket, path,    room, header, origin) {
 	includes++
 	if (origin == "standard" || (room, origin) in allowed)
 		return
-	if (header ~ /^daemon\/backends\/(backend|backend_sensors|surprise)\.h$/ && (room, substr(header, 17)) in allowed)
+	if (header ~ /^daemon\/backends\/(backend|backend_sensors|surprise|vendor_role)\.h$/ && (room, substr(header, 17)) in allowed)
 		return
 	refuse(file, path, file ":" line ": " room " may not include <" path "> (" origin ")")
 }

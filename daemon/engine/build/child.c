@@ -6,6 +6,7 @@
 #include "base/option_list.h"
 #include "protocol_limits.h"
 #include "status.h"
+#include "vendor_role.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -129,7 +130,7 @@ static void limit_source(const Sycl__V1__BuildJob *job)
 		set_limit(RLIMIT_DATA, data_bytes() + job->memory_limit_bytes);
 }
 
-static void reset_signals(void)
+void build_child_reset_signals(void)
 {
 	sigset_t none;
 
@@ -309,9 +310,10 @@ _Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build
 	CLEANUP(free_pointer) char *source = NULL;
 	size_t source_bytes = 0;
 
+	vendor_role_set(&(struct vendor_role){.only_builds = true});
 	if (place_files(files) < 0)
 		_exit(1);
-	reset_signals();
+	build_child_reset_signals();
 	const struct backend_ops *ops = find_backend(job->backend);
 	const bool links = job->action == SYCL__V1__BUILD_ACTION__BUILD_ACTION_LINK;
 	if (!ops ||

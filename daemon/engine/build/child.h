@@ -20,6 +20,9 @@ struct build_child_files {
 	const char *folder; /* folder of this build, in which the compiler may write; NULL: none */
 };
 
+/* As in a new program, and what the helper has set is forgotten. */
+void build_child_reset_signals(void);
+
 /* Never returns. Whatever the compiler prints goes to the log file as well. */
 _Noreturn void build_child_run(const Sycl__V1__BuildJob *job,
 			       const struct build_child_files *files);

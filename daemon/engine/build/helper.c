@@ -6,6 +6,7 @@
 #include "build/child.h"
 #include "build/file.h"
 #include "build/internal.h"
+#include "build/link_child.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "private_folder.h"
@@ -33,11 +34,12 @@ struct helper_job {
 	int pidfd, log, binary, report;
 	uint64_t start_ns, deadline_ns, memory_limit_bytes, time_limit_ns;
 	bool timed_out;
+	bool is_link;                 /* without a number, a report and a binary */
 	struct private_folder folder; /* folder in which the compiler may write */
 };
 
 struct helper {
-	int socket;
+	int socket, links;
 	struct decode_arena decode;
 	struct helper_job jobs[HELPER_JOBS_MAX];
 	unsigned count;
@@ -125,6 +127,16 @@ static void explain_child_end(const struct helper_job *job, int status, const st
 			       WEXITSTATUS(status));
 }
 
+static void finish_link(struct helper *helper, struct helper_job *job)
+{
+	struct rusage usage;
+
+	kill_job(job);
+	int status = collect_child(job, &usage);
+	build_link_answer(helper->links, !job->timed_out && status == 0, job->folder.path);
+	close_job(helper, job);
+}
+
 static void finish_job(struct helper *helper, struct helper_job *job)
 {
 	struct build_report report = {0};
@@ -180,8 +192,13 @@ static void make_folder(struct helper_job *job, const char *cache_directory)
 		job->folder = PRIVATE_FOLDER_NONE;
 }
 
-static int fork_job(struct helper_job *job, const Sycl__V1__BuildJob *message,
-		    const struct build_child_files *files)
+/* What a child does, which never returns. */
+struct helper_task {
+	const Sycl__V1__BuildJob *message; /* NULL: link */
+	const struct build_child_files *files;
+};
+
+static int fork_job(struct helper_job *job, const struct helper_task *task)
 {
 	pid_t helper = getpid();
 
@@ -193,7 +210,9 @@ static int fork_job(struct helper_job *job, const Sycl__V1__BuildJob *message,
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != helper)
 			_exit(1);
-		build_child_run(message, files);
+		if (!task->message)
+			build_link_run(task->files->source, task->files->folder);
+		build_child_run(task->message, task->files);
 	}
 	/* Both processes call setpgid; the first call has effect. */
 	(void)setpgid(job->pid, job->pid);
@@ -238,7 +257,7 @@ static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message,
 		make_folder(job, message->cache_directory);
 		const struct build_child_files files = {source, job->log, job->binary, report_end,
 							job->folder.path};
-		error = fork_job(job, message, &files);
+		error = fork_job(job, &(struct helper_task){message, &files});
 	}
 	if (error < 0) {
 		refuse_job(helper, message->job, "the build could not be started");
@@ -246,10 +265,39 @@ static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message,
 	}
 }
 
+/* The engine sends one object at a time, and waits. */
+static void start_link_job(struct helper *helper, int object)
+{
+	if (helper->count == HELPER_JOBS_MAX) {
+		build_link_answer(helper->links, false, NULL);
+		return;
+	}
+	struct helper_job *job = &helper->jobs[helper->count++];
+	*job = (struct helper_job){
+		.is_link = true,
+		.pid = -1,
+		.pidfd = -1,
+		.log = -1,
+		.binary = -1,
+		.report = -1,
+		.deadline_ns = clock_deadline_ns(BUILD_LINK_NS),
+		.folder = PRIVATE_FOLDER_NONE,
+	};
+	make_folder(job, "");
+	const struct build_child_files files = {.source = object, .folder = job->folder.path};
+	int error = job->folder.path ? 0 : -EIO;
+	if (error == 0)
+		error = fork_job(job, &(struct helper_task){NULL, &files});
+	if (error < 0) {
+		build_link_answer(helper->links, false, NULL);
+		close_job(helper, job);
+	}
+}
+
 static struct helper_job *find_job(struct helper *helper, uint64_t number)
 {
 	for (unsigned i = 0; i < helper->count; i++)
-		if (helper->jobs[i].number == number)
+		if (helper->jobs[i].number == number && !helper->jobs[i].is_link)
 			return &helper->jobs[i];
 	return NULL;
 }
@@ -286,6 +334,17 @@ static bool helper_take_packet(struct helper *helper)
 	return true;
 }
 
+/* Handles one object. False: the engine has closed the socket. */
+static bool helper_take_object(struct helper *helper)
+{
+	CLEANUP(close_fd) int object = -1;
+
+	int got = build_link_receive(helper->links, &object);
+	if (got == 1)
+		start_link_job(helper, object);
+	return got != 0;
+}
+
 static int next_timeout_ms(const struct helper *helper)
 {
 	uint64_t first = UINT64_MAX, now = clock_now_ns();
@@ -316,27 +375,42 @@ static void helper_stop_late_jobs(struct helper *helper)
 static void serve_jobs(struct helper *helper)
 {
 	while (!end_requested) {
-		struct pollfd fds[HELPER_JOBS_MAX + 1];
+		struct pollfd fds[HELPER_JOBS_MAX + 2];
 		unsigned count = helper->count;
-		fds[0] = (struct pollfd){.fd = helper->socket, .events = POLLIN};
 		for (unsigned i = 0; i < count; i++)
-			fds[i + 1] = (struct pollfd){.fd = helper->jobs[i].pidfd, .events = POLLIN};
-		if (poll(fds, count + 1, next_timeout_ms(helper)) < 0 && errno != EINTR)
+			fds[i] = (struct pollfd){.fd = helper->jobs[i].pidfd, .events = POLLIN};
+		fds[count] = (struct pollfd){.fd = helper->socket, .events = POLLIN};
+		fds[count + 1] = (struct pollfd){.fd = helper->links, .events = POLLIN};
+		if (poll(fds, count + 2, next_timeout_ms(helper)) < 0 && errno != EINTR)
 			return;
 		/*
 		 * From the last job to the first: closing a job moves the last job into its place.
 		 */
 		for (unsigned i = count; i > 0; i--)
-			if (fds[i].revents)
-				finish_job(helper, &helper->jobs[i - 1]);
+			if (fds[i - 1].revents)
+				(helper->jobs[i - 1].is_link ? finish_link : finish_job)(
+					helper, &helper->jobs[i - 1]);
 		helper_stop_late_jobs(helper);
-		if (fds[0].revents && !helper_take_packet(helper))
+		if (fds[count].revents && !helper_take_packet(helper))
+			return;
+		if (fds[count + 1].revents && !helper_take_object(helper))
 			return;
 	}
 }
 
-/* Keeps nothing of the engine but the socket, has no terminal, and ends with the engine. */
-int build_helper_settle(int *socket)
+static int move_socket(int *socket, int place)
+{
+	if (*socket == place)
+		return fcntl(place, F_SETFD, FD_CLOEXEC) < 0 ? -errno : 0;
+	int moved = dup3(*socket, place, O_CLOEXEC);
+	if (moved < 0)
+		return -errno;
+	*socket = moved;
+	return 0;
+}
+
+/* Keeps nothing of the engine but the sockets, has no terminal, and ends with the engine. */
+int build_helper_settle(struct build_helper_sockets *sockets)
 {
 	struct sigaction action = {.sa_handler = on_end_signal};
 
@@ -348,24 +422,29 @@ int build_helper_settle(int *socket)
 	(void)sigaction(SIGINT, &action, NULL);
 	(void)signal(SIGHUP, SIG_IGN);
 	(void)signal(SIGPIPE, SIG_IGN);
-	if (*socket != 3) {
-		int moved = dup3(*socket, 3, O_CLOEXEC);
-		if (moved < 0)
+	/* Moved out of the way first: it may be in the other one's place. */
+	if (sockets->links == 3) {
+		sockets->links = fcntl(3, F_DUPFD_CLOEXEC, 5);
+		if (sockets->links < 0)
 			return -errno;
-		*socket = moved;
-	} else {
-		(void)fcntl(3, F_SETFD, FD_CLOEXEC);
 	}
-	return close_range(4, ~0u, 0) < 0 ? -errno : 0;
+	int error = move_socket(&sockets->builds, 3);
+	if (error == 0 && sockets->links >= 0)
+		error = move_socket(&sockets->links, 4);
+	if (error < 0)
+		return error;
+	return close_range(sockets->links < 0 ? 4 : 5, ~0u, 0) < 0 ? -errno : 0;
 }
 
-int build_helper_main(int socket)
+int build_helper_serve(struct build_helper_sockets sockets)
 {
-	struct helper helper = {.socket = socket};
+	struct helper helper = {.socket = -1};
 
-	if (build_helper_settle(&helper.socket) < 0 ||
+	if (build_helper_settle(&sockets) < 0 ||
 	    decode_arena_init(&helper.decode, DECODE_BYTES_MAX) < 0)
 		return 1;
+	helper.socket = sockets.builds;
+	helper.links = sockets.links;
 	serve_jobs(&helper);
 	while (helper.count > 0) {
 		struct rusage usage;
@@ -375,4 +454,9 @@ int build_helper_main(int socket)
 	}
 	decode_arena_fini(&helper.decode);
 	return 0;
+}
+
+int build_helper_main(int socket)
+{
+	return build_helper_serve((struct build_helper_sockets){.builds = socket, .links = -1});
 }

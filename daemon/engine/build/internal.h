@@ -3,6 +3,7 @@
 #define SYCL_ENGINE_BUILD_INTERNAL_H
 
 #include "build/cache.h"
+#include "build/linker.h"
 #include "build/service.h"
 #include "base/intrusive_list.h"
 #include "packet.h"
@@ -45,6 +46,7 @@ struct build_handles {
 
 struct build_service {
 	int socket;
+	struct build_linker linker;
 	pid_t helper;
 	bool helper_gone;
 	int report_fd;                 /* a line is written to it for each build; -1: no lines */
@@ -59,11 +61,18 @@ struct build_service {
 	struct build_service_counters counters;
 };
 
+/* The helper's ends. */
+struct build_helper_sockets {
+	int builds, links; /* `links` -1: nothing is linked */
+};
+
 /*
- * helper.c: closes in the helper what the engine had open, except the socket, which becomes
- * descriptor 3. Also called by build_helper_main. 0 or a negative errno.
+ * helper.c: closes in the helper what the engine had open, except the sockets, which become
+ * descriptors 3 and 4. Also called by build_helper_serve. 0 or a negative errno.
  */
-int build_helper_settle(int *socket);
+int build_helper_settle(struct build_helper_sockets *sockets);
+/* helper.c: the helper's whole life; returns its exit status. */
+int build_helper_serve(struct build_helper_sockets sockets);
 
 /* channel.c: send the work to the helper; 0 or a negative errno. */
 int build_channel_send(struct build_service *service, struct build_work *work);

@@ -76,6 +76,7 @@ struct build_service *build_service_free(struct build_service *service)
 		uv_close((uv_handle_t *)&handles->turn, on_build_handle_closed);
 	}
 	close_fd(&service->socket);
+	build_linker_close(&service->linker);
 	end_helper(service);
 	service->cache = build_cache_free(service->cache);
 	decode_arena_fini(&service->decode);

@@ -25,6 +25,7 @@ static struct build_service *new_service(int *socket)
 	if (!service)
 		return NULL;
 	service->socket = take_fd(socket);
+	build_linker_init(&service->linker);
 	service->helper = service->report_fd = -1;
 	service->next_number = 1;
 	service->running_max = processors < BUILD_RUNNING_MAX ? processors : BUILD_RUNNING_MAX;
@@ -67,35 +68,40 @@ static void end_with_engine(void)
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
-static _Noreturn void run_helper(int socket, build_helper_gate *gate)
+static _Noreturn void run_helper(struct build_helper_sockets sockets, build_helper_gate *gate)
 {
 	end_with_engine();
-	if (gate && (build_helper_settle(&socket) < 0 || gate(socket) < 0))
+	if (gate && (build_helper_settle(&sockets) < 0 || gate(sockets.builds) < 0))
 		_exit(1);
 	/* The kernel drops the setting when the helper becomes another user in its gate. */
 	if (gate)
 		end_with_engine();
-	_exit(build_helper_main(socket));
+	_exit(build_helper_serve(sockets));
 }
 
 int build_service_fork_gated(build_helper_gate *gate, struct build_service **service_out)
 {
 	CLEANUP(close_fd) int theirs = -1;
+	CLEANUP(close_fd) int links = -1;
 	int error = 0;
 
 	struct build_service *service = new_connected_service(&theirs, &error);
 	if (!service)
 		return error;
-	service->helper = fork();
-	if (service->helper < 0) {
-		error = -errno;
+	error = build_linker_connect(&service->linker, &links);
+	if (error == 0) {
+		service->helper = fork();
+		error = service->helper < 0 ? -errno : 0;
+	}
+	if (error < 0) {
 		(void)build_service_free(service);
 		return error;
 	}
 	if (service->helper == 0) {
 		/* Otherwise the helper could not detect the engine's end. */
 		close_fd(&service->socket);
-		run_helper(theirs, gate);
+		build_linker_close(&service->linker);
+		run_helper((struct build_helper_sockets){theirs, links}, gate);
 	}
 	*service_out = service;
 	return 0;

@@ -10,10 +10,10 @@
  * it executes. These calls fail with EPERM: tracing and memory of other processes, mounts,
  * namespaces, keyrings, bpf, userfaultfd, io_uring, perf events, modules, and others that filter.c
  * lists. clone3 fails with ENOSYS, as a filter cannot read its flags; the C library then uses
- * clone. After the build helper was forked. Needs no_new_privs (engine_privileges_limit) or root's
- * rights. 0; -ENOSYS: this kernel or this kind of processor has no such filters, and nothing has
- * changed; -ESRCH: a thread has a filter of its own, and nothing has changed; else a negative
- * errno. Main thread, before others run code of a user.
+ * clone. Before the build helper is forked, so that it has the filter, too. Needs no_new_privs
+ * (engine_privileges_limit) or root's rights. 0; -ENOSYS: this kernel or this kind of processor has
+ * no such filters, and nothing has changed; -ESRCH: a thread has a filter of its own, and nothing
+ * has changed; else a negative errno. Main thread, before others run code of a user.
  */
 int engine_filter_install(void);
 

@@ -8,6 +8,7 @@
 #include "process/privileges.h"
 #include "process/signals.h"
 #include "process/standby.h"
+#include "vendor_role.h"
 
 #include <fcntl.h>
 #include <getopt.h>
@@ -243,10 +244,9 @@ static int serve_supervisor(struct engine *engine, int control_fd)
 	return 0;
 }
 
-/* From here on it is all the same, however the engine came to its user. Takes the build service. */
-static int run_engine(const struct arguments *arguments, struct build_service *builds)
+/* 0: installed, or the kernel has no filters. */
+static int filter_system_calls(void)
 {
-	struct engine *engine = NULL;
 	int r = engine_filter_install();
 	if (r == -ENOSYS)
 		(void)dprintf(
@@ -254,8 +254,18 @@ static int run_engine(const struct arguments *arguments, struct build_service *b
 			"sycl-engine: this kernel has no filters of system calls (seccomp): the "
 			"engine goes on without, and may start processes\n");
 	else if (r < 0)
-		return engine_report_failure("cannot filter system calls", r);
-	r = engine_create(&arguments->engine, builds, &engine);
+		(void)engine_report_failure("cannot filter system calls", r);
+	return r == -ENOSYS ? 0 : r;
+}
+
+/* From here on it is all the same, however the engine came to its user. Takes the build service. */
+static int run_engine(const struct arguments *arguments, struct build_service *builds)
+{
+	struct engine *engine = NULL;
+	if (!arguments->engine.filter_is_basic)
+		vendor_role_set(
+			&(struct vendor_role){.link = build_service_link, .context = builds});
+	int r = engine_create(&arguments->engine, builds, &engine);
 	if (r < 0)
 		return engine_report_failure("cannot start", r);
 	engine_abort_record_in(engine_flight(engine));
@@ -288,6 +298,9 @@ static int start_engine(const struct arguments *arguments)
 	r = engine_mps_guard(ENGINE_MPS_FOLDER);
 	if (r < 0)
 		return engine_report_failure("cannot choose where MPS may be", r);
+	/* Before the fork: the helper and its compilers need no more than the engine. */
+	if (filter_system_calls() < 0)
+		return 1;
 	r = build_service_fork(&builds);
 	if (r < 0)
 		return engine_report_failure("cannot start the build helper", r);
@@ -335,6 +348,8 @@ static int serve_as_standby(struct arguments *arguments)
 	arguments->engine.cache_directory =
 		adoption.cache_directory[0] ? adoption.cache_directory : NULL;
 	arguments->engine.warm_devices = adoption.open_devices;
+	if (filter_system_calls() < 0)
+		return 1;
 	return run_engine(arguments, builds);
 }
 

@@ -1,6 +1,7 @@
 #include "process/standby.h"
 
 #include "cleanup.h"
+#include "process/filter.h"
 #include "process/privileges.h"
 #include "process/signals.h"
 #include "base/option_list.h"
@@ -64,6 +65,10 @@ static int run_gate_order(int socket)
 			r = standby_silence_output();
 		if (r == 0)
 			r = set_home(order.home);
+	}
+	if (r == 0) {
+		r = engine_filter_install();
+		r = r == -ENOSYS ? 0 : r;
 	}
 	if (r < 0)
 		return r;

@@ -83,13 +83,41 @@ static struct private_service *begin_filter(const char *configuration, const cha
 	return service;
 }
 
-/* PoCL must start its linker there. */
-Test(processes_filter, a_kernel_may_start_processes_and_nothing_else_under_the_filter_for_pocl)
+static void run_worker(const struct private_service *service, const char *name)
+{
+	struct child worker = CHILD_INIT;
+	worker_start(&worker, service, name, NULL, NULL);
+	worker_finish(&worker);
+}
+
+/* PoCL compiles and links a kernel for each size. The build helper runs the linker. */
+Test(processes_filter, a_kernel_may_start_no_process_though_pocl_links_it_for_each_size)
 {
 	CLEANUP(private_service_cleanup)
 	struct private_service *service = begin_filter("", "1");
+	pid_t engine = processes_engine(service), children[4];
+	must_be_shown_as(service, "strict");
+	(void)try_calls(service, true);
+	run_worker(service, "sizes");
+	cr_expect_eq(processes_engine(service), engine);
+	cr_expect_eq(process_children(engine, children, 4), 1, "only the build helper");
+	cr_expect(!private_service_has_logged(service, "filter = basic"));
+}
+
+/* The build helper starts compilers, so no code of a source may run there. */
+Test(processes_filter, what_was_compiled_is_not_loaded_into_the_build_helper)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = begin_filter("", "1");
+	run_worker(service, "loads");
+}
+
+Test(processes_filter, a_kernel_may_start_processes_and_nothing_else_under_the_basic_filter)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = begin_filter("[isolation]\nfilter = basic\n", "1");
 	cr_expect_eq(try_calls(service, false), 5u);
-	must_be_shown_as(service, "basic-driver");
+	must_be_shown_as(service, "basic-setting");
 }
 
 Test(processes_filter, a_kernel_may_start_no_process_under_the_full_filter)

@@ -1,6 +1,7 @@
 #include "opencl/device/facts.h"
 
 #include "opencl/driver/aspects.h"
+#include "opencl/driver/pocl.h"
 #include "opencl/lane/command_buffer.h"
 #include "opencl/memory/image.h"
 #include "opencl/program/model.h"
@@ -141,13 +142,14 @@ static void fill_widths(const struct opencl_library *cl, cl_device_id device,
  * So it has no index, and no fact that changes while the machine runs. The platform's version names
  * PoCL's compiler, the device's version its target.
  */
-/* PoCL runs a linker for each kernel and work-group size, unless its environment forbids that. Then
- * PoCL 3 needs only what the build helper has built; later versions were not tried. What drivers of
- * others do is not known. */
-static bool pocl_links_nothing(const char *version)
+/* PoCL runs a linker for each kernel and work-group size. It needs none if its environment forbids
+ * such kernels, because PoCL 3 then needs only what the build helper has built. Later versions were
+ * not tried. What drivers of others do is not known. */
+static bool pocl_starts_nothing(const char *version)
 {
 	const char *sizes = getenv("POCL_WORK_GROUP_SPECIALIZATION");
-	return sizes && !strcmp(sizes, "0") && version && strstr(version, "PoCL 3.");
+	return version && strstr(version, "PoCL 3.") &&
+	       (opencl_pocl_links_elsewhere() || (sizes && !strcmp(sizes, "0")));
 }
 
 static char *device_make_key(const struct backend_platform_facts *platform,
@@ -226,7 +228,7 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 	bool is_pocl = strcmp(platform_facts->name, "Portable Computing Language") == 0;
 	bool runs_here = facts.host_unified_memory && is_pocl;
 	facts.needs_no_processes = strcmp(platform_facts->name, "NVIDIA CUDA") == 0 ||
-				   (is_pocl && pocl_links_nothing(platform_facts->version));
+				   (is_pocl && pocl_starts_nothing(platform_facts->version));
 	if (is_pocl && device_only_enqueues(&facts))
 		facts.features |= BACKEND_FEATURE_INLINE;
 	opencl_usm_facts(cl, device, runs_here, &facts);

@@ -9,6 +9,7 @@
 #include "opencl/program/kernel_name.h"
 #include "opencl/driver/log.h"
 #include "opencl/driver/missing.h"
+#include "opencl/driver/pocl.h"
 #include "opencl/program/program.h"
 #include "opencl/program/spirv.h"
 #include "portable_check.h"
@@ -442,6 +443,7 @@ int opencl_build_open(struct opencl_build *build, struct backend *backend, uint3
 		opencl_fault_words(fault_out, STATUS_INVALID, "OpenCL has no device %u", device);
 		return -EINVAL;
 	}
+	opencl_pocl_load_nothing();
 	build->cl = &backend->cl;
 	build->facts = &backend->devices[device];
 	build->device = backend->device_ids[device];

@@ -13,6 +13,8 @@ static const struct {
 	{"mix", worker_mix},
 	{"usm", worker_usm},
 	{"calls", worker_calls},
+	{"sizes", worker_sizes},
+	{"loads", worker_loads},
 	{"churn", worker_churn},
 	{"chaos", worker_chaos},
 	{"endless", worker_endless},
