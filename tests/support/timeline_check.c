@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 512 };
 
 struct row {
 	json_int_t process, row;
@@ -172,6 +175,21 @@ static int check_events(struct checker *checker, const json_t *json)
 	return check_whole(checker);
 }
 
+/* Other programs can read what is kept: perfetto/read.sh. */
+static void timeline_keep(const char *text)
+{
+	static unsigned number;
+	const char *folder = getenv("SYCLD_TIMELINES");
+	char path[PATH_BYTES];
+	(void)snprintf(path, sizeof(path), "%s/%ld-%u.json", folder ? folder : "", (long)getpid(),
+		       number++);
+	FILE *file = folder ? fopen(path, "we") : NULL;
+	if (!file)
+		return;
+	(void)fputs(text, file);
+	(void)fclose(file);
+}
+
 int timeline_check(const char *text, json_t **json_out, struct timeline_counts *counts_out,
 		   char error_out[TIMELINE_ERROR_BYTES])
 {
@@ -188,5 +206,7 @@ int timeline_check(const char *text, json_t **json_out, struct timeline_counts *
 	free(checker.rows);
 	free(checker.arrows);
 	free(checker.processes);
+	if (r == 0)
+		timeline_keep(text);
 	return r;
 }

@@ -15,8 +15,9 @@ struct timeline_counts {
 	unsigned slices, instants, arrows, rows, processes;
 };
 
-/* 0, or -1: the first rule that does not hold. *json_out: the caller's, also after an error; NULL:
- * it is no JSON. */
+/* 0, or -1: the first rule that does not hold. A text without errors is kept as a file in the
+ * folder SYCLD_TIMELINES of the environment, if there is one. *json_out: the caller's, also after
+ * an error; NULL: it is no JSON. */
 int timeline_check(const char *text, json_t **json_out, struct timeline_counts *counts_out,
 		   char error_out[TIMELINE_ERROR_BYTES]);
 
