@@ -33,7 +33,7 @@ void engine_list_session(struct engine *engine, uint64_t session)
 	if (r == 0 || !engine->sessions_listed)
 		return;
 	engine->sessions_listed = false;
-	succession_changed(engine->tenant->supervisor);
+	succession_write_now(engine->tenant->supervisor);
 	/* The written state says that this engine's sessions are all listed. The next service would
 	 * refuse the engine for the one that is not. */
 	if (succession->has_failed)

@@ -83,7 +83,7 @@ static void on_succession_timer(uv_timer_t *timer)
 {
 	if (account_file_save(timer->data) < 0)
 		(void)uv_timer_start(timer, on_succession_timer, WHILE_MS, 0);
-	succession_changed(timer->data);
+	succession_write_now(timer->data);
 }
 
 static void log_write_failure_once(struct supervisor *supervisor, int r)
@@ -128,9 +128,22 @@ static int succession_write(struct supervisor *supervisor, uint64_t sessions_bef
 	return 0;
 }
 
-void succession_changed(struct supervisor *supervisor)
+void succession_write_now(struct supervisor *supervisor)
 {
 	(void)succession_write(supervisor, supervisor->succession->sessions_before);
+}
+
+static void on_turn_over(uv_prepare_t *turn_over)
+{
+	(void)uv_prepare_stop(turn_over);
+	succession_write_now(turn_over->data);
+}
+
+/* Many engines may end in one turn of the loop, and the file has all that are left. */
+void succession_changed(struct supervisor *supervisor)
+{
+	if (supervisor->succession->is_open)
+		(void)uv_prepare_start(&supervisor->succession->turn_over, on_turn_over);
 }
 
 void succession_changes(struct supervisor *supervisor)
@@ -156,7 +169,8 @@ void succession_engine_ready(struct engine *engine)
 				"pid %ld of uid %lu will not come back after a restart of the service",
 				(long)engine->pid, (unsigned long)engine->tenant->uid);
 	}
-	succession_changed(engine->tenant->supervisor);
+	/* Before it gets a session, and the service may be killed. */
+	succession_write_now(engine->tenant->supervisor);
 }
 
 uint64_t succession_session_number(struct supervisor *supervisor)
@@ -203,8 +217,10 @@ int succession_open(struct supervisor *supervisor)
 	}
 	(void)uv_timer_init(&supervisor->loop, &succession->while_over);
 	succession->while_over.data = supervisor;
+	(void)uv_prepare_init(&supervisor->loop, &succession->turn_over);
+	succession->turn_over.data = supervisor;
 	succession->is_open = true;
-	succession_changed(supervisor);
+	succession_write_now(supervisor);
 	return 0;
 }
 
@@ -224,4 +240,5 @@ void succession_close(struct supervisor *supervisor)
 	listener_forget(&succession->listener);
 	listener_close(&succession->listener);
 	uv_close((uv_handle_t *)&succession->while_over, NULL);
+	uv_close((uv_handle_t *)&succession->turn_over, NULL);
 }

@@ -30,6 +30,7 @@ struct succession {
 	struct listener listener; /* for engines that return */
 	uv_timer_t
 		while_over; /* until the accounts are written, or a failed write is tried again */
+	uv_prepare_t turn_over; /* active: the file is written before the loop sleeps */
 	char path[RUNTIME_DIRECTORY_BYTES + sizeof("/" ENGINE_SOCKET_NAME)];
 };
 
@@ -40,13 +41,17 @@ struct succession {
  */
 int succession_open(struct supervisor *supervisor);
 
-/* Called when engines have started or left service: writes the file. */
+/* Called when engines have left service: the file is written before the loop sleeps. */
 void succession_changed(struct supervisor *supervisor);
+
+/* Writes the file. */
+void succession_write_now(struct supervisor *supervisor);
 
 /* As succession_changed, after a while, because the accounts have changed. */
 void succession_changes(struct supervisor *supervisor);
 
-/* Sends the engine its identity for the next service; then as succession_changed. */
+/* Sends the engine its identity for the next service, and writes the file before it can get a
+ * session. */
 void succession_engine_ready(struct engine *engine);
 
 /* Returns the number for the next session. It is used up when the session is made. */

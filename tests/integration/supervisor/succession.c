@@ -11,9 +11,14 @@
 #include <criterion/new/assert.h>
 
 #include <grp.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -391,5 +396,60 @@ Test(succession, output_of_an_engine_that_returned_is_logged_again)
 	packet_free(packet);
 	cr_expect(wait_until(has_spoken_again, NULL));
 	close_fd(&client.socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+enum { ENGINES = 8 };
+
+/* Returns how often the file of engines was replaced. Equal events in a row would be one: between
+ * them the new file is created. */
+static unsigned count_writes(int watch)
+{
+	char bytes[8192] __attribute__((aligned(8)));
+	unsigned writes = 0;
+	ssize_t count;
+	while ((count = read(watch, bytes, sizeof(bytes))) > 0)
+		for (ssize_t at = 0; at < count;) {
+			const struct inotify_event *event =
+				(const struct inotify_event *)(void *)(bytes + at);
+			writes += event->mask & IN_MOVED_TO && !strcmp(event->name, "engines");
+			at += (ssize_t)(sizeof(*event) + event->len);
+		}
+	return writes;
+}
+
+static bool have_all_ended(void *unused)
+{
+	(void)unused;
+	return service_log_count(&service, "by signal 9") >= ENGINES;
+}
+
+/* The service is stopped while they end, so it finds all ends in one turn of its loop. */
+Test(succession, the_file_is_written_once_for_engines_that_end_together)
+{
+	char path[PATH_MAX];
+	struct client clients[ENGINES];
+	service_prepare(&service, "returns");
+	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
+	write_file(path, "[isolation]\nisolation = session\n");
+	const char *options[] = {"--config", path, NULL};
+	service_start(&service, options);
+	for (int i = 0; i < ENGINES; i++)
+		clients[i] = open_known_client();
+	CLEANUP(close_fd) int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	cr_assert(ge(int, inotify_add_watch(watch, service.runtime, IN_CREATE | IN_MOVED_TO), 0));
+	cr_assert(eq(int, kill(service.pid, SIGSTOP), 0));
+	for (int i = 0; i < ENGINES; i++) {
+		CLEANUP(close_fd) int engine = pidfd_open((pid_t)clients[i].engine, 0);
+		struct pollfd ended = {.fd = engine, .events = POLLIN};
+		cr_assert(eq(int, kill((pid_t)clients[i].engine, SIGKILL), 0));
+		cr_assert(eq(int, poll(&ended, 1, -1), 1));
+	}
+	cr_assert(eq(int, kill(service.pid, SIGCONT), 0));
+	cr_assert(wait_until(have_all_ended, NULL));
+	unsigned writes = count_writes(watch);
+	cr_expect(lt(uint, writes, (unsigned)ENGINES));
+	for (int i = 0; i < ENGINES; i++)
+		close_fd(&clients[i].socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }

@@ -119,7 +119,7 @@ void engine_log_follow(struct engine *engine, int log)
 static bool state_fails;
 static unsigned warnings;
 
-void succession_changed(struct supervisor *of)
+void succession_write_now(struct supervisor *of)
 {
 	of->succession->has_failed = state_fails;
 }
