@@ -15,6 +15,7 @@
 #include "status.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -265,8 +266,11 @@ static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message,
 	}
 }
 
-/* The engine sends one object at a time, and waits. */
-static void start_link_job(struct helper *helper, int object)
+/*
+ * The engine sends one object at a time, and waits. The linker works in the user's cache folder: no
+ * other user can fill it.
+ */
+static void start_link_job(struct helper *helper, int object, const char *parent)
 {
 	if (helper->count == HELPER_JOBS_MAX) {
 		build_link_answer(helper->links, false, NULL);
@@ -283,7 +287,9 @@ static void start_link_job(struct helper *helper, int object)
 		.deadline_ns = clock_deadline_ns(BUILD_LINK_NS),
 		.folder = PRIVATE_FOLDER_NONE,
 	};
-	make_folder(job, "");
+	make_folder(job, parent);
+	if (!job->folder.path)
+		make_folder(job, "");
 	const struct build_child_files files = {.source = object, .folder = job->folder.path};
 	int error = job->folder.path ? 0 : -EIO;
 	if (error == 0)
@@ -338,10 +344,11 @@ static bool helper_take_packet(struct helper *helper)
 static bool helper_take_object(struct helper *helper)
 {
 	CLEANUP(close_fd) int object = -1;
+	char parent[PATH_MAX];
 
-	int got = build_link_receive(helper->links, &object);
+	int got = build_link_receive(helper->links, &object, parent);
 	if (got == 1)
-		start_link_job(helper, object);
+		start_link_job(helper, object, parent);
 	return got != 0;
 }
 

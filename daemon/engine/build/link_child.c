@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,24 +104,26 @@ _Noreturn void build_link_run(int object, const char *folder)
 	_exit(1);
 }
 
-int build_link_receive(int socket, int *object_out)
+int build_link_receive(int socket, int *object_out, char parent_out[PATH_MAX])
 {
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
-	char byte;
-	ssize_t count = packet_socket_receive(socket, &byte, sizeof(byte), &fds, MSG_DONTWAIT);
+	ssize_t count = packet_socket_receive(socket, parent_out, PATH_MAX, &fds, MSG_DONTWAIT);
 	if (count == 0 || count == -ECONNRESET)
 		return 0;
 	if (count < 0)
 		return (int)count;
+	parent_out[count - 1] = '\0';
 	*object_out = packet_fds_take(&fds, 0);
 	return 1;
 }
 
+/* The engine can replace files of its user. A pipe in place of one would stop the helper, if it
+ * waited for a writer. */
 static void read_log(const char *folder, char *text, size_t bytes)
 {
 	char path[PATH_MAX];
 	(void)snprintf(path, sizeof(path), "%s/" LOG, folder);
-	CLEANUP(close_fd) int log = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	CLEANUP(close_fd) int log = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	ssize_t count = log < 0 ? -1 : read(log, text, bytes - 1);
 	text[count > 0 ? count : 0] = '\0';
 	text[strcspn(text, "\n")] = '\0';
@@ -135,7 +136,7 @@ void build_link_answer(int socket, bool linked, const char *folder)
 	CLEANUP(close_fd) int library = -1;
 	if (linked && folder) {
 		(void)snprintf(path, sizeof(path), "%s/" LIBRARY, folder);
-		library = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+		library = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	} else if (folder) {
 		read_log(folder, log, sizeof(log));
 	}

@@ -6,6 +6,7 @@
 #ifndef SYCL_ENGINE_BUILD_LINK_CHILD_H
 #define SYCL_ENGINE_BUILD_LINK_CHILD_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #define BUILD_LINK_NS 20000000000ull /* most time of a linker */
@@ -15,8 +16,9 @@ struct build_link_answer {
 	char text[256];
 };
 
-/* 1 and an object, which the caller closes; 0: hang-up; a negative errno: nothing to do. */
-int build_link_receive(int socket, int *object_out);
+/* 1, an object, which the caller closes, and the folder to work in, "" if there is none; 0:
+ * hang-up; a negative errno: nothing to do. */
+int build_link_receive(int socket, int *object_out, char parent_out[PATH_MAX]);
 
 /* In a child of the helper: becomes the linker, which writes into the folder. */
 _Noreturn void build_link_run(int object, const char *folder);

@@ -51,11 +51,11 @@ static int wait_for_answer(int socket)
 }
 
 /* The library, which the caller closes, or a negative errno. -EPIPE: there is no helper. */
-static int request_library(int socket, int object)
+static int request_library(int socket, int object, const char *folder)
 {
 	CLEANUP(packet_fds_close) struct packet_fds fds = PACKET_FDS_INIT;
 	struct build_link_answer answer = {.text = ""};
-	if (packet_socket_send(socket, "", 1, &object, 1, 0) < 0)
+	if (packet_socket_send(socket, folder, strlen(folder) + 1, &object, 1, 0) < 0)
 		return -EPIPE;
 	int r = wait_for_answer(socket);
 	if (r < 0)
@@ -82,10 +82,10 @@ static int copy_library(int from, const char *path)
 }
 
 /* As request_library, one request at a time. */
-static int request_in_turn(struct build_linker *linker, int object)
+static int request_in_turn(struct build_linker *linker, int object, const char *folder)
 {
 	(void)pthread_mutex_lock(&linker->lock);
-	int r = linker->socket < 0 ? -EPIPE : request_library(linker->socket, object);
+	int r = linker->socket < 0 ? -EPIPE : request_library(linker->socket, object, folder);
 	/* An answer that comes late would be taken for that of the next request. */
 	if (r < 0 && r != -ENOEXEC)
 		close_fd(&linker->socket);
@@ -93,11 +93,12 @@ static int request_in_turn(struct build_linker *linker, int object)
 	return r;
 }
 
-int build_service_link(void *service, const char *object, const char *library)
+int build_service_link(void *context, const char *object, const char *library)
 {
-	struct build_linker *linker = &((struct build_service *)service)->linker;
+	struct build_service *service = context;
+	const char *folder = service->cache_directory ? service->cache_directory : "";
 	CLEANUP(close_fd) int from = open(object, O_RDONLY | O_CLOEXEC);
-	int r = from < 0 ? -errno : request_in_turn(linker, from);
+	int r = from < 0 ? -errno : request_in_turn(&service->linker, from, folder);
 	CLEANUP(close_fd) int linked = r < 0 ? -1 : r;
 	if (r >= 0)
 		r = copy_library(linked, library);

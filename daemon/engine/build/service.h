@@ -89,11 +89,12 @@ struct build_service *build_service_free(struct build_service *service);
 void build_service_log_to(struct build_service *service, int fd);
 
 /*
- * A vendor_link: the helper runs the system's linker, so this process needs none. `service` is the
- * context, of build_service_fork or build_service_fork_gated. Any thread; blocks until the linker
- * has ended, for half a minute at most. Standard error gets the cause of a failure.
+ * A vendor_link: the helper runs the system's linker, so this process needs none. The context is
+ * the service, of build_service_fork or build_service_fork_gated. After build_service_attach any
+ * thread; blocks until the linker has ended, for half a minute at most. Standard error gets the
+ * cause of a failure.
  */
-int build_service_link(void *service, const char *object, const char *library);
+int build_service_link(void *context, const char *object, const char *library);
 
 struct build_service_counters {
 	uint64_t builds, cache_hits;

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -75,6 +76,14 @@ Test(build_linker, what_is_no_object_is_refused_and_the_next_one_is_linked, .ini
 	write_object("", 0);
 	cr_expect(eq(int, build_service_link(bench.service, object, library), -ENOEXEC));
 	cr_expect(lt(int, stat(library, &status), 0));
+	must_link();
+}
+
+/* Other users can fill a folder for all. */
+Test(build_linker, the_linker_works_in_the_user_s_own_folder, .fini = close_bench)
+{
+	(void)setenv("TMPDIR", "/nonexistent", 1);
+	open_bench();
 	must_link();
 }
 
