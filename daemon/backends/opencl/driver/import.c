@@ -66,13 +66,15 @@ static void read_tables(const struct dl_phdr_info *library, const ElfW(Dyn) * en
 	}
 }
 
-/* True if the loader has made this address unwritable after it had bound the functions. */
-static bool place_is_read_only(const struct dl_phdr_info *library, uintptr_t place)
+/* True if the loader has made this page unwritable after it had bound the functions. It leaves a
+ * page writable that also has other data, as where pages are larger than the linker assumed. */
+static bool page_is_read_only(const struct dl_phdr_info *library, uintptr_t page, size_t page_bytes)
 {
 	for (unsigned i = 0; i < library->dlpi_phnum; i++) {
 		const ElfW(Phdr) *part = &library->dlpi_phdr[i];
 		const uintptr_t begin = library->dlpi_addr + part->p_vaddr;
-		if (part->p_type == PT_GNU_RELRO && place >= begin && place < begin + part->p_memsz)
+		if (part->p_type == PT_GNU_RELRO && page + page_bytes > begin &&
+		    page + page_bytes <= begin + part->p_memsz)
 			return true;
 	}
 	return false;
@@ -82,12 +84,12 @@ static bool replace_place(const struct dl_phdr_info *library, uintptr_t place,
 			  opencl_function *replacement)
 {
 	const size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	void *page = (void *)(place & ~(uintptr_t)(page_bytes - 1));
-	if (mprotect(page, page_bytes, PROT_READ | PROT_WRITE) < 0)
+	const uintptr_t page = place & ~(uintptr_t)(page_bytes - 1);
+	if (mprotect((void *)page, page_bytes, PROT_READ | PROT_WRITE) < 0)
 		return false;
 	__atomic_store_n((opencl_function **)place, replacement, __ATOMIC_SEQ_CST);
-	if (place_is_read_only(library, place))
-		(void)mprotect(page, page_bytes, PROT_READ);
+	if (page_is_read_only(library, page, page_bytes))
+		(void)mprotect((void *)page, page_bytes, PROT_READ);
 	return true;
 }
 
