@@ -62,7 +62,8 @@ static bool child_is_expected(const struct supervisor *supervisor, pid_t pid)
 	return pid_is_engine(supervisor, pid);
 }
 
-/* The call is repeated soon, so a process is named once. */
+/* For the first that a round cannot kill. Rounds follow each other soon, so it is named once, and
+ * the others behind it only when it has ended. */
 static void orphan_log_refusal(const struct supervisor *supervisor, pid_t pid, int error)
 {
 	if (supervisor->orphans->refused == pid)
@@ -80,12 +81,12 @@ static unsigned orphans_end_round(const struct supervisor *supervisor)
 	engine_groups_tidy(supervisor->groups, pid_is_engine, supervisor);
 	if (!supervisor->orphans->are_ours)
 		return 0;
-	unsigned count = children_list(pids, CHILDREN_MAX), left = 0;
+	unsigned count = children_list(pids, CHILDREN_MAX), left = 0, refusals = 0;
 	for (unsigned i = 0; i < count; i++) {
 		if (child_is_expected(supervisor, pids[i]))
 			continue;
 		left++;
-		if (kill(pids[i], SIGKILL) < 0)
+		if (kill(pids[i], SIGKILL) < 0 && refusals++ == 0)
 			orphan_log_refusal(supervisor, pids[i], errno);
 	}
 	/* All are killed before the first is waited for. Otherwise remaining ones could start

@@ -22,7 +22,7 @@ struct orphans {
 	/* Children that this process had before it became the service; they are not ended. */
 	pid_t inherited[ORPHANS_INHERITED_MAX];
 	unsigned inherited_count;
-	pid_t refused; /* the last one that could not be killed; 0: none */
+	pid_t refused; /* the last one that was logged as not killed; 0: none */
 	uv_timer_t again;
 	uv_signal_t child_ended;
 };

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A uid that no user has. */
@@ -106,18 +107,24 @@ static void start_grouped_service(void)
 	service_start(&service, arguments);
 }
 
+/* The engine's code starts two processes. */
+static void breed_in_engine(int socket, long pids_out[2])
+{
+	cr_assert(eq(long, send(socket, "breed", 5, MSG_NOSIGNAL), 5));
+	Sycl__V1__Packet *packet = client_receive(socket);
+	cr_assert(ne(ptr, packet, NULL));
+	pids_out[0] = fact(packet->welcome->service_version, "child=");
+	pids_out[1] = fact(packet->welcome->service_version, "grandchild=");
+	packet_free(packet);
+}
+
 /* An engine, and two processes that its tenant's code has started there. */
 static long breed(int *socket_out, long pids_out[2])
 {
 	CLEANUP(free_pointer) char *facts = client_open(&service, socket_out);
 	cr_assert(ne(ptr, facts, NULL));
 	long engine = fact(facts, "pid=");
-	cr_assert(eq(long, send(*socket_out, "breed", 5, MSG_NOSIGNAL), 5));
-	Sycl__V1__Packet *packet = client_receive(*socket_out);
-	cr_assert(ne(ptr, packet, NULL));
-	pids_out[0] = fact(packet->welcome->service_version, "child=");
-	pids_out[1] = fact(packet->welcome->service_version, "grandchild=");
-	packet_free(packet);
+	breed_in_engine(*socket_out, pids_out);
 	for (int i = 0; i < 2; i++)
 		cr_assert(is_inside(pids_out[i], engine));
 	cr_assert(is_inside(engine, engine));
@@ -217,6 +224,30 @@ Test(groups, an_engine_that_cannot_be_killed_is_reported)
 	cr_assert(not(process_has_ended(&engine)));
 	cr_assert(eq(int, kill((pid_t)engine, SIGKILL), 0));
 	cr_assert(wait_until(process_has_ended, &engine));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* Each is tried again many times a second. */
+Test(groups, of_several_orphans_that_cannot_be_killed_one_is_logged_once)
+{
+	const struct timespec rounds = {.tv_nsec = 400000000};
+	char text[] = "which a dead engine had started, cannot be killed";
+	int socket = -1;
+	long pids[4];
+	(void)removexattr(group, "user.delegate");
+	long engine = start_without_right_to_kill(&socket);
+	breed_in_engine(socket, pids);
+	breed_in_engine(socket, pids + 2);
+	cr_assert(eq(long, send(socket, "crash", 5, MSG_NOSIGNAL), 5));
+	cr_assert(wait_until(process_has_ended, &engine));
+	cr_assert(wait_until(log_names_refusal, text));
+	(void)nanosleep(&rounds, NULL);
+	cr_expect(eq(u32, service_log_count(&service, text), 1u));
+	for (int i = 0; i < 4; i++) {
+		cr_assert(not(process_has_ended(&pids[i])));
+		cr_assert(eq(int, kill((pid_t)pids[i], SIGKILL), 0));
+	}
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
