@@ -55,6 +55,8 @@ struct backend_completion {
 	struct backend_fault fault; /* status 0: success */
 	uint64_t start_ns, end_ns;  /* CLOCK_MONOTONIC; 0 where not known */
 	bool estimated;   /* times by the host's clock: good for accounts, not for profiling */
+	uint64_t late_ns; /* of estimated times: the end may have been up to so much earlier, as
+			     nobody looked for it before */
 	uint64_t profile; /* of a timed launch: a token for profile_times; 0: none */
 	uint32_t failed_launches; /* of submit_burst, with a fault: bit n, the n-th launch did not
 				     run for that; the others did */

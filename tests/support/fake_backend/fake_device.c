@@ -268,6 +268,7 @@ uint32_t fake_progress(struct backend_device *device, struct backend_completion 
 		completion->start_ns = command->start_ns;
 		completion->end_ns = command->end_ns;
 		completion->estimated = device->slot->options.estimates && !command->command.timed;
+		completion->late_ns = 0;
 		completion->failed_launches = command->burst.failed;
 		completion->fault.status = command->fault.status;
 		completion->fault.native_code = 0;

@@ -473,7 +473,7 @@ static void make_old(struct backend_device *device, const struct backend_lane *l
 	state->last_end_ns = 0;
 	for (size_t i = from; i < state->sent_end; i++)
 		cuda_pending_at(state, i)->submit_ns -= 1000000000;
-	device->lanes->polled_ns = clock_now_ns() + 3600 * UINT64_C(1000000000);
+	device->lanes->all_polled_ns = clock_now_ns();
 }
 
 static uint32_t chains_of_two(struct backend_device *device, struct backend_lane *lane,
@@ -526,10 +526,39 @@ Test(cuda_lanes_chain, B18_a_chain_that_was_seen_late_is_no_surprise)
 
 	cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1);
 	make_old(device, lane, ((struct cuda_lane_state *)lane->state)->head);
-	device->lanes->polled_ns = 0;
+	device->lanes->all_polled_ns = 0;
 	cr_assert_eq(finish_all(device), 2);
 	cr_assert_eq(chains_of_two(device, lane, kernels, &sequence), 1);
 	cr_assert_eq(finish_all(device), 2);
+	lanes_device_free(device);
+}
+
+/* Otherwise a busy device's thread would take ever fewer launches as one. */
+Test(cuda_lanes_chain, TR5_a_command_that_was_seen_late_need_not_have_taken_long)
+{
+	struct backend_device *device = lanes_device(16, true);
+	struct backend_lane *lane = lanes_lane(device, BACKEND_LANE_COMPUTE);
+	struct backend_kernel kernel = {.id = 1, .is_new = true};
+	struct backend_completion completion;
+
+	for (int is_late = 0; is_late < 2; is_late++) {
+		kernel.pace.period_ns = 1000;
+		lanes_launch(lane, &kernel, 1 + (uint64_t)is_late);
+		cuda_flush(device);
+		driver_run_all(device);
+		make_old(device, lane, ((struct cuda_lane_state *)lane->state)->head);
+		device->lanes->all_polled_ns = is_late ? 0 : clock_now_ns();
+		cr_assert_eq(cuda_progress(device, &completion, 1), 1);
+		cr_assert(completion.estimated);
+		cr_assert_geq(completion.end_ns - completion.start_ns, 1000000000);
+		if (is_late) {
+			cr_expect_eq(kernel.pace.period_ns, 875);
+			cr_expect_eq(completion.late_ns, completion.end_ns - completion.start_ns);
+		} else {
+			cr_expect_gt(kernel.pace.period_ns, 100000000, "it was running");
+			cr_expect_lt(completion.late_ns, 900000000);
+		}
+	}
 	lanes_device_free(device);
 }
 

@@ -331,6 +331,33 @@ Test(burst, TG1_a_kernel_goes_alone_until_it_is_known_to_be_short)
 	finish_burst();
 }
 
+/* The engine of many clients finds ends late. A kernel is not longer for that. */
+Test(burst, TR5_an_end_that_was_found_late_does_not_make_a_kernel_long)
+{
+	static const struct {
+		uint64_t took_ns, late_ns, expected_ns;
+	} steps[] = {{50000, 50000, 50000}, /* the first is all that is known */
+		     {9000, 8000, 19250},   /* it took no longer than that */
+		     {90000, 78750, 18250}, /* from 11.25 to 90 us: a little shorter */
+		     {90000, 59750, 24250}, /* at least 30.25 us */
+		     {90000, 200000, 21219}};
+	struct sched_kernel *kernel = calloc(1, sizeof(*kernel));
+	struct task *task = calloc(1, sizeof(*task));
+	cr_assert(kernel && task);
+	task->command.backend.kind = BACKEND_COMMAND_LAUNCH;
+	task->command.kernel = kernel;
+	task->command.start_ns = 1;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		task->command.end_ns = 1 + steps[i].took_ns;
+		task->command.late_ns = steps[i].late_ns;
+		sched_burst_update(task);
+		cr_expect(eq(u64, kernel->period_ns, steps[i].expected_ns), "step %zu", i);
+	}
+	free(task);
+	free(kernel);
+	finish_burst();
+}
+
 /* Only the end of a burst is reported. After a burst that took long, the kernel's launches are
  * taken one by one for a while. */
 Test(burst, B18_a_kernel_whose_burst_took_long_goes_without_for_a_while)

@@ -239,8 +239,9 @@ struct cuda_lanes {
 	bool are_suspects_counted;
 	/* Some suspect is no copy by a kernel; then such copies are no suspects. */
 	bool has_other_suspect;
-	uint64_t asked_ns;  /* when the driver was last queried for failures */
-	uint64_t polled_ns; /* when progress() last read the clock */
+	uint64_t asked_ns;      /* when the driver was last queried for failures */
+	uint64_t polled_ns;     /* when progress() last read the clock */
+	uint64_t all_polled_ns; /* the same for a call that left no lane out */
 	/* Calls of progress() that skip the clock: the present number, and those still to come. */
 	uint32_t looks, polls_left;
 

@@ -39,6 +39,7 @@ static struct backend_completion *lane_next_completion(struct report *report,
 	backend_fault_none(&completion->fault);
 	completion->start_ns = completion->end_ns = 0;
 	completion->estimated = false;
+	completion->late_ns = 0;
 	completion->failed_launches = 0;
 	completion->profile = 0;
 	return completion;
@@ -105,10 +106,17 @@ static uint64_t pending_share_ns(const struct report *report, const struct cuda_
 			      report->left - report->copies);
 }
 
+/* The part of the time up to `now_ns` from `start_ns` on that belongs to the command. */
+static uint64_t share_since(const struct report *report, const struct cuda_pending *pending,
+			    uint64_t start_ns, uint64_t now_ns)
+{
+	return now_ns > start_ns ? pending_share_ns(report, pending, now_ns - start_ns) : 0;
+}
+
 /*
  * Times by the host's clock. Commands whose ends were read together share one span of time. The
  * span begins when the command before them ended, or when the first of them was submitted, if that
- * was later.
+ * was later. It may have been over as soon as the lanes had been polled for the last time before.
  */
 static void estimate_times(const struct report *report, const struct cuda_lane_state *state,
 			   const struct cuda_pending *pending,
@@ -116,26 +124,27 @@ static void estimate_times(const struct report *report, const struct cuda_lane_s
 {
 	uint64_t start =
 		pending->submit_ns > state->last_end_ns ? pending->submit_ns : state->last_end_ns;
-	uint64_t end = report->now_ns > start
-			       ? start + pending_share_ns(report, pending, report->now_ns - start)
-			       : start;
+	const uint64_t polled_ns = report->device->lanes->all_polled_ns;
+	const uint64_t most_ns = share_since(report, pending, start, report->now_ns);
+	const uint64_t least_ns = share_since(report, pending, start, polled_ns);
 
 	completion->start_ns = start;
-	completion->end_ns = end;
+	completion->end_ns = start + most_ns;
+	completion->late_ns = least_ns < most_ns ? most_ns - least_ns : 0;
 	completion->estimated = true;
 }
 
-/* A report that is late because polling had paused does not count as a surprise. */
-static void update_pace(const struct report *report, const struct cuda_pending *pending,
-			uint64_t took_ns)
+/* Only a time that the launches surely took counts as a surprise: polling may have paused. */
+static void update_pace(const struct cuda_pending *pending,
+			const struct backend_completion *completion)
 {
-	const struct cuda_lanes *lanes = report->device->lanes;
-	const bool is_late = report->now_ns > lanes->polled_ns + CUDA_CHAIN_NS;
+	const uint64_t took_ns = completion->end_ns - completion->start_ns;
+	const uint64_t most_ns = equal_share_ns(took_ns, pending->launches);
+	const uint64_t least_ns = equal_share_ns(took_ns - completion->late_ns, pending->launches);
 	const bool is_alone = pending->together < 2;
 
-	took_ns = equal_share_ns(took_ns, pending->launches);
-	cuda_pace_update(cuda_kernel_pace(pending->kernel), pending->items, took_ns,
-			 is_alone || is_late ? 0 : took_ns * pending->together);
+	cuda_pace_update(cuda_kernel_pace(pending->kernel), pending->items, least_ns, most_ns,
+			 is_alone ? 0 : least_ns * pending->together);
 }
 
 /* False: the times of the command are unknown yet, and the caller calls again later. */
@@ -176,7 +185,7 @@ static bool report_done(struct report *report, struct cuda_lane_state *state)
 	if (completion->end_ns > state->last_end_ns)
 		state->last_end_ns = completion->end_ns;
 	if (pending->kernel && !pending->fault)
-		update_pace(report, pending, completion->end_ns - completion->start_ns);
+		update_pace(pending, completion);
 	report->left--;
 	if (pending->copy_ns > 0) {
 		report->copies--;
@@ -312,6 +321,8 @@ static bool check_clock(struct report *report)
 			       : 0;
 	lanes->polls_left = lanes->looks;
 	lanes->polled_ns = report->now_ns;
+	if (report->count < report->capacity)
+		lanes->all_polled_ns = report->now_ns;
 	return true;
 }
 

@@ -21,12 +21,20 @@ bool cuda_pace_is_open(const struct cuda_pace *pace, uint64_t items)
 	return surprise_lasts(&pace->surprise) || (pace->items > 0 && items / 2 > pace->items);
 }
 
-/* Moves the pace by half of the difference, so that a sample that was read late has no lasting
- * effect. */
-void cuda_pace_update(struct cuda_pace *pace, uint64_t items, uint64_t took_ns,
+/* Moves the pace by half of the difference to the nearest time that is possible, so that no sample
+ * has a lasting effect. If the pace itself is possible, by an eighth to the least time: a device
+ * that is too busy to find ends in time must try launches as one again. */
+void cuda_pace_update(struct cuda_pace *pace, uint64_t items, uint64_t least_ns, uint64_t most_ns,
 		      uint64_t together_ns)
 {
-	pace->period_ns = pace->period_ns ? (pace->period_ns + took_ns) / 2 : took_ns;
+	if (pace->period_ns == 0)
+		pace->period_ns = most_ns;
+	else if (pace->period_ns > most_ns)
+		pace->period_ns = (pace->period_ns + most_ns) / 2;
+	else if (pace->period_ns < least_ns)
+		pace->period_ns = (pace->period_ns + least_ns) / 2;
+	else
+		pace->period_ns -= (pace->period_ns - least_ns) / 8;
 	if (pace->period_ns == 0)
 		pace->period_ns = 1; /* 0 would mean that it is unknown */
 	if (items > pace->items)

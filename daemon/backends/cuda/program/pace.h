@@ -23,9 +23,9 @@ uint64_t cuda_launch_items(const struct cuda_launch *launch);
 /* True if the time of such a launch is unknown: after a surprise, or if no launch had half as many
  * work-items. */
 bool cuda_pace_is_open(const struct cuda_pace *pace, uint64_t items);
-/* `took_ns`: time of one launch. `together_ns`: time of all launches that were sent with it and
- * have one reported end; 0: it was alone. */
-void cuda_pace_update(struct cuda_pace *pace, uint64_t items, uint64_t took_ns,
+/* `least_ns`, `most_ns`: the time of one launch is between these. `together_ns`: time of all
+ * launches that were sent with it and have one reported end; 0: it was alone. */
+void cuda_pace_update(struct cuda_pace *pace, uint64_t items, uint64_t least_ns, uint64_t most_ns,
 		      uint64_t together_ns);
 
 #endif

@@ -172,6 +172,7 @@ struct task_command {
 	bool estimated;
 	bool was_set_aside; /* the command waited until memory had room, or behind one that did */
 	uint64_t start_ns, end_ns;
+	uint64_t late_ns; /* the end may have been up to so much earlier */
 	uint64_t profile; /* as in struct backend_completion */
 	/* Estimated start and end of a large transfer; 0: not estimated. */
 	uint64_t begin_ns, expected_ns;

@@ -173,35 +173,47 @@ uint64_t sched_kernel_stretch_ns(const struct sched_kernel *kernel)
 									   : kernel->period_ns;
 }
 
-/* The mean rises by half of the difference, so that a long launch counts at once. It falls by three
- * quarters, so that a completion that was found late does not count for long. */
-static void burst_update_period(struct sched_kernel *kernel, uint64_t took_ns)
+/*
+ * The mean rises by half of the difference to the least time that the launch took, so that a long
+ * launch counts at once. It falls by three quarters of that to the most. Between them it falls by
+ * an eighth to the least: an end that was found late says no more. Otherwise an engine with many
+ * clients would take fewer launches as one the later it finds their ends, and so find them still
+ * later.
+ */
+static void burst_update_period(struct sched_kernel *kernel, uint64_t least_ns, uint64_t most_ns)
 {
 	uint64_t *period_ns = &kernel->period_ns;
-	if (*period_ns == 0 || took_ns == 0)
-		*period_ns = took_ns;
+	if (*period_ns == 0)
+		*period_ns = most_ns;
+	else if (most_ns < *period_ns)
+		*period_ns = (*period_ns + 3 * most_ns) / 4;
+	else if (least_ns > *period_ns)
+		*period_ns = (*period_ns + least_ns) / 2;
 	else
-		*period_ns = took_ns > *period_ns ? (*period_ns + took_ns) / 2
-						  : (*period_ns + 3 * took_ns) / 4;
+		*period_ns -= (*period_ns - least_ns) / 8;
 	if (*period_ns == 0)
 		*period_ns = 1;
 }
 
+static uint64_t at_most_ns(uint64_t ns)
+{
+	return ns < SCHED_STRETCH_TOOK_NS ? ns : SCHED_STRETCH_TOOK_NS;
+}
+
 /* The launches took some time together. Each is given a part of it in proportion to its expected
  * time. */
-static void update_stretch(const struct task_burst *burst, uint64_t took_ns)
+static void update_stretch(const struct task_burst *burst, uint64_t least_ns, uint64_t most_ns)
 {
-	const bool is_long = took_ns > SCHED_BURST_SURPRISE_NS;
+	const bool is_long = least_ns > SCHED_BURST_SURPRISE_NS;
 	uint64_t periods[SCHED_BURST_MAX], expected_ns = 0;
 	for (uint32_t i = 0; i < burst->count; i++)
 		expected_ns += periods[i] = burst->members[i].kernel->period_ns;
 	/* No overflow: the periods of a stretch are SCHED_STRETCH_NS when it is made. */
-	took_ns = took_ns < SCHED_STRETCH_TOOK_NS ? took_ns : SCHED_STRETCH_TOOK_NS;
 	for (uint32_t i = 0; i < burst->count && expected_ns > 0; i++) {
 		struct sched_kernel *kernel = burst->members[i].kernel;
-		uint64_t period_ns =
-			periods[i] < SCHED_STRETCH_TOOK_NS ? periods[i] : SCHED_STRETCH_TOOK_NS;
-		burst_update_period(kernel, period_ns * took_ns / expected_ns);
+		const uint64_t period_ns = at_most_ns(periods[i]);
+		burst_update_period(kernel, period_ns * at_most_ns(least_ns) / expected_ns,
+				    period_ns * at_most_ns(most_ns) / expected_ns);
 		if (is_long)
 			surprise_note(&kernel->surprise);
 	}
@@ -213,14 +225,16 @@ void sched_burst_update(const struct task *task)
 	if (command->backend.kind != BACKEND_COMMAND_LAUNCH ||
 	    command->backend.launch.part.of > 0 || command->end_ns <= command->start_ns)
 		return;
-	const uint64_t took_ns = command->end_ns - command->start_ns;
+	const uint64_t most_ns = command->end_ns - command->start_ns;
+	const uint64_t least_ns = command->late_ns < most_ns ? most_ns - command->late_ns : 0;
+	const uint32_t launches = command_launch_count(command);
 	if (task_is_stretch(task)) {
-		update_stretch(command->burst, took_ns);
+		update_stretch(command->burst, least_ns, most_ns);
 		return;
 	}
-	burst_update_period(command->kernel, took_ns / command_launch_count(command));
+	burst_update_period(command->kernel, least_ns / launches, most_ns / launches);
 	if (!command->burst)
 		surprise_pass(&command->kernel->surprise);
-	else if (took_ns > SCHED_BURST_SURPRISE_NS)
+	else if (least_ns > SCHED_BURST_SURPRISE_NS)
 		surprise_note(&command->kernel->surprise);
 }

@@ -206,6 +206,7 @@ void worker_execute_completion(struct scheduler_device *device,
 	task->command.start_ns = completion->start_ns;
 	task->command.end_ns = completion->end_ns;
 	task->command.estimated = completion->estimated;
+	task->command.late_ns = completion->late_ns;
 	task->command.profile = device->ops->profile_times ? completion->profile : 0;
 	worker_flight_leave(&device->scheduler->flight, &task->command);
 	if (completion->fault.status == STATUS_SUCCESS) {

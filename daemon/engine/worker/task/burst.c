@@ -166,8 +166,11 @@ bool worker_burst_completed(struct task *task, const struct backend_completion *
 		for (failed = failed ? failed : 1u << index; failed; failed &= failed - 1)
 			fail_launch(burst, (uint32_t)__builtin_ctz(failed), &fault);
 	}
-	if (over == 0)
+	if (over == 0) {
 		command->start_ns = completion->start_ns;
+		command->late_ns = 0;
+	}
+	command->late_ns += completion->late_ns;
 	command->end_ns = completion->end_ns;
 	command->estimated = completion->estimated;
 	burst->out--;
