@@ -215,10 +215,12 @@ static void write_results(const void *binary, size_t binary_bytes, const char *l
 	}
 }
 
-/* The job's options for one backend. The caller frees them. NULL: no memory. */
+/* The options for one backend. The caller frees them. NULL: no memory. */
 static const char **build_child_options(const struct backend_ops *ops,
-					const Sycl__V1__BuildJob *job)
+					const Sycl__V1__BuildJob *job, const char *const *given)
 {
+	if (given)
+		return option_list_of(given, ops->name);
 	CLEANUP(free_pointer)
 	const char **all = (const char **)calloc(job->n_backend_options + 1, sizeof(char *));
 	for (size_t i = 0; all && i < job->n_backend_options; i++)
@@ -273,16 +275,17 @@ static int run_compiler(const struct backend_ops *ops, struct backend *backend, 
 }
 
 static void run_job(const struct backend_ops *ops, const Sycl__V1__BuildJob *job,
-		    const char *folder, const char *source, size_t source_bytes)
+		    const struct build_child_files *files, const char *source, size_t source_bytes)
 {
 	struct backend *backend = NULL;
 	struct backend_topology topology = {0};
 	struct made made = {0};
 	uint32_t device = 0;
 
-	CLEANUP(free_pointer) const char **options = build_child_options(ops, job);
+	CLEANUP(free_pointer)
+	const char **options = build_child_options(ops, job, files->backend_options);
 	const struct backend_settings settings = {
-		.cache_directory = folder,
+		.cache_directory = files->folder,
 		.options = options,
 	};
 	if (ops->prepare)
@@ -323,7 +326,7 @@ _Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build
 		_exit(1);
 	}
 	build_child_limit_self(job);
-	run_job(ops, job, files->folder, source, source_bytes);
+	run_job(ops, job, files, source, source_bytes);
 	/* _exit and not exit: with exit, drivers would stop threads and clean up, without need and
 	 * sometimes for ever. */
 	_exit(0);

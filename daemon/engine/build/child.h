@@ -18,6 +18,7 @@ struct build_report {
 struct build_child_files {
 	int source, log, binary, report;
 	const char *folder; /* folder of this build, in which the compiler may write; NULL: none */
+	const char *const *backend_options; /* in place of the job's; NULL: those of the job */
 };
 
 /* As in a new program, and what the helper has set is forgotten. */

@@ -41,6 +41,7 @@ struct helper_job {
 
 struct helper {
 	int socket, links;
+	const char *const *backend_options; /* NULL: those of each job */
 	struct decode_arena decode;
 	struct helper_job jobs[HELPER_JOBS_MAX];
 	unsigned count;
@@ -256,8 +257,9 @@ static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message,
 	int error = make_files(job, &report_end);
 	if (error == 0) {
 		make_folder(job, message->cache_directory);
-		const struct build_child_files files = {source, job->log, job->binary, report_end,
-							job->folder.path};
+		const struct build_child_files files = {source,           job->log,
+							job->binary,      report_end,
+							job->folder.path, helper->backend_options};
 		error = fork_job(job, &(struct helper_task){message, &files});
 	}
 	if (error < 0) {
@@ -443,7 +445,7 @@ int build_helper_settle(struct build_helper_sockets *sockets)
 	return close_range(sockets->links < 0 ? 4 : 5, ~0u, 0) < 0 ? -errno : 0;
 }
 
-int build_helper_serve(struct build_helper_sockets sockets)
+int build_helper_serve(struct build_helper_sockets sockets, const char *const *backend_options)
 {
 	struct helper helper = {.socket = -1};
 
@@ -452,6 +454,7 @@ int build_helper_serve(struct build_helper_sockets sockets)
 		return 1;
 	helper.socket = sockets.builds;
 	helper.links = sockets.links;
+	helper.backend_options = backend_options;
 	serve_jobs(&helper);
 	while (helper.count > 0) {
 		struct rusage usage;
@@ -465,5 +468,6 @@ int build_helper_serve(struct build_helper_sockets sockets)
 
 int build_helper_main(int socket)
 {
-	return build_helper_serve((struct build_helper_sockets){.builds = socket, .links = -1});
+	return build_helper_serve((struct build_helper_sockets){.builds = socket, .links = -1},
+				  NULL);
 }

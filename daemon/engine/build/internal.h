@@ -71,8 +71,9 @@ struct build_helper_sockets {
  * descriptors 3 and 4. Also called by build_helper_serve. 0 or a negative errno.
  */
 int build_helper_settle(struct build_helper_sockets *sockets);
-/* helper.c: the helper's whole life; returns its exit status. */
-int build_helper_serve(struct build_helper_sockets sockets);
+/* helper.c: the helper's whole life; returns its exit status. `backend_options` NULL: those of each
+ * job. */
+int build_helper_serve(struct build_helper_sockets sockets, const char *const *backend_options);
 
 /* channel.c: send the work to the helper; 0 or a negative errno. */
 int build_channel_send(struct build_service *service, struct build_work *work);

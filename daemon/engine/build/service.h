@@ -57,10 +57,14 @@ int build_service_fork(struct build_service **service_out);
 /*
  * The same for an engine that has no user yet. The helper first calls `gate` with its end of the
  * socket, and ends when `gate` fails. In `gate` the helper waits for its user, and takes that
- * user's ids. Until build_service_attach only `gate` and its engine use the socket.
+ * user's ids. Until build_service_attach only `gate` and its engine use the socket. NULL: no gate.
+ * `backend_options`: as in engine_options; they stay valid as long as this process. Later nobody
+ * can change them: code that has taken over the engine could name a library that the helper loads.
+ * NULL: those of build_service_set_options.
  */
 typedef int build_helper_gate(int socket);
-int build_service_fork_gated(build_helper_gate *gate, struct build_service **service_out);
+int build_service_fork_gated(build_helper_gate *gate, const char *const *backend_options,
+			     struct build_service **service_out);
 int build_service_socket(const struct build_service *service);
 /*
  * Execute the helper instead (embedded); `program`: path of sycl-engine. `environment`: ended by

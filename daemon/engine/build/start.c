@@ -68,7 +68,8 @@ static void end_with_engine(void)
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
-static _Noreturn void run_helper(struct build_helper_sockets sockets, build_helper_gate *gate)
+static _Noreturn void run_helper(struct build_helper_sockets sockets, build_helper_gate *gate,
+				 const char *const *backend_options)
 {
 	end_with_engine();
 	if (gate && (build_helper_settle(&sockets) < 0 || gate(sockets.builds) < 0))
@@ -76,10 +77,11 @@ static _Noreturn void run_helper(struct build_helper_sockets sockets, build_help
 	/* The kernel drops the setting when the helper becomes another user in its gate. */
 	if (gate)
 		end_with_engine();
-	_exit(build_helper_serve(sockets));
+	_exit(build_helper_serve(sockets, backend_options));
 }
 
-int build_service_fork_gated(build_helper_gate *gate, struct build_service **service_out)
+int build_service_fork_gated(build_helper_gate *gate, const char *const *backend_options,
+			     struct build_service **service_out)
 {
 	CLEANUP(close_fd) int theirs = -1;
 	CLEANUP(close_fd) int links = -1;
@@ -101,7 +103,7 @@ int build_service_fork_gated(build_helper_gate *gate, struct build_service **ser
 		/* Otherwise the helper could not detect the engine's end. */
 		close_fd(&service->socket);
 		build_linker_close(&service->linker);
-		run_helper((struct build_helper_sockets){theirs, links}, gate);
+		run_helper((struct build_helper_sockets){theirs, links}, gate, backend_options);
 	}
 	*service_out = service;
 	return 0;
@@ -109,7 +111,7 @@ int build_service_fork_gated(build_helper_gate *gate, struct build_service **ser
 
 int build_service_fork(struct build_service **service_out)
 {
-	return build_service_fork_gated(NULL, service_out);
+	return build_service_fork_gated(NULL, NULL, service_out);
 }
 
 int build_service_socket(const struct build_service *service)

@@ -301,7 +301,7 @@ static int start_engine(const struct arguments *arguments)
 	/* Before the fork: the helper and its compilers need no more than the engine. */
 	if (filter_system_calls() < 0)
 		return 1;
-	r = build_service_fork(&builds);
+	r = build_service_fork_gated(NULL, arguments->backend_options, &builds);
 	if (r < 0)
 		return engine_report_failure("cannot start the build helper", r);
 	return run_engine(arguments, builds);

@@ -269,7 +269,7 @@ int standby_wait(const struct standby_settings *settings, struct standby_adoptio
 		 struct build_service **builds_out)
 {
 	struct standby standby = {.settings = settings};
-	int r = build_service_fork_gated(run_gate_order, builds_out);
+	int r = build_service_fork_gated(run_gate_order, settings->backend_options, builds_out);
 	if (r == 0 && settings->change_user)
 		r = hold_cache_fd(settings->scratch_directory);
 	if (r == 0)

@@ -94,6 +94,32 @@ Test(build, without_a_cache_everything_is_built)
 	bench_close(&bench);
 }
 
+/* Builds with an option that the engine sends. The fake backend refuses each option. */
+static int32_t build_with_late_option(const char *const *given)
+{
+	const char *late[] = {"fake:library=hostile.so", NULL};
+	struct build_bench bench;
+	struct build_service *service = NULL;
+	struct built built;
+
+	cr_assert_eq(build_service_fork_gated(NULL, given, &service), 0);
+	cr_assert_eq(build_service_set_options(service, late), 0);
+	bench_open_with(&bench, service, false);
+	bench_build(&bench, "fill_u32\n", &built);
+	int32_t status = built.status;
+	built_free(&built);
+	bench_close(&bench);
+	return status;
+}
+
+Test(build, options_that_the_helper_was_forked_with_are_not_replaced)
+{
+	const char *none[] = {NULL};
+
+	cr_assert_neq(build_with_late_option(NULL), STATUS_SUCCESS);
+	cr_assert_eq(build_with_late_option(none), STATUS_SUCCESS);
+}
+
 Test(build, a_spawned_helper_builds_too)
 {
 	struct build_bench bench;
