@@ -184,8 +184,15 @@ Test(opencl_facts, E12_pocl_from_4_0_keeps_its_optimiser)
 		      "                -DA=1                ");
 	check_options(true, "-DA=-cl-opt-disable -cl-opt-disabled",
 		      "-DA=-cl-opt-disable -cl-opt-disabled");
-	check_options(true, "-cl-opt-disable\t-DA=1", "               \t-DA=1");
+	check_options(true, "-cl-opt-disable\t-DA=1", "                -DA=1");
 	check_options(true, NULL, "");
+}
+
+/* PoCL checks only what spaces divide. */
+Test(opencl_facts, options_are_divided_by_spaces_alone)
+{
+	check_options(false, "-DA=1\t-DB=1\n-DC=1\v-DD=1\f-DE=1\r-fpass-plugin=x.so",
+		      "-DA=1 -DB=1 -DC=1 -DD=1 -DE=1 -fpass-plugin=x.so");
 }
 
 /* The loader's own list, read in this process. */

@@ -93,16 +93,23 @@ static void opencl_take_log(struct opencl_build *build)
 		build->log[BACKEND_LOG_BYTES_MAX - 1] = '\0';
 }
 
-/* Removes the option if it stands alone between white space. */
+/* Removes the option if it stands alone between spaces. */
 static void remove_option(char *options, const char *option)
 {
 	const size_t length = strlen(option);
 
 	for (char *at = strstr(options, option); at; at = strstr(at + length, option)) {
-		bool begins = at == options || isspace((unsigned char)at[-1]);
-		if (begins && (isspace((unsigned char)at[length]) || at[length] == '\0'))
+		bool begins = at == options || at[-1] == ' ';
+		if (begins && (at[length] == ' ' || at[length] == '\0'))
 			memset(at, ' ', length);
 	}
+}
+
+void opencl_build_plain_options(char *options)
+{
+	for (; *options; options++)
+		if (isspace((unsigned char)*options))
+			*options = ' ';
 }
 
 /*
@@ -132,6 +139,7 @@ int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, 
 		*options_out = NULL;
 		return opencl_no_memory(fault_out, "a build");
 	}
+	opencl_build_plain_options(*options_out);
 	remove_option(*options_out, PORTABLE_CHECK_OPTION);
 	if (build->needs_optimiser)
 		remove_option(*options_out, "-cl-opt-disable");

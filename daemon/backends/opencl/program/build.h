@@ -41,6 +41,12 @@ int opencl_build_try(struct opencl_build *build,
 		     struct backend_fault *fault_out);
 /* Creates build->program, of the prelude and the source. */
 int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_out);
+/*
+ * Replaces all white space by spaces. PoCL checks options that spaces divide, and passes them on to
+ * Clang, which also divides at other white space: an option after a tab is not checked, and may
+ * name a library that Clang loads (-fpass-plugin).
+ */
+void opencl_build_plain_options(char *options);
 /* Composes the backend's options and the user's. `dimensions` 0: the source does not depend on it.
  * Without -cl-opt-disable if the driver needs its optimiser. malloc'ed. */
 int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, char **options_out,

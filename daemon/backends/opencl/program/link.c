@@ -186,9 +186,12 @@ static int link_variant(struct link *link, uint32_t dimensions, struct backend_f
 			return error;
 		link->programs[i] = part->program;
 	}
-	whole->program = whole->cl->LinkProgram(whole->context, 1, &whole->device,
-						whole->options ? whole->options : "", link->count,
-						link->programs, NULL, NULL, &code);
+	CLEANUP(free_pointer) char *options = strdup(whole->options ? whole->options : "");
+	if (!options)
+		return opencl_no_memory(fault_out, "a program");
+	opencl_build_plain_options(options);
+	whole->program = whole->cl->LinkProgram(whole->context, 1, &whole->device, options,
+						link->count, link->programs, NULL, NULL, &code);
 	if (!whole->program) {
 		int error = opencl_fault_code(fault_out, code ? code : CL_LINK_PROGRAM_FAILURE,
 					      "link the program");
