@@ -2,7 +2,10 @@
 #include "build/support.h"
 
 #include "build/file.h"
+#include "build/internal.h"
+#include "build/link_child.h"
 #include "cleanup.h"
+#include "packet_socket.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -11,6 +14,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,4 +107,43 @@ Test(build_linker, without_a_helper_nothing_is_linked, .init = open_bench, .fini
 	cr_assert(helper > 1 && kill(helper, SIGKILL) == 0);
 	cr_expect(eq(int, build_service_link(bench.service, LINK_OBJECT, library), -EPIPE));
 	cr_expect(eq(int, build_service_link(bench.service, LINK_OBJECT, library), -EPIPE));
+}
+
+/* Sends what an engine that was taken over may send. The helper answers that there is no library.
+ */
+static void must_be_refused(const int *fds, unsigned count)
+{
+	CLEANUP(packet_fds_close) struct packet_fds received = PACKET_FDS_INIT;
+	const int socket = bench.service->linker.socket;
+	struct build_link_answer answer;
+	cr_assert(eq(int, packet_socket_send(socket, "/nonexistent", 12, fds, count, 0), 0));
+	cr_assert(eq(long, packet_socket_receive(socket, &answer, sizeof(answer), &received, 0),
+		     sizeof(answer)));
+	cr_expect(eq(u32, received.count, 0u));
+}
+
+Test(build_linker, the_helper_outlives_requests_that_no_engine_makes, .init = open_bench,
+     .fini = close_bench)
+{
+	static char text[2 * PATH_MAX];
+	int ends[2];
+	CLEANUP(close_fd) int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	CLEANUP(close_fd) int folder = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(close_fd) int good = open(LINK_OBJECT, O_RDONLY | O_CLOEXEC);
+	cr_assert(eq(int, pipe(ends), 0));
+	const int many[] = {zero, good, folder, ends[0], ends[1], zero, zero, zero};
+	must_be_refused(NULL, 0);
+	must_be_refused(&zero, 1);
+	must_be_refused(&folder, 1);
+	must_be_refused(&ends[0], 1);
+	must_be_refused(&ends[1], 1);
+	must_be_refused(many, 8);
+	/* Too long, so there is no answer. */
+	cr_assert(eq(
+		int,
+		packet_socket_send(bench.service->linker.socket, text, sizeof(text), &good, 1, 0),
+		0));
+	close_fd(&ends[0]);
+	close_fd(&ends[1]);
+	must_link();
 }
