@@ -9,7 +9,7 @@
  *                            |                             \--fair_queue_return---------->|
  *                            \--fair_queue_cancel---------------------------------------->/
  *
- * docs/scheduling.md, "Fair queueing", has its guarantees and its method.
+ * docs/fair-queueing.md has its guarantees and its method.
  */
 #ifndef SYCL_ENGINE_FAIR_QUEUE_H
 #define SYCL_ENGINE_FAIR_QUEUE_H

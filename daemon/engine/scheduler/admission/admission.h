@@ -1,7 +1,7 @@
 /*
  * Fair queueing in the way of tasks to a device's lanes (fair_queue/fair_queue.h;
- * docs/scheduling.md). All of it is the front thread's. A device has none until there is something
- * to decide between.
+ * docs/fair-queueing.md). All of it is the front thread's. A device has none until there is
+ * something to decide between.
  */
 #ifndef SYCL_ENGINE_SCHED_ADMISSION_H
 #define SYCL_ENGINE_SCHED_ADMISSION_H

@@ -46,7 +46,7 @@
  * Contention. A flow is what one account has on one device. A flow that is alone fills its lanes.
  * Beside others it has a window of commands (flow.c), except where lanes run side by side
  * (BACKEND_FEATURE_SIDE_BY_SIDE), and the rest is parked. Flows get room in turn. Fair queueing
- * decides whose task is sent next, by class and weight (admission.c, docs/scheduling.md). A
+ * decides whose task is sent next, by class and weight (admission.c, docs/fair-queueing.md). A
  * splittable launch of the class best effort is sent in parts under contention, if launches of its
  * shape take longer than a slice (split.c). It stays one task, with the start of its first part and
  * the end of its last, and ends with a part that fails. Tasks without an account are not limited.
