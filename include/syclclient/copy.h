@@ -98,7 +98,7 @@ SYCL_API sycl_result sycl_handler_copy_elements(sycl_handler handler, sycl_buffe
  * round trip if the session's shared memory must grow.
  *
  * @param source                    sycl_queue_submit reads it, or the device if it is host USM: see
- *                                  syclclient/copy.h. NULL only for 0 bytes.
+ *                                  copy.h. NULL only for 0 bytes.
  * @param destination               The buffer to write.
  * @param destination_offset_bytes  Where to write.
  * @param size_bytes                How many bytes.
@@ -115,6 +115,8 @@ SYCL_API sycl_result sycl_handler_copy_from_host(sycl_handler handler, const voi
 /**
  * Set the action: copy a box of the program to a buffer. As sycl_handler_copy_from_host and
  * sycl_handler_copy_rect.
+ *
+ * @param destination  The buffer to write.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_copy_rect_from_host(sycl_handler handler, const void *source,
@@ -126,8 +128,8 @@ SYCL_API sycl_result sycl_handler_copy_rect_from_host(sycl_handler handler, cons
  *
  * @param source               The buffer to read.
  * @param source_offset_bytes  Where to read.
- * @param destination          Written until the group is complete: see syclclient/copy.h. NULL only
- *                             for 0 bytes.
+ * @param destination          Written until the group is complete: see copy.h. NULL only for 0
+ *                             bytes.
  * @param size_bytes           How many bytes.
  * @retval SYCL_ERROR_INVALID  As sycl_handler_copy; the destination is NULL, device USM, freed USM,
  *                             or reaches beyond an allocation of USM.
@@ -140,6 +142,8 @@ SYCL_API sycl_result sycl_handler_copy_to_host(sycl_handler handler, sycl_buffer
 /**
  * Set the action: copy a box of a buffer to the program. As sycl_handler_copy_to_host and
  * sycl_handler_copy_rect.
+ *
+ * @param source  The buffer to read.
  * @since 0.1
  */
 SYCL_API sycl_result sycl_handler_copy_rect_to_host(sycl_handler handler, sycl_buffer source,
@@ -150,6 +154,8 @@ SYCL_API sycl_result sycl_handler_copy_rect_to_host(sycl_handler handler, sycl_b
  * Submit a command group that copies a box between buffers. Errors and blocking are those of
  * sycl_handler_copy_rect and sycl_queue_submit.
  *
+ * @param source          The buffer to read.
+ * @param destination     The buffer to write.
  * @param[out] event_out  The caller releases it. NULL: no event is made.
  * @since 0.1
  */
@@ -160,6 +166,7 @@ SYCL_API sycl_result sycl_queue_copy_rect(sycl_queue queue, sycl_buffer source,
  * Submit a command group that copies bytes of the program to a buffer. Errors and blocking are
  * those of sycl_handler_copy_from_host and sycl_queue_submit.
  *
+ * @param destination     The buffer to write.
  * @param[out] event_out  The caller releases it. NULL: no event is made.
  * @since 0.1
  */
@@ -171,6 +178,7 @@ SYCL_API sycl_result sycl_queue_copy_from_host(sycl_queue queue, const void *sou
  * Submit a command group that copies bytes of a buffer to the program. Errors and blocking are
  * those of sycl_handler_copy_to_host and sycl_queue_submit.
  *
+ * @param source          The buffer to read.
  * @param[out] event_out  The caller releases it. NULL: no event is made.
  * @since 0.1
  *
@@ -188,6 +196,7 @@ SYCL_API sycl_result sycl_queue_copy_to_host(sycl_queue queue, sycl_buffer sourc
  * Submit a command group that copies a box of the program to a buffer. Errors and blocking are
  * those of sycl_handler_copy_rect_from_host and sycl_queue_submit.
  *
+ * @param destination     The buffer to write.
  * @param[out] event_out  The caller releases it. NULL: no event is made.
  * @since 0.1
  */
@@ -199,6 +208,7 @@ SYCL_API sycl_result sycl_queue_copy_rect_from_host(sycl_queue queue, const void
  * Submit a command group that copies a box of a buffer to the program. Errors and blocking are
  * those of sycl_handler_copy_rect_to_host and sycl_queue_submit.
  *
+ * @param source          The buffer to read.
  * @param[out] event_out  The caller releases it. NULL: no event is made.
  * @since 0.1
  */

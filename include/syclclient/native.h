@@ -235,6 +235,8 @@ SYCL_API sycl_result sycl_buffer_make_native(sycl_context context, sycl_backend 
  * dimensions. Samplers belong to accesses here, not to images. Otherwise as
  * sycl_buffer_make_native.
  *
+ * @param available       The image is not used before this event. If the event fails, commands that
+ *                        need the contents fail. NULL: none.
  * @param[out] image_out  The caller releases it.
  * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  SYCL has no such format, or no image of this type.
  * @since 0.1

@@ -270,6 +270,8 @@ SYCL_API sycl_result sycl_queue_fill(sycl_queue queue, sycl_buffer buffer, uint6
  * Submit a command group that copies bytes between buffers. Errors and blocking are those of
  * sycl_handler_copy and sycl_queue_submit.
  *
+ * @param source          The buffer to read.
+ * @param destination     The buffer to write.
  * @param[out] event_out  The caller releases it. NULL: no event is made.
  * @since 0.1
  */
