@@ -252,7 +252,7 @@ static void messages_put_fill(struct group_messages *m, struct handler *handler)
 	m->group.fill = &m->fill;
 }
 
-static void put_event(struct group_messages *m, const struct handler *handler)
+static void put_event(struct group_messages *m, struct handler *handler)
 {
 	bool records = handler->action == HANDLER_ACTION_RECORD_EVENT;
 	sycl__v1__shared_event_action__init(&m->event_action);
@@ -262,7 +262,7 @@ static void put_event(struct group_messages *m, const struct handler *handler)
 	m->group.record_event = &m->event_action; /* wait_event is in the same union */
 }
 
-static void put_host_task(struct group_messages *m, const struct handler *handler)
+static void put_host_task(struct group_messages *m, struct handler *handler)
 {
 	sycl__v1__host_task__init(&m->host_task); /* the slot is filled in when it is taken */
 	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_TASK;
@@ -270,7 +270,7 @@ static void put_host_task(struct group_messages *m, const struct handler *handle
 	m->group.host_task = &m->host_task;
 }
 
-static void put_native(struct group_messages *m, const struct handler *handler)
+static void put_native(struct group_messages *m, struct handler *handler)
 {
 	sycl__v1__native_command__init(&m->native);
 	m->native.function = handler->native->entry; /* the argument is filled in later */
@@ -279,7 +279,7 @@ static void put_native(struct group_messages *m, const struct handler *handler)
 }
 
 /* The number of the body's nodes is filled in when they are sent. */
-static void put_condition(struct group_messages *m, const struct handler *handler)
+static void put_condition(struct group_messages *m, struct handler *handler)
 {
 	sycl__v1__graph_condition__init(&m->condition);
 	m->condition.kind = handler->repeats
@@ -295,33 +295,41 @@ static void put_condition(struct group_messages *m, const struct handler *handle
 	m->group.graph_condition = &m->condition;
 }
 
+static void put_update(struct group_messages *m, struct handler *handler)
+{
+	sycl__v1__host_update__init(&m->update);
+	m->update.requirement = handler->source;
+	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE;
+	m->group.host_update = &m->update;
+}
+
+/* The function for each action that always succeeds. A group without one only orders. */
+static const struct {
+	void (*put)(struct group_messages *m, struct handler *handler);
+	bool is_put_empty; /* also if it moves and runs nothing */
+} actions[] = {
+	[HANDLER_ACTION_LAUNCH] = {.put = put_launch, .is_put_empty = true},
+	[HANDLER_ACTION_FILL] = {.put = messages_put_fill},
+	[HANDLER_ACTION_UPDATE] = {.put = put_update},
+	[HANDLER_ACTION_RECORD_EVENT] = {.put = put_event},
+	[HANDLER_ACTION_WAIT_EVENT] = {.put = put_event},
+	[HANDLER_ACTION_HOST_TASK] = {.put = put_host_task, .is_put_empty = true},
+	[HANDLER_ACTION_USM_COPY] = {.put = usm_put_action},
+	[HANDLER_ACTION_USM_FILL] = {.put = usm_put_action},
+	[HANDLER_ACTION_USM_PREFETCH] = {.put = usm_put_action},
+	[HANDLER_ACTION_USM_ADVISE] = {.put = usm_put_action},
+	[HANDLER_ACTION_NATIVE] = {.put = put_native, .is_put_empty = true},
+	[HANDLER_ACTION_CONDITION] = {.put = put_condition, .is_put_empty = true},
+};
+
 static sycl_result put_action(struct group_messages *m, struct handler *handler)
 {
-	if (handler->action == HANDLER_ACTION_LAUNCH) {
-		put_launch(m, handler);
-	} else if (handler->action == HANDLER_ACTION_HOST_TASK) {
-		put_host_task(m, handler);
-	} else if (handler->action == HANDLER_ACTION_NATIVE) {
-		put_native(m, handler);
-	} else if (handler->action == HANDLER_ACTION_CONDITION) {
-		put_condition(m, handler);
-	} else if (handler->is_empty) {
-		return SYCL_SUCCESS; /* the group moves nothing and only orders */
-	} else if (handler->action == HANDLER_ACTION_COPY) {
+	size_t action = handler->action;
+	if (action == HANDLER_ACTION_COPY && !handler->is_empty)
 		return messages_put_copy(m, handler);
-	} else if (handler->action == HANDLER_ACTION_FILL) {
-		messages_put_fill(m, handler);
-	} else if (handler->action >= HANDLER_ACTION_USM_COPY &&
-		   handler->action <= HANDLER_ACTION_USM_ADVISE) {
-		usm_put_action(m, handler);
-	} else if (handler->action == HANDLER_ACTION_UPDATE) {
-		sycl__v1__host_update__init(&m->update);
-		m->update.requirement = handler->source;
-		m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_HOST_UPDATE;
-		m->group.host_update = &m->update;
-	} else if (handler->event) {
-		put_event(m, handler);
-	}
+	if (action < sizeof(actions) / sizeof(*actions) && actions[action].put &&
+	    (!handler->is_empty || actions[action].is_put_empty))
+		actions[action].put(m, handler);
 	return SYCL_SUCCESS;
 }
 
