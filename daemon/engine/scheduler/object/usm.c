@@ -107,12 +107,6 @@ void sched_usm_notify(void *object)
 					  &usm->fault);
 }
 
-bool sched_usm_is_action(enum task_action action)
-{
-	return action == TASK_USM_COPY || action == TASK_USM_FILL || action == TASK_USM_PREFETCH ||
-	       action == TASK_USM_ADVISE;
-}
-
 void sched_usm_fill_command(struct task_command *command, const struct task_request *request,
 			    uint8_t *at)
 {

@@ -202,8 +202,10 @@ static void fill_fill_command(struct task_command *command, const struct task_re
 	command->destination = requirement_memory(request, request->fill.requirement);
 }
 
-static void fill_condition_command(struct task_command *command, const struct task_request *request)
+static void fill_condition_command(struct task_command *command, const struct task_request *request,
+				   uint8_t *at)
 {
+	(void)at;
 	struct backend_command *backend = &command->backend;
 	backend->kind = BACKEND_COMMAND_CONDITION;
 	backend->condition.memory = NULL;
@@ -232,23 +234,26 @@ static void fill_native_command(struct task_command *command, const struct task_
 		memories[i] = requirement_memory(request, i);
 }
 
+/* The function for each action; the remaining ones record a shared event or wait for it. */
+static void (*const fillers[])(struct task_command *, const struct task_request *, uint8_t *) = {
+	[TASK_LAUNCH] = fill_launch_command,
+	[TASK_COPY] = fill_copy_command,
+	[TASK_FILL] = fill_fill_command,
+	[TASK_USM_COPY] = sched_usm_fill_command,
+	[TASK_USM_FILL] = sched_usm_fill_command,
+	[TASK_USM_PREFETCH] = sched_usm_fill_command,
+	[TASK_USM_ADVISE] = sched_usm_fill_command,
+	[TASK_NATIVE] = fill_native_command,
+	[TASK_GRAPH] = sched_graph_fill,
+	[TASK_CONDITION] = fill_condition_command,
+};
+
 void sched_command_fill(struct task_command *command, const struct task_request *request,
 			uint8_t *at)
 {
-	if (request->action == TASK_LAUNCH)
-		fill_launch_command(command, request, at);
-	else if (request->action == TASK_COPY)
-		fill_copy_command(command, request, at);
-	else if (request->action == TASK_FILL)
-		fill_fill_command(command, request, at);
-	else if (sched_usm_is_action(request->action))
-		sched_usm_fill_command(command, request, at);
-	else if (request->action == TASK_NATIVE)
-		fill_native_command(command, request, at);
-	else if (request->action == TASK_GRAPH)
-		sched_graph_fill(command, request, at);
-	else if (request->action == TASK_CONDITION)
-		fill_condition_command(command, request);
+	size_t action = request->action;
+	if (action < sizeof(fillers) / sizeof(*fillers) && fillers[action])
+		fillers[action](command, request, at);
 	else
 		fill_event_command(command, request);
 	command->backend.timed = request->timed;

@@ -8,7 +8,6 @@
 
 #include "backend.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* An allocation or a variable of a program. */
@@ -29,7 +28,6 @@ struct sched_usm {
 
 void sched_usm_returned(void *object);
 void sched_usm_notify(void *object);
-bool sched_usm_is_action(enum task_action action);
 /* `at`: storage for the pattern of a fill. */
 void sched_usm_fill_command(struct task_command *command, const struct task_request *request,
 			    uint8_t *at);
