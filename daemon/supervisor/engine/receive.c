@@ -67,8 +67,9 @@ static struct event session_event(const struct engine *engine, const struct sess
 			      .pid = session->peer.pid};
 }
 
-static void receive_session_state(struct engine *engine, const Sycl__V1__SessionState *state)
+static void receive_session_state(struct engine *engine, const Sycl__V1__Control *control)
 {
+	const Sycl__V1__SessionState *state = control->session_state;
 	struct session *session = engine_session(engine, state->session);
 	if (!session) {
 		engine_count_invalid(engine, "names a session that it does not have");
@@ -113,8 +114,9 @@ static uint64_t *engine_request_entry(struct engine *engine, uint64_t request)
 	return NULL;
 }
 
-static void receive_report(struct engine *engine, const Sycl__V1__EngineReport *message)
+static void receive_report(struct engine *engine, const Sycl__V1__Control *control)
 {
+	const Sycl__V1__EngineReport *message = control->report;
 	uint64_t *entry = engine_request_entry(engine, message->request);
 	if (!entry) {
 		engine_count_invalid(engine, "sends a report that was not requested");
@@ -151,8 +153,9 @@ static bool trace_answer_is_endless(struct engine *engine, const Sycl__V1__Engin
 	       engine->trace_bytes > TRACE_RECORDS_POLL * sizeof(struct trace_record);
 }
 
-static void receive_trace(struct engine *engine, const Sycl__V1__EngineTrace *message)
+static void receive_trace(struct engine *engine, const Sycl__V1__Control *control)
 {
+	const Sycl__V1__EngineTrace *message = control->trace;
 	uint64_t *entry = engine_request_entry(engine, message->request);
 	if (!entry) {
 		engine_count_invalid(engine, "sends a trace that was not requested");
@@ -171,8 +174,9 @@ static void receive_trace(struct engine *engine, const Sycl__V1__EngineTrace *me
 
 /* Each message has all open devices, and is sent only when their number has grown. So there are at
  * most as many messages as devices. */
-static void receive_devices_in_use(struct engine *engine, const Sycl__V1__DevicesInUse *message)
+static void receive_devices_in_use(struct engine *engine, const Sycl__V1__Control *control)
 {
+	const Sycl__V1__DevicesInUse *message = control->devices_in_use;
 	struct device_set devices = {.devices = {0}};
 	for (size_t i = 0; i < message->n_devices; i++) {
 		unsigned backend = (unsigned)message->devices[i]->backend;
@@ -190,46 +194,49 @@ static void receive_devices_in_use(struct engine *engine, const Sycl__V1__Device
 	engine_opened_devices(engine, &devices);
 }
 
+static void receive_wants(struct engine *engine, const Sycl__V1__Control *control)
+{
+	if (!sharing_engine_wants(engine, control->wants->watch))
+		engine_count_invalid(engine, "requests a device when no such message is due");
+}
+
+static void receive_memory_wanted(struct engine *engine, const Sycl__V1__Control *control)
+{
+	if (!arbiter_memory_wanted(engine, control->memory_wanted))
+		engine_count_invalid(engine, "requests memory when it may not");
+}
+
+static void receive_memory_state(struct engine *engine, const Sycl__V1__Control *control)
+{
+	if (!arbiter_memory_state(engine, control->memory_state))
+		engine_count_invalid(engine, "reports memory that was not requested");
+}
+
+/* The function for each kind of message that comes without descriptors. */
+static void (*const receivers[])(struct engine *, const Sycl__V1__Control *) = {
+	[SYCL__V1__CONTROL__BODY_SESSION_STATE] = receive_session_state,
+	[SYCL__V1__CONTROL__BODY_REPORT] = receive_report,
+	[SYCL__V1__CONTROL__BODY_DEVICES_IN_USE] = receive_devices_in_use,
+	[SYCL__V1__CONTROL__BODY_TRACE] = receive_trace,
+	[SYCL__V1__CONTROL__BODY_WANTS] = receive_wants,
+	[SYCL__V1__CONTROL__BODY_MEMORY_WANTED] = receive_memory_wanted,
+	[SYCL__V1__CONTROL__BODY_MEMORY_STATE] = receive_memory_state,
+};
+
 static void receive_message(struct engine *engine, const Sycl__V1__Control *control,
 			    struct packet_fds *fds)
 {
+	size_t kind = (size_t)control->body_case;
 	if (engine->state == ENGINE_RETURNING) {
-		if (control->body_case == SYCL__V1__CONTROL__BODY_ENGINE_RETURN)
+		if (kind == SYCL__V1__CONTROL__BODY_ENGINE_RETURN)
 			engine_return_receive(engine, control->engine_return, fds);
 		else
 			engine_kill(engine, "it comes back with a message of another kind");
-		return;
-	}
-	switch (control->body_case) {
-	case SYCL__V1__CONTROL__BODY_READY:
+	} else if (kind == SYCL__V1__CONTROL__BODY_READY) {
 		receive_ready(engine, control->ready, fds);
-		return;
-	case SYCL__V1__CONTROL__BODY_SESSION_STATE:
-		receive_session_state(engine, control->session_state);
-		return;
-	case SYCL__V1__CONTROL__BODY_REPORT:
-		receive_report(engine, control->report);
-		return;
-	case SYCL__V1__CONTROL__BODY_DEVICES_IN_USE:
-		receive_devices_in_use(engine, control->devices_in_use);
-		return;
-	case SYCL__V1__CONTROL__BODY_TRACE:
-		receive_trace(engine, control->trace);
-		return;
-	case SYCL__V1__CONTROL__BODY_WANTS:
-		if (!sharing_engine_wants(engine, control->wants->watch))
-			engine_count_invalid(engine,
-					     "requests a device when no such message is due");
-		return;
-	case SYCL__V1__CONTROL__BODY_MEMORY_WANTED:
-		if (!arbiter_memory_wanted(engine, control->memory_wanted))
-			engine_count_invalid(engine, "requests memory when it may not");
-		return;
-	case SYCL__V1__CONTROL__BODY_MEMORY_STATE:
-		if (!arbiter_memory_state(engine, control->memory_state))
-			engine_count_invalid(engine, "reports memory that was not requested");
-		return;
-	default:
+	} else if (kind < sizeof(receivers) / sizeof(*receivers) && receivers[kind]) {
+		receivers[kind](engine, control);
+	} else {
 		engine_count_invalid(engine, "sends a message of a kind that it may not send");
 	}
 }
