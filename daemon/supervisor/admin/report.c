@@ -175,33 +175,29 @@ static struct inquiry *inquiry_new(struct supervisor *supervisor, struct asker *
 	return inquiry;
 }
 
+/* The requests that an inquiry answers. */
+static const struct {
+	Sycl__V1__AdminRequest__BodyCase request;
+	enum inquiry_kind kind;
+} inquiry_kinds[] = {
+	{SYCL__V1__ADMIN_REQUEST__BODY_STATUS, INQUIRY_STATUS},
+	{SYCL__V1__ADMIN_REQUEST__BODY_SESSIONS, INQUIRY_SESSIONS},
+	{SYCL__V1__ADMIN_REQUEST__BODY_DEVICES, INQUIRY_DEVICES},
+	{SYCL__V1__ADMIN_REQUEST__BODY_ACCOUNTS, INQUIRY_ACCOUNTS},
+	{SYCL__V1__ADMIN_REQUEST__BODY_VERSION, INQUIRY_VERSION},
+	{SYCL__V1__ADMIN_REQUEST__BODY_LIMITS, INQUIRY_LIMITS},
+	{SYCL__V1__ADMIN_REQUEST__BODY_TRACE, INQUIRY_TRACE},
+};
+
 static int inquiry_kind_of(const Sycl__V1__AdminRequest *request, enum inquiry_kind *kind_out)
 {
-	switch (request->body_case) {
-	case SYCL__V1__ADMIN_REQUEST__BODY_STATUS:
-		*kind_out = INQUIRY_STATUS;
-		return 0;
-	case SYCL__V1__ADMIN_REQUEST__BODY_SESSIONS:
-		*kind_out = INQUIRY_SESSIONS;
-		return 0;
-	case SYCL__V1__ADMIN_REQUEST__BODY_DEVICES:
-		*kind_out = INQUIRY_DEVICES;
-		return 0;
-	case SYCL__V1__ADMIN_REQUEST__BODY_ACCOUNTS:
-		*kind_out = INQUIRY_ACCOUNTS;
-		return 0;
-	case SYCL__V1__ADMIN_REQUEST__BODY_VERSION:
-		*kind_out = INQUIRY_VERSION;
-		return 0;
-	case SYCL__V1__ADMIN_REQUEST__BODY_LIMITS:
-		*kind_out = INQUIRY_LIMITS;
-		return 0;
-	case SYCL__V1__ADMIN_REQUEST__BODY_TRACE:
-		*kind_out = INQUIRY_TRACE;
-		return 0;
-	default:
-		return -EINVAL;
+	for (size_t i = 0; i < sizeof(inquiry_kinds) / sizeof(*inquiry_kinds); i++) {
+		if (inquiry_kinds[i].request == request->body_case) {
+			*kind_out = inquiry_kinds[i].kind;
+			return 0;
+		}
 	}
+	return -EINVAL;
 }
 
 void report_inquire(struct supervisor *supervisor, struct asker *asker,
