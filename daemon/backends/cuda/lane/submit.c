@@ -333,35 +333,37 @@ static int submit_graph(struct cuda_send_context *context, struct backend_fault 
 	return error;
 }
 
+/* The function for each kind of command. */
+static int (*const senders[])(struct cuda_send_context *, struct backend_fault *) = {
+	[BACKEND_COMMAND_NOP] = submit_nop,
+	[BACKEND_COMMAND_LAUNCH] = cuda_submit_launch,
+
+	[BACKEND_COMMAND_COPY] = submit_small,
+	[BACKEND_COMMAND_WRITE] = submit_small,
+	[BACKEND_COMMAND_READ] = submit_small,
+	[BACKEND_COMMAND_FILL] = submit_small,
+	[BACKEND_COMMAND_USM_FILL] = submit_small,
+
+	[BACKEND_COMMAND_COPY_PEER] = submit_other,
+	[BACKEND_COMMAND_USM_COPY] = submit_other,
+	[BACKEND_COMMAND_USM_PREFETCH] = submit_other,
+	[BACKEND_COMMAND_USM_ADVISE] = submit_other,
+	[BACKEND_COMMAND_EVENT_RECORD] = submit_other,
+	[BACKEND_COMMAND_EVENT_WAIT] = submit_other,
+
+	[BACKEND_COMMAND_NATIVE] = submit_native,
+	[BACKEND_COMMAND_GRAPH] = submit_graph,
+	/* A condition is only a node of a graph. */
+};
+
 static int submit_kind(struct cuda_send_context *context, struct backend_fault *fault_out)
 {
-	switch (context->command->kind) {
-	case BACKEND_COMMAND_NOP:
-		return submit_nop(context, fault_out);
-	case BACKEND_COMMAND_LAUNCH:
-		return cuda_submit_launch(context, fault_out);
-	case BACKEND_COMMAND_COPY:
-	case BACKEND_COMMAND_WRITE:
-	case BACKEND_COMMAND_READ:
-	case BACKEND_COMMAND_FILL:
-	case BACKEND_COMMAND_USM_FILL:
-		return submit_small(context, fault_out);
-	case BACKEND_COMMAND_COPY_PEER:
-	case BACKEND_COMMAND_USM_COPY:
-	case BACKEND_COMMAND_USM_PREFETCH:
-	case BACKEND_COMMAND_USM_ADVISE:
-	case BACKEND_COMMAND_EVENT_RECORD:
-	case BACKEND_COMMAND_EVENT_WAIT:
-		return submit_other(context, fault_out);
-	case BACKEND_COMMAND_NATIVE:
-		return submit_native(context, fault_out);
-	case BACKEND_COMMAND_GRAPH:
-		return submit_graph(context, fault_out);
-	case BACKEND_COMMAND_CONDITION:
-		break;
-	}
-	return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no command %d",
-				(int)context->command->kind);
+	const size_t kind = (size_t)context->command->kind;
+
+	if (kind >= sizeof(senders) / sizeof(*senders) || !senders[kind])
+		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					"CUDA has no command %d", (int)context->command->kind);
+	return senders[kind](context, fault_out);
 }
 
 static int check_completion(struct cuda_send_context *context,
