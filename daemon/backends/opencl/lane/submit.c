@@ -152,9 +152,12 @@ static int submit_copy(struct backend_lane *lane, const struct backend_command *
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "copy");
 }
 
-static int submit_marker(struct backend_lane *lane, struct opencl_waits *list,
-			 struct opencl_pending *pending, struct backend_fault *fault_out)
+static int submit_marker(struct backend_lane *lane, const struct backend_command *command,
+			 struct opencl_waits *list, struct opencl_pending *pending,
+			 struct backend_fault *fault_out)
 {
+	(void)command; /* a marker has only waits */
+
 	cl_int code = lane->device->cl->EnqueueMarkerWithWaitList(lane->queue, list->count,
 								  list->events, &pending->event);
 
@@ -173,7 +176,7 @@ static int submit_transfer(struct backend_lane *lane, const struct backend_comma
 	/* The bytes are already at their destination. */
 	if (!command->transfer.rect && memory->host &&
 	    memory->host + offset == command->transfer.host)
-		return submit_marker(lane, list, pending, fault_out);
+		return submit_marker(lane, command, list, pending, fault_out);
 	pending->period_ns = size / OPENCL_BYTES_PER_NS;
 	if (command->transfer.rect)
 		return opencl_rect(lane, command, list->count, list->events, &pending->event,
@@ -211,6 +214,53 @@ static int submit_fill(struct backend_lane *lane, const struct backend_command *
 	return opencl_fill(lane, &request, &pending->event, &pending->staging, fault_out);
 }
 
+static int submit_usm(struct backend_lane *lane, const struct backend_command *command,
+		      struct opencl_waits *list, struct opencl_pending *pending,
+		      struct backend_fault *fault_out)
+{
+	pending->period_ns = command->usm.size_bytes / OPENCL_BYTES_PER_NS;
+	return opencl_usm_command(lane, command, list->count, list->events, &pending->event,
+				  &pending->staging, fault_out);
+}
+
+static int opencl_submit_graph(struct backend_lane *lane, const struct backend_command *command,
+			       struct opencl_waits *list, struct opencl_pending *pending,
+			       struct backend_fault *fault_out)
+{
+	/* Its duration is unknown, so it gets its own callback. */
+	pending->period_ns = OPENCL_WINDOW_NS;
+	pending->graph = command->graph;
+	return opencl_graph_send(lane, command->graph, list, &pending->event, &pending->start,
+				 fault_out);
+}
+
+static int opencl_submit_native(struct backend_lane *lane, const struct backend_command *command,
+				struct opencl_waits *list, struct opencl_pending *pending,
+				struct backend_fault *fault_out)
+{
+	pending->period_ns = OPENCL_WINDOW_NS;
+	return opencl_native_command(lane, command, list->count, list->events, &pending->event,
+				     &pending->start, fault_out);
+}
+
+/* The function for each kind of command. */
+static int (*const enqueuers[])(struct backend_lane *, const struct backend_command *,
+				struct opencl_waits *, struct opencl_pending *,
+				struct backend_fault *) = {
+	[BACKEND_COMMAND_NOP] = submit_marker,
+	[BACKEND_COMMAND_LAUNCH] = opencl_submit_launch,
+	[BACKEND_COMMAND_COPY] = submit_copy,
+	[BACKEND_COMMAND_WRITE] = submit_transfer,
+	[BACKEND_COMMAND_READ] = submit_transfer,
+	[BACKEND_COMMAND_FILL] = submit_fill,
+	[BACKEND_COMMAND_USM_COPY] = submit_usm,
+	[BACKEND_COMMAND_USM_FILL] = submit_usm,
+	[BACKEND_COMMAND_USM_PREFETCH] = submit_usm,
+	[BACKEND_COMMAND_USM_ADVISE] = submit_usm,
+	[BACKEND_COMMAND_NATIVE] = opencl_submit_native,
+	[BACKEND_COMMAND_GRAPH] = opencl_submit_graph,
+};
+
 /*
  * Puts the command on the queue, behind the events of the list. The pending command gets its event.
  */
@@ -218,40 +268,14 @@ static int enqueue_command(struct backend_lane *lane, const struct backend_comma
 			   struct opencl_waits *list, struct opencl_pending *pending,
 			   struct backend_fault *fault_out)
 {
-	switch (command->kind) {
-	case BACKEND_COMMAND_NOP:
-		return submit_marker(lane, list, pending, fault_out);
-	case BACKEND_COMMAND_LAUNCH:
-		return opencl_submit_launch(lane, command, list, pending, fault_out);
-	case BACKEND_COMMAND_COPY:
-		return submit_copy(lane, command, list, pending, fault_out);
-	case BACKEND_COMMAND_WRITE:
-	case BACKEND_COMMAND_READ:
-		return submit_transfer(lane, command, list, pending, fault_out);
-	case BACKEND_COMMAND_FILL:
-		return submit_fill(lane, command, list, pending, fault_out);
-	case BACKEND_COMMAND_USM_COPY:
-	case BACKEND_COMMAND_USM_FILL:
-	case BACKEND_COMMAND_USM_PREFETCH:
-	case BACKEND_COMMAND_USM_ADVISE:
-		pending->period_ns = command->usm.size_bytes / OPENCL_BYTES_PER_NS;
-		return opencl_usm_command(lane, command, list->count, list->events, &pending->event,
-					  &pending->staging, fault_out);
-	case BACKEND_COMMAND_GRAPH:
-		pending->period_ns =
-			OPENCL_WINDOW_NS; /* its duration is unknown, so it gets its own callback */
-		pending->graph = command->graph;
-		return opencl_graph_send(lane, command->graph, list, &pending->event,
-					 &pending->start, fault_out);
-	case BACKEND_COMMAND_NATIVE:
-		pending->period_ns = OPENCL_WINDOW_NS;
-		return opencl_native_command(lane, command, list->count, list->events,
-					     &pending->event, &pending->start, fault_out);
-	default:
+	const size_t kind = (size_t)command->kind;
+
+	if (kind >= sizeof(enqueuers) / sizeof(*enqueuers) || !enqueuers[kind]) {
 		opencl_fault_words(fault_out, STATUS_INVALID, "command kind %d is not known",
 				   (int)command->kind);
 		return -EINVAL;
 	}
+	return enqueuers[kind](lane, command, list, pending, fault_out);
 }
 
 /* Takes a command of which a part was sent. It is reported as failed when that part ends. */
