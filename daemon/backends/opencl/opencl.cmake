@@ -5,7 +5,7 @@ set(prelude_folder ${CMAKE_CURRENT_SOURCE_DIR}/prelude)
 # its own (portable_LANGUAGE_SUBJECT.EXTENSION) and what both languages share (portable_SUBJECT.inc).
 function(sycl_embed_prelude language extension)
   set(parts ${prelude_folder}/portable_${language}.${extension})
-  foreach(subject orders atomics groups math stream vectors with_images races check)
+  foreach(subject types orders atomics groups math stream vectors with_images races check)
     foreach(part portable_${language}_${subject}.${extension} portable_${subject}.inc)
       if(EXISTS ${prelude_folder}/${part})
         list(APPEND parts ${prelude_folder}/${part})

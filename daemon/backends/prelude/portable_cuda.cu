@@ -47,14 +47,7 @@ typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
-typedef signed char int8_t;
-typedef uchar uint8_t;
-typedef short int16_t;
-typedef ushort uint16_t;
-typedef int int32_t;
-typedef uint uint32_t;
-typedef long int64_t;
-typedef ulong uint64_t;
+typedef signed char int8_t; /* as in C++, where char is another type; the others are in portable_types.inc */
 
 template <class T> using sycl_pointer_ = T *;
 

@@ -169,7 +169,7 @@ template <class T, int n> struct sycl_vec_ : sycl_elements_<T, n> {
 	friend __forceinline__ sycl_vec_ operator+(sycl_vec_ a) { return a; }
 };
 
-/* The types, and their makers. */
+/* The types, and their makers, for each type listed in portable_vectors.inc. */
 #define SYCL_VECTOR_(T)                                                                                                \
 	typedef sycl_vec_<T, 2> sycl_vec_##T##2_;                                                                      \
 	typedef sycl_vec_<T, 3> sycl_vec_##T##3_;                                                                      \
@@ -208,17 +208,6 @@ template <class T, int n> struct sycl_vec_ : sycl_elements_<T, n> {
 		v.s8 = i, v.s9 = j, v.sa = k, v.sb = l, v.sc = m, v.sd = n, v.se = o, v.sf = p;                        \
 		return v;                                                                                              \
 	}
-SYCL_VECTOR_(char)
-SYCL_VECTOR_(uchar)
-SYCL_VECTOR_(short)
-SYCL_VECTOR_(ushort)
-SYCL_VECTOR_(int)
-SYCL_VECTOR_(uint)
-SYCL_VECTOR_(long)
-SYCL_VECTOR_(ulong)
-SYCL_VECTOR_(float)
-SYCL_VECTOR_(double)
-SYCL_VECTOR_(half)
 
 #define char2    sycl_vec_char2_
 #define char3    sycl_vec_char3_

@@ -76,15 +76,7 @@
 #define SYCL_DEVICE_DATA    __constant
 #define SYCL_REQUIRED_GROUP(s0, s1, s2) __attribute__((reqd_work_group_size(s2, s1, s0)))
 
-/* Types of a stated width; OpenCL C has those widths, but not the names. */
-typedef char int8_t;
-typedef uchar uint8_t;
-typedef short int16_t;
-typedef ushort uint16_t;
-typedef int int32_t;
-typedef uint uint32_t;
-typedef long int64_t;
-typedef ulong uint64_t;
+typedef char int8_t; /* which its functions are for; the others are in portable_types.inc */
 
 /*
  * Where a work-item is. Dimension 0 varies slowest: OpenCL's last. The source is compiled once for each number of

@@ -1,7 +1,7 @@
 /* The portable prelude, OpenCL C side: vectors, conversions, half precision as memory. */
 #line 3 "prelude_vectors"
 
-/* Makers, and elements by number. */
+/* Makers, and elements by number, for each type listed in portable_vectors.inc. */
 #define SYCL_VECTOR_(T)                                                                                                \
 	static inline T##2 sycl_##T##2(T a, T b) { return (T##2)(a, b); }                                              \
 	static inline T##3 sycl_##T##3(T a, T b, T c) { return (T##3)(a, b, c); }                                      \
@@ -36,21 +36,6 @@
 		both.s[i] = x;                                                                                         \
 		return both.v;                                                                                         \
 	}
-SYCL_VECTOR_(char)
-SYCL_VECTOR_(uchar)
-SYCL_VECTOR_(short)
-SYCL_VECTOR_(ushort)
-SYCL_VECTOR_(int)
-SYCL_VECTOR_(uint)
-SYCL_VECTOR_(long)
-SYCL_VECTOR_(ulong)
-SYCL_VECTOR_(float)
-#ifdef SYCL_HAS_FP64
-SYCL_VECTOR_(double)
-#endif
-#ifdef SYCL_HAS_FP16
-SYCL_VECTOR_(half)
-#endif
 #define sycl_get(v, i)    sycl_get_((v), (uint)(i))
 #define sycl_set(v, i, x) ((v) = sycl_set_((v), (uint)(i), (x)))
 
