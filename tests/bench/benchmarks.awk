@@ -136,7 +136,7 @@ function print_readme() {
 	print_row("from a fault to the next kernel", "TG12.again", "MPS")
 	print_row("a solver alone, an iteration", "TR1.p50", "CUDA directly")
 	print_row("fourteen programs alone, mean time of an iteration", "TR7.mean.p50", "CUDA directly")
-	print_row("the same by eight clients", "TR8.mean.mps", "eight processes, MPS")
+	print_row("fourteen programs, each by eight clients, mean rate", "TR8.mean.mps", "eight processes, MPS")
 }
 function is_drawn(group,    i) {
 	for (i = 1; i <= count; i++)
