@@ -6,7 +6,7 @@
 
 # Tests that depend on the machine: threads, PoCL's compiler, memory, processes, folders below /tmp.
 machine_tests='unit_.*|conformance_(fake|opencl|opencl_kernels|cuda|cuda_memory)|client_(basic|embedded|opencl|usm_cpu|model_cpu|images_cpu)'
-machine_tests="$machine_tests|session_.*|supervisor_(service|engines|unsettled)|processes_(sharing|split|builds|engine_death|service_death|orders|trace|adoption)"
+machine_tests="$machine_tests|session_.*|supervisor_(service|engines|unsettled)|processes_(sharing|split|builds|engine_death|service_death|orders|trace|adoption|cuda_filter)"
 machine_tests="$machine_tests|client_random_cpu|race_ring_wake_.*|race_client_(threads|pages|bridge|tasks)|bench_smoke"
 
 # The same under AddressSanitizer. LLVM, inside PoCL, replaces a thread's signal stack if that is small, which depends on the processor. So
