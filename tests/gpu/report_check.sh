@@ -95,16 +95,6 @@ cp "$out/logs.tar.gz" "$folder/before.tar.gz"
 run --after "$folder/before.tar.gz" || bad=1
 expect "$out/results.tsv" "$s - pass" "$s chains::F5_one pass"
 
-# Where lanes share a GPU, a suite that needs it alone has ended before others begin. Each runs once.
-# shellcheck disable=SC2016
-program '# libcriterion.so' 'echo "ok - gpu_order::H1_order (1s)" >$tap; echo x >>"$CLOCK"'
-mv "$stage/build/tests/conformance_cuda_chains" "$stage/build/tests/gpu_order"
-# shellcheck disable=SC2016
-program '[ "$(cat "$CLOCK")" = x ] || exit 1; echo y >>"$CLOCK"; echo "ok - chains::F5_one (1s)" >$tap'
-CLOCK=$folder/clock run --lanes "0 0,1" --only "chains gpu_order" || bad=1
-expect "$out/results.tsv" "$s - pass" "$s chains::F5_one pass" "gpu_order - pass" "gpu_order gpu_order::H1_order pass"
-rm "$folder/clock" "$stage/build/tests/gpu_order"
-
 # The clock's probes end first, and the next process that run.sh starts gets their number. Only root can choose numbers, in a name space.
 if [ "$(id -u)" = 0 ] && unshare -mpf sh -c 'mount -t proc proc /proc && [ -w /proc/sys/kernel/ns_last_pid ]' 2>/dev/null; then
 	mkdir "$folder/bin"

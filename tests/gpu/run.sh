@@ -7,7 +7,7 @@ bin=$here/build/bin tests=$here/build/tests
 
 out=${OUT:-$here/results} seconds_all=480 parts='' quick='' scratch='' runs=5 stress_processes=16 stress_rounds=20
 clock_seconds=0 clock_pid='' clock_started=0
-lanes='' lane='' lanes_share=''
+lanes='' lane=''
 took_before=0
 
 usage() {
@@ -30,9 +30,8 @@ Options:
   --runs N       repeat each comparison N times (default 5)
   --processes N, --rounds N
                  processes at a time, and number of rounds, of --stress (defaults 16 and 20)
-  --lanes LIST   run suites at the same time, each lane on its GPUs ("0,1 2 3", or "0 0 0"). --two-gpus and
-                 --two-clients run in lanes with two GPUs, other tests on the first GPU of any lane, measurements
-                 afterwards. Time limits are twice as long. Where lanes share a GPU, suites that need it alone run first.
+  --lanes LIST   run suites at the same time, each lane on its own GPUs ("0,1 2 3"). --two-gpus and --two-clients run
+                 in lanes with two GPUs, other tests on the first GPU of any lane, measurements afterwards.
   --clock N      run the probes of the clock for N seconds: with several GPUs on the last one, during the parts that
                  need one GPU; with one GPU before them
   --seconds N    end everything after N seconds (default 480)
@@ -50,9 +49,13 @@ fail() {
 	exit 1
 }
 
-# Returns 0 if the process belongs to this lane, by its environment. Engines have another one; they end with their service.
+# Returns 0 if the process belongs to this lane: it has the lane's GPUs, or one of them.
 is_of_lane() {
-	[ -z "$lane" ] || grep -qz "^SYCLD_TEST_LANE=$lane\$" "/proc/$1/environ"
+	local gpus
+	[ -n "$lane" ] || return 0
+	gpus=$(tr '\0' '\n' <"/proc/$1/environ" | sed -n 's/^CUDA_VISIBLE_DEVICES=//p')
+	[ -n "$gpus" ] && case ",$lane," in *",$gpus,"*) return 0 ;; esac
+	return 1
 }
 
 # Prints only processes of this folder's programs, and of MPS as syclbench starts it.
@@ -191,23 +194,9 @@ is_wanted() {
 	return 1
 }
 
-# needs_gpu_alone NAME: returns 0 for suites that measure the GPU's memory or time, or that stop the whole GPU.
-needs_gpu_alone() {
-	case $1 in
-	gpu_clock | gpu_platforms* | gpu_order* | gpu_partition | processes_client_death | processes_gpu_* | under_mps) return 0 ;;
-	esac
-	return 1
-}
-
-# claim NAME: returns 0 if this lane runs the suite. The first lane that claims a suite runs it. lanes_share is "alone" while only suites
-# that need a GPU alone run, and "others" while only the others do.
+# claim NAME: returns 0 if this lane runs the suite. The first lane that claims a suite runs it.
 claim() {
-	is_wanted "$1" || return 1
-	case $lanes_share in
-	alone) needs_gpu_alone "$1" || return 1 ;;
-	others) ! needs_gpu_alone "$1" || return 1 ;;
-	esac
-	mkdir "$scratch/claim.$1" 2>/dev/null
+	is_wanted "$1" && mkdir "$scratch/claim.$1" 2>/dev/null
 }
 
 # suite NAME SECONDS COMMAND...: runs COMMAND for at most this time.
@@ -222,7 +211,6 @@ run_suite() {
 		note "$name" skipped 0 0 1 0 "not here: ${1##*/}"
 		return 1
 	fi
-	[ -z "$lanes" ] || limit=$((limit * 2))
 	left=$(time_left)
 	if [ "$left" -lt 10 ]; then
 		note "$name" 'not run' 0 0 0 0 "no time left"
@@ -757,43 +745,31 @@ run_part() {
 	esac
 }
 
-# run_suites GPUS: runs the suites that need two GPUs first, if there are two, and then those that no other lane has claimed.
-run_suites() {
-	export CUDA_VISIBLE_DEVICES=$1
+# run_lane GPUS: runs the suites that need two GPUs first, if it has two, and then those that no other lane has claimed.
+run_lane() {
+	lane=$1
+	export CUDA_VISIBLE_DEVICES=$lane
 	local part
-	case $1 in
+	case $lane in
 	*,*)
 		for part in $parts; do
 			case $part in two-gpus | two-clients) run_part "$part" ;; esac
 		done
 		;;
 	esac
-	export CUDA_VISIBLE_DEVICES=${1%%,*}
+	export CUDA_VISIBLE_DEVICES=${lane%%,*}
 	for part in $parts; do
 		case $part in tests | memcheck | drivers) run_part "$part" ;; esac
 	done
 }
 
-# run_lane NUMBER GPUS
-run_lane() {
-	lane=$1
-	export SYCLD_TEST_LANE=$1
-	run_suites "$2"
-}
-
 run_lanes() {
-	local pids=() gpus part
-	if tr ' ,' '\n' <<<"$lanes" | sort | uniq -d | grep -q .; then
-		lanes_share=alone
-		(run_suites "${lanes%% *}")
-		lanes_share=others
-	fi
+	local pids=() gpus
 	for gpus in $lanes; do
-		run_lane "$((${#pids[@]} + 1))" "$gpus" &
+		run_lane "$gpus" &
 		pids+=($!)
 	done
 	wait "${pids[@]}"
-	lanes_share=''
 	for part in $parts; do
 		case $part in tests | memcheck | drivers | two-gpus | two-clients) ;; *) run_part "$part" ;; esac
 	done
