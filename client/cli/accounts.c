@@ -2,8 +2,11 @@
 
 #include "filter.h"
 #include "order.h"
+#include "nearest_word.h"
 #include "show.h"
+#include "wrong_word.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool accounts_word_is(const char *text, size_t length, const char *word)
@@ -11,8 +14,10 @@ static bool accounts_word_is(const char *text, size_t length, const char *word)
 	return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
+#define BY_WORDS "uid cgroup device session"
+
 /* "uid,device" */
-static bool accounts_parse_by(const char *text, uint32_t *by_out)
+static bool accounts_parse_by(const char *text, uint32_t *by_out, const char **wrong_out)
 {
 	static const char *const words[] = {"uid", "cgroup", "device", "session"};
 	uint32_t by = 0;
@@ -22,8 +27,12 @@ static bool accounts_parse_by(const char *text, uint32_t *by_out)
 		for (uint32_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 			if (accounts_word_is(text, length, words[i]))
 				bit = 1u << i;
-		if (!bit)
+		if (!bit) {
+			char word[NEAREST_WORD_BYTES + 1];
+			(void)snprintf(word, sizeof(word), "%.*s", (int)length, text);
+			*wrong_out = wrong_choice("word for --by", word, BY_WORDS);
 			return false;
+		}
 		by |= bit;
 		if (!text[length])
 			break;
@@ -38,15 +47,12 @@ bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *
 {
 	uint32_t uid = 0;
 	query_out->by = ACCOUNTS_BY_USER;
-	*wrong_out =
-		"--by needs uid, cgroup, device or session, or several of them separated by commas";
-	if (words->by && !accounts_parse_by(words->by, &query_out->by))
+	if (words->by && !accounts_parse_by(words->by, &query_out->by, wrong_out))
 		return false;
 	if (words->uid && !order_read_user(words->uid, &uid, wrong_out))
 		return false;
-	*wrong_out = "a device is BACKEND:NUMBER, as cuda:0";
 	if (words->device &&
-	    !device_word_read(words->device, &query_out->backend, &query_out->index))
+	    !device_word_read(words->device, &query_out->backend, &query_out->index, wrong_out))
 		return false;
 	*wrong_out = "a control group is a path that begins with '/'";
 	if (words->cgroup && *words->cgroup != '/')

@@ -1,5 +1,5 @@
 /* Completion files for shells, made of the tables of verbs and options. */
-#include "limit_list.h"
+#include "order.h"
 #include "verb.h"
 
 #include <string.h>
@@ -7,11 +7,6 @@
 /* The numbers of the open sessions, in the language of all three shells. */
 #define SESSION_NUMBERS                                                                            \
 	"syclctl sessions --json 2>/dev/null | grep -o '\"id\": *[0-9]*' | tr -dc '0-9\\n'"
-
-#define NAME(limit, most) " " #limit
-
-/* Every name that `syclctl limit` takes, each with a space before it. */
-static const char limit_names[] = LIMIT_LIST(NAME) " sessions_per_tenant share_min share_max";
 
 static void print_verb_names(void)
 {
@@ -22,7 +17,7 @@ static void print_verb_names(void)
 /* " limit_a= limit_b=" */
 static void print_limits_with_sign(void)
 {
-	for (const char *at = limit_names; *at;) {
+	for (const char *at = order_limit_names; *at;) {
 		size_t length = strcspn(at + 1, " ");
 		(void)printf(" %.*s=", (int)length, at + 1);
 		at += 1 + length;

@@ -5,6 +5,7 @@
 #include "show.h"
 #include "since.h"
 #include "units.h"
+#include "wrong_word.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -160,11 +161,12 @@ bool events_read(const char *since, const char *kind, time_t now, struct events_
 	choice_out->since_unix_seconds = 0;
 	if (since && !since_read(since, now, &choice_out->since_unix_seconds))
 		return false;
-	*wrong_out = "--kind needs a kind of event, as fault or engine-ended";
 	choice_out->kind = 0;
 	for (int i = 1; kind && i <= SYCL__V1__EVENT_KIND__EVENT_KIND_SESSION_CLOSED; i++)
 		if (strcmp(kind, value_name(&sycl__v1__event_kind__descriptor, i)) == 0)
 			choice_out->kind = i;
+	if (kind && choice_out->kind == 0)
+		*wrong_out = wrong_choice("kind of event", kind, EVENT_KINDS);
 	return !kind || choice_out->kind > 0;
 }
 

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#define EVENT_KINDS "fault engine-started engine-ended order session-opened session-closed"
+
 struct events_choice {
 	uint64_t since_unix_seconds; /* 0: all */
 	int kind;                    /* enum EventKind; 0: all */

@@ -3,12 +3,13 @@
 #include "names.h"
 #include "order.h"
 #include "users.h"
+#include "wrong_word.h"
 
 #include <string.h>
 
 enum { DEVICE_MOST = 63 };
 
-bool device_word_read(const char *text, Sycl__V1__Backend *backend_out, uint32_t *index_out)
+static bool device_word_parse(const char *text, Sycl__V1__Backend *backend_out, uint32_t *index_out)
 {
 	const char *colon = strchr(text, ':');
 	uint64_t index = 0;
@@ -26,6 +27,15 @@ bool device_word_read(const char *text, Sycl__V1__Backend *backend_out, uint32_t
 	return false;
 }
 
+bool device_word_read(const char *text, Sycl__V1__Backend *backend_out, uint32_t *index_out,
+		      const char **wrong_out)
+{
+	if (device_word_parse(text, backend_out, index_out))
+		return true;
+	*wrong_out = wrong_device(text);
+	return false;
+}
+
 bool filter_read(const struct filter_words *words, struct filter *filter_out,
 		 const char **wrong_out)
 {
@@ -39,9 +49,8 @@ bool filter_read(const struct filter_words *words, struct filter *filter_out,
 		return false;
 	if (words->group && !order_read_group(words->group, &filter_out->gid, wrong_out))
 		return false;
-	*wrong_out = "a device is BACKEND:NUMBER, as cuda:0";
 	if (words->device &&
-	    !device_word_read(words->device, &filter_out->backend, &filter_out->index))
+	    !device_word_read(words->device, &filter_out->backend, &filter_out->index, wrong_out))
 		return false;
 	*wrong_out = "a session is a number of 'syclctl sessions'";
 	return !words->session ||

@@ -31,7 +31,8 @@ void filter_apply(const struct filter *filter, Sycl__V1__AdminReply *reply);
  * nothing of the user's replaces. Of one user only. */
 void filter_limits(const struct filter *filter, Sycl__V1__AdminReply *reply);
 
-/* Reads "cuda:0". False: the text has another form. */
-bool device_word_read(const char *text, Sycl__V1__Backend *backend_out, uint32_t *index_out);
+/* Reads "cuda:0". False: the text has another form, and *wrong_out is the error. */
+bool device_word_read(const char *text, Sycl__V1__Backend *backend_out, uint32_t *index_out,
+		      const char **wrong_out);
 
 #endif

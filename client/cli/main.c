@@ -9,6 +9,7 @@
 #include "top.h"
 #include "trace.h"
 #include "verb.h"
+#include "wrong_word.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -43,6 +44,16 @@ struct arguments {
 static int refuse_usage(const char *what, const char *which)
 {
 	(void)fprintf(stderr, "syclctl: %s%s. Try 'syclctl help'.\n", what, which);
+	return STATUS_USAGE;
+}
+
+/* A text that suggests a word needs no other advice. */
+static int refuse_words(const char *what)
+{
+	size_t length = strlen(what);
+	if (length == 0 || what[length - 1] != '?')
+		return refuse_usage(what, "");
+	(void)fprintf(stderr, "syclctl: %s\n", what);
 	return STATUS_USAGE;
 }
 
@@ -147,9 +158,10 @@ static bool parse_show_words(struct arguments *arguments, const char **wrong_out
 		arguments->filter.device = words->word[1];
 	else if (strcmp(cli_shown_kind, "user") == 0)
 		arguments->filter.user = words->word[1];
-	else
-		return false;
-	return filter_read(&arguments->filter, &cli_filter, wrong_out);
+	if (arguments->filter.session || arguments->filter.device || arguments->filter.user)
+		return filter_read(&arguments->filter, &cli_filter, wrong_out);
+	*wrong_out = wrong_choice("kind of thing", cli_shown_kind, arguments->verb->choice);
+	return false;
 }
 
 static bool parse_words(struct arguments *arguments, const char **wrong_out)
@@ -273,7 +285,7 @@ static int parse_command_line(int argc, char **argv, struct arguments *arguments
 	if (status || arguments->help)
 		return status;
 	const char *wrong = "";
-	return parse_words(arguments, &wrong) ? STATUS_OK : refuse_usage(wrong, "");
+	return parse_words(arguments, &wrong) ? STATUS_OK : refuse_words(wrong);
 }
 
 /* `help`, `help VERB`, and `VERB --help`. */
@@ -299,8 +311,7 @@ static int write_completion(const struct arguments *arguments)
 {
 	const char *shell = arguments->words.word[0];
 	if (!print_completion(shell))
-		return refuse_usage("there is a completion for bash, zsh and fish, not for ",
-				    shell);
+		return refuse_words(wrong_choice("shell", shell, arguments->verb->choice));
 	return fflush(stdout) == 0 && !ferror(stdout) ? STATUS_OK : STATUS_FAILED;
 }
 

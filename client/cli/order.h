@@ -16,6 +16,9 @@ struct order_words {
 	bool all;
 };
 
+/* Every name that `syclctl limit` takes, each with a space before it. */
+extern const char order_limit_names[];
+
 /* Reads a whole number of that range. */
 bool order_read_number(const char *text, uint64_t least, uint64_t most, uint64_t *number_out);
 

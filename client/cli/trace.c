@@ -8,6 +8,7 @@
 #include "trace_file.h"
 #include "trace_timeline.h"
 #include "units.h"
+#include "wrong_word.h"
 
 #include "cleanup.h"
 #include "clock.h"
@@ -108,10 +109,11 @@ bool trace_words_read(const struct trace_words *words, const char **wrong_out)
 	*wrong_out = "trace needs a FILE to write to";
 	if (!words->file || !*words->file)
 		return false;
-	*wrong_out = "--format is text or chrome";
 	if (words->format && !trace_word_is_format(words, "text") &&
-	    !trace_word_is_format(words, "chrome"))
+	    !trace_word_is_format(words, "chrome")) {
+		*wrong_out = wrong_choice("format", words->format, "text chrome");
 		return false;
+	}
 	*wrong_out = "--seconds is a whole number from 1 to 3600";
 	return parse_seconds(words, &seconds) && parse_device_option(words, &query, wrong_out);
 }

@@ -1,5 +1,6 @@
 #include "verb.h"
 
+#include "events.h"
 #include "show.h"
 
 #include <string.h>
@@ -185,9 +186,7 @@ const struct cli_option cli_options[] = {
 	{OPT_ONCE, "once", NULL, WORDS_NONE, NULL, "events: do not follow"},
 	{OPT_SINCE, "since", "TIME", WORDS_CHOICE, "today yesterday",
 	 "events: only later ones than today, yesterday, 2h, 2026-01-31 or '2026-01-31 12:00'"},
-	{OPT_KIND, "kind", "KIND", WORDS_CHOICE,
-	 "fault engine-started engine-ended order session-opened session-closed",
-	 "events: of this kind only"},
+	{OPT_KIND, "kind", "KIND", WORDS_CHOICE, EVENT_KINDS, "events: of this kind only"},
 	{OPT_JSON, "json", NULL, WORDS_NONE, NULL, "one JSON object instead of text"},
 	{OPT_RUNTIME, "runtime-dir", "DIR", WORDS_FOLDER, NULL,
 	 "the service in DIR (else the system's, else your own)"},

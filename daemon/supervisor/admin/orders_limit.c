@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/sessions.h"
 #include "engine/sharing.h"
+#include "nearest_word.h"
 #include "service/supervisor.h"
 #include "service/tenant_share.h"
 #include "status.h"
@@ -72,6 +73,23 @@ static int order_limit_share(struct target *target, bool is_most)
 	return 0;
 }
 
+/* Suggests the most similar limit. */
+static int order_refuse_limit(struct target *target)
+{
+	static const char *const others[] = {"share_min", "share_max", "sessions_per_tenant"};
+	struct nearest_word nearest = {.wrong = target->order->limit};
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
+		nearest_word_consider(&nearest, configuration_limit_names[i]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		nearest_word_consider(&nearest, others[i]);
+	if (nearest.found)
+		return order_refuse(target, STATUS_INVALID,
+				    "there is no such limit: '%s'. Did you mean '%s'?",
+				    nearest.wrong, nearest.found);
+	return order_refuse(target, STATUS_INVALID,
+			    "there is no such limit: 'syclctl limits' lists them");
+}
+
 int order_set_limit(struct target *target, bool *is_of_engines_out)
 {
 	const Sycl__V1__OrderCommand *order = target->order;
@@ -83,8 +101,7 @@ int order_set_limit(struct target *target, bool *is_of_engines_out)
 	while (i < CONFIGURATION_LIMITS && strcmp(configuration_limit_names[i], order->limit) != 0)
 		i++;
 	if (i == CONFIGURATION_LIMITS)
-		return order_refuse(target, STATUS_INVALID,
-				    "there is no such limit: 'syclctl limits' lists them");
+		return order_refuse_limit(target);
 	if (order->value > configuration_limit_most[i])
 		return order_refuse(target, STATUS_INVALID, "%s is %llu at most", order->limit,
 				    (unsigned long long)configuration_limit_most[i]);

@@ -312,7 +312,10 @@ Test(processes_orders, what_makes_no_sense_is_said)
 	REFUSED(service, 2, "NAME=VALUE", "limit", "objects=many", ids[0]);
 	REFUSED(service, 2, "'status' does not take --all", "status", "--all");
 	REFUSED(service, 1, "the sessions to end must be named", "kill", "--all");
-	REFUSED(service, 1, "no such limit", "limit", "joy=1", ids[0]);
+	REFUSED(service, 1, "no such limit: 'syclctl limits' lists them", "limit", "joy=1", ids[0]);
+	REFUSED(service, 1, "limit: 'weihgt'. Did you mean 'weight'?", "limit", "weihgt=1", ids[0]);
+	REFUSED(service, 2, "'shar_max'. Did you mean 'share_max'?", "limit", "shar_max=20%",
+		"--all");
 	REFUSED(service, 1, "at most", "limit", "builds=2000", ids[0]);
 	REFUSED(service, 1, "is a limit of users", "limit", "tenant_arena_bytes=5", ids[0]);
 	REFUSED(service, 1, "is a limit of users", "limit", "sessions_per_tenant=5", ids[0]);

@@ -427,7 +427,7 @@ Test(processes_trace, what_cannot_be_written_or_is_not_meant_is_said_before_it_b
 	REFUSED(2, "trace needs a FILE", "trace");
 	REFUSED(2, "trace needs a FILE", "trace", "");
 	REFUSED(2, "trace needs a FILE", "trace", path, path);
-	REFUSED(2, "--format is text or chrome", "trace", path, "--format", "pdf");
+	REFUSED(2, "format: 'pdf'. It is one of: text chrome", "trace", path, "--format", "pdf");
 	REFUSED(2, "from 1 to 3600", "trace", path, "--seconds", "-1");
 	REFUSED(2, "from 1 to 3600", "trace", path, "--seconds", "0");
 	REFUSED(2, "from 1 to 3600", "trace", path, "--seconds", "3601");

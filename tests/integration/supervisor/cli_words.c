@@ -50,6 +50,32 @@ Test(cli_words, an_option_of_another_verb_is_named_with_the_verb)
 	must_refuse("accounts", "--by", "a value is missing behind --by");
 }
 
+static void must_refuse_value(const char *verb, const char *option, const char *more,
+			      const char *text)
+{
+	struct outcome outcome = run_words(verb, option, more);
+	cr_expect(eq(int, outcome.status, 2), "%s %s", verb, option);
+	cr_expect(ne(ptr, strstr(outcome.error, text), NULL), "'%s' is not in: %s", text,
+		  outcome.error);
+	outcome_free(&outcome);
+}
+
+/* Every Debian has these users and groups. */
+Test(cli_words, a_wrong_value_is_named_and_a_near_one_suggested)
+{
+	must_refuse("status", "--user=nobdy", "user: 'nobdy'. Did you mean 'nobody'?\n");
+	must_refuse("sessions", "--group=nogruop", "group: 'nogruop'. Did you mean 'nogroup'?\n");
+	must_refuse("events", "--kind=xfault", "'xfault'. Did you mean 'fault'?\n");
+	must_refuse("events", "--kind=x", "'x'. It is one of: fault engine-started");
+	must_refuse("accounts", "--by=uid,sessoin", "'sessoin'. Did you mean 'session'?\n");
+	must_refuse("status", "--device=0", "device: '0'. A device is BACKEND:NUMBER");
+	must_refuse("completion", "bsh", "shell: 'bsh'. Did you mean 'bash'?\n");
+	must_refuse_value("show", "usr", "root", "'usr'. Did you mean 'user'?\n");
+	must_refuse_value("trace", "f", "--format=crome", "'crome'. Did you mean 'chrome'?\n");
+	must_refuse_value("drain", "--uid=nobdy", NULL, "'nobdy'. Did you mean 'nobody'?\n");
+	must_refuse_value("limit", "builds=1", "--uid=nobdy", "Did you mean 'nobody'?\n");
+}
+
 /* The verbs come from the help itself. */
 Test(cli_words, every_verb_of_the_help_has_help_of_its_own)
 {

@@ -3,7 +3,7 @@ sycl_test(unit_cli SOURCES cli/table.c LIBS syclctl_table sycl_ask_json)
 sycl_test(unit_cli_trace SOURCES cli/trace.c LIBS syclctl_trace sycl_bench_sim sycl_shared)
 sycl_test(unit_cli_timeline SOURCES cli/timeline.c LIBS syclctl_trace sycl_test_support sycl_shared PkgConfig::jansson)
 sycl_test(unit_cli_filter SOURCES cli/filter.c ${PROJECT_SOURCE_DIR}/client/cli/filter.c ${PROJECT_SOURCE_DIR}/client/cli/order.c
-  LIBS sycl_ask_json)
+  ${PROJECT_SOURCE_DIR}/client/cli/wrong_word.c LIBS sycl_ask_json sycl_shared)
 if(TARGET unit_cli_filter)
   target_include_directories(unit_cli_filter PRIVATE ${PROJECT_SOURCE_DIR}/client/cli)
 endif()
@@ -17,7 +17,8 @@ if(TARGET unit_cli_json)
 endif()
 # This program has its own service_request.
 sycl_test(unit_cli_events SOURCES ${CMAKE_CURRENT_LIST_DIR}/events.c ${PROJECT_SOURCE_DIR}/client/cli/events.c
-  ${PROJECT_SOURCE_DIR}/client/cli/order.c ${PROJECT_SOURCE_DIR}/client/cli/since.c LIBS sycl_ask_json sycl_shared)
+  ${PROJECT_SOURCE_DIR}/client/cli/order.c ${PROJECT_SOURCE_DIR}/client/cli/since.c
+  ${PROJECT_SOURCE_DIR}/client/cli/wrong_word.c LIBS sycl_ask_json sycl_shared)
 if(TARGET unit_cli_events)
   target_compile_definitions(unit_cli_events PRIVATE CATALOG="${PROJECT_SOURCE_DIR}/systemd/sycld.catalog")
   target_include_directories(unit_cli_events PRIVATE ${PROJECT_SOURCE_DIR}/client/cli)
