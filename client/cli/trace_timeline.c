@@ -1,6 +1,7 @@
 #include "trace_timeline.h"
 
 #include "trace_rows.h"
+#include "users.h"
 #include "trace_table.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #define NONE           UINT32_MAX
 #define DEVICE_PROCESS 1u
 #define EXACT_MOST     (1ull << 53)
+#define NAME_BYTES     256
 
 /* The parts of one group in the timeline, in the order of time. */
 enum item_kind { ITEM_READY, ITEM_RUNS, ITEM_FAILED };
@@ -104,13 +106,13 @@ static int find_rows(struct timeline *timeline, uint32_t index)
 	const struct trace_record *record = &group->record;
 	const struct trace_session *session = &timeline->data->sessions[group->session];
 	struct place *place = &timeline->places[index];
-	char name[128];
+	char name[NAME_BYTES], user[USER_TEXT_BYTES];
 	bool is_new = false;
 	int r = trace_rows_take(timeline->rows, group->source, record->lane, record->start_ns,
 				record->end_ns, &place->lane, &is_new);
 	if (r == 0 && is_new) {
-		(void)snprintf(name, sizeof(name), "lane %u of user %" PRIu32 "'s engine %" PRIu32,
-			       record->lane, session->uid, group->source);
+		(void)snprintf(name, sizeof(name), "lane %u of %s's engine %" PRIu32, record->lane,
+			       user_text(session->uid, user), group->source);
 		write_row_name(timeline, DEVICE_PROCESS, place->lane, name);
 	}
 	if (r == 0)
@@ -139,15 +141,15 @@ static void write_process_name(struct timeline *timeline, uint32_t process, cons
 static void write_process_names(struct timeline *timeline)
 {
 	const struct trace_data *data = timeline->data;
-	char name[160];
+	char name[NAME_BYTES], user[USER_TEXT_BYTES];
 	(void)snprintf(name, sizeof(name), "device %s", data->device);
 	write_process_name(timeline, DEVICE_PROCESS, name);
 	for (uint32_t i = 0; i < data->session_count; i++) {
 		const struct trace_session *session = &data->sessions[i];
 		if (session->groups == 0)
 			continue;
-		int length = snprintf(name, sizeof(name), "session %" PRIu64 " of user %" PRIu32,
-				      session->session, session->uid);
+		int length = snprintf(name, sizeof(name), "session %" PRIu64 " of %s",
+				      session->session, user_text(session->uid, user));
 		if (session->pid)
 			(void)snprintf(name + length, sizeof(name) - (size_t)length,
 				       ": %s (pid %" PRIu32 ")", session->command, session->pid);

@@ -11,6 +11,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -563,4 +564,13 @@ int ctl_session_count(const struct service *service)
 	int count = status ? (int)json_array_size(json_object_get(status, "sessions")) : -1;
 	json_decref(status);
 	return count;
+}
+
+const char *own_user_text(void)
+{
+	static char text[64];
+	const struct passwd *entry = getpwuid(geteuid());
+	(void)snprintf(text, sizeof(text), entry ? "%s(%u)" : "%s%u", entry ? entry->pw_name : "",
+		       geteuid());
+	return text;
 }

@@ -90,6 +90,9 @@ char *client_refused(const struct service *service);
 /* Returns the number behind `name` ("pid=") in an engine's facts; -1: none. */
 long fact(const char *facts, const char *name);
 
+/* Returns the user who runs the test, as syclctl writes it: "root(0)". */
+const char *own_user_text(void);
+
 struct outcome {
 	int status;  /* exit status; 128 + signal */
 	char *out;   /* allocated */

@@ -110,10 +110,21 @@ Test(supervisor_orders, what_came_of_an_order_is_said_plainly)
 		    NULL, NULL);
 	must_answer("drained: no new session is accepted until 'syclctl resume --all'\n", "drain",
 		    "--all", NULL, NULL, NULL);
-	must_answer("share_max is changed\n", "limit", "share_max=60", "--all", NULL, NULL);
-	must_answer("builds is changed, for 1 open session too\n", "limit", "builds=2", "--all",
+	must_answer("share_max is changed to 60 %\n", "limit", "share_max=60", "--all", NULL, NULL);
+	must_answer("share_max is not ordered any more\n", "limit", "share_max=default", "--all",
 		    NULL, NULL);
-	(void)snprintf(text, sizeof(text), "killed: 1 session of user %s\n", uid);
+	must_answer("builds is changed to 2, for 1 open session too\n", "limit", "builds=2",
+		    "--all", NULL, NULL);
+	(void)snprintf(text, sizeof(text),
+		       "buffer_bytes of %s is changed to 4.0 MiB, for 1 open session too\n",
+		       own_user_text());
+	must_answer(text, "limit", "buffer_bytes=4M", "--uid", uid, NULL);
+	(void)snprintf(
+		text, sizeof(text),
+		"drained: no new session of %s is accepted until 'syclctl resume --uid %s'\n",
+		own_user_text(), uid);
+	must_answer(text, "drain", "--uid", uid, NULL, NULL);
+	(void)snprintf(text, sizeof(text), "killed: 1 session of %s\n", own_user_text());
 	must_answer(text, "kill", "--uid", uid, NULL, NULL);
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));

@@ -1,7 +1,7 @@
 # Parts of syclctl that need no service.
 sycl_test(unit_cli SOURCES cli/table.c LIBS syclctl_table sycl_ask_json)
-sycl_test(unit_cli_trace SOURCES cli/trace.c LIBS syclctl_trace sycl_bench_sim sycl_shared)
-sycl_test(unit_cli_timeline SOURCES cli/timeline.c LIBS syclctl_trace sycl_test_support sycl_shared PkgConfig::jansson)
+sycl_test(unit_cli_trace SOURCES cli/trace.c LIBS syclctl_trace sycl_ask_json sycl_bench_sim sycl_shared)
+sycl_test(unit_cli_timeline SOURCES cli/timeline.c LIBS syclctl_trace sycl_ask_json sycl_test_support sycl_shared)
 sycl_test(unit_cli_filter SOURCES cli/filter.c ${PROJECT_SOURCE_DIR}/client/cli/filter.c ${PROJECT_SOURCE_DIR}/client/cli/order.c
   ${PROJECT_SOURCE_DIR}/client/cli/wrong_word.c LIBS sycl_ask_json sycl_shared)
 if(TARGET unit_cli_filter)
