@@ -5,14 +5,18 @@
 #include "show.h"
 #include "since.h"
 #include "units.h"
+#include "users.h"
 #include "wrong_word.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PAUSE_NS 250000000ull
 
@@ -30,11 +34,34 @@ static const char *time_text(uint64_t unix_ms, char text_out[TIME_BYTES])
 	return text_out;
 }
 
+/* The name of the event's own user stands before the text. In the text the name of any other user
+ * follows "uid N". */
+static void print_event_text(const Sycl__V1__EventFacts *event)
+{
+	static const char sign[] = "uid ";
+	const char *text = event->text;
+	for (const char *at; (at = strstr(text, sign));) {
+		char *end;
+		bool is_word = at == event->text || !isalnum((unsigned char)at[-1]);
+		unsigned long uid = strtoul(at + strlen(sign), &end, 10);
+		is_word = is_word && isdigit((unsigned char)at[strlen(sign)]) && uid < UINT32_MAX;
+		const char *name = is_word ? user_name((uint32_t)uid) : NULL;
+		(void)printf("%.*s", (int)(end - text), text);
+		if (name && !(event->of_user && event->uid == uid))
+			(void)printf(" (%s)", name);
+		text = end;
+	}
+	(void)puts(text);
+}
+
 static void print_event(const Sycl__V1__EventFacts *event)
 {
-	char text[TIME_BYTES];
-	(void)printf("%s  %-14s  %s\n", time_text(event->unix_ms, text),
-		     value_name(&sycl__v1__event_kind__descriptor, (int)event->kind), event->text);
+	char text[TIME_BYTES], user[USER_TEXT_BYTES] = "-";
+	if (event->of_user)
+		(void)user_text(event->uid, user);
+	(void)printf("%s  %-14s  %-14s  ", time_text(event->unix_ms, text),
+		     value_name(&sycl__v1__event_kind__descriptor, (int)event->kind), user);
+	print_event_text(event);
 }
 
 static int events_set_number(json_t *object, const char *key, bool is_known, uint64_t number)
@@ -53,6 +80,8 @@ static bool print_event_json(const Sycl__V1__EventFacts *event)
 	r |= json_object_set_new(object, "time", json_string(time_text(event->unix_ms, text)));
 	r |= json_object_set_new(object, "kind", json_string(kind));
 	r |= events_set_number(object, "uid", event->of_user, event->uid);
+	const char *name = event->of_user ? user_name(event->uid) : NULL;
+	r |= json_object_set_new(object, "user", name ? json_string(name) : json_null());
 	r |= events_set_number(object, "session", event->session > 0, event->session);
 	r |= events_set_number(object, "pid", event->pid > 0, event->pid);
 	r |= json_object_set_new(object, "kernel",
@@ -80,6 +109,11 @@ static uint64_t events_next_number(const Sycl__V1__AdminReply *reply, uint64_t a
 
 static bool event_is_chosen(const Sycl__V1__EventFacts *event, const struct events_choice *choice)
 {
+	const struct filter *filter = &choice->filter;
+	if ((filter->of_user && !(event->of_user && event->uid == filter->uid)) ||
+	    (filter->of_group && !(event->of_user && user_is_in_group(event->uid, filter->gid))) ||
+	    (filter->of_session && event->session != filter->session))
+		return false;
 	return event->unix_ms / 1000 >= choice->since_unix_seconds &&
 	       (choice->kind == 0 || (int)event->kind == choice->kind);
 }
@@ -94,12 +128,45 @@ static const char *const message_ids[] = {
 	[SYCL__V1__EVENT_KIND__EVENT_KIND_SESSION_CLOSED] = "f0679fc0c0c34de19acd0f46cddec118",
 };
 
+/* A service that the library has started writes its log into its folder. A user's service that
+ * systemd has started writes into that user's journal. */
+static void print_place_of_log(const char *runtime_directory, const struct events_choice *choice)
+{
+	Sycl__V1__VersionQuery query = SYCL__V1__VERSION_QUERY__INIT;
+	Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
+	struct answer answer;
+	char path[MESSAGE_BYTES] = "", message[MESSAGE_BYTES], since[UNIT_TEXT_BYTES];
+	bool is_own = false;
+	request.protocol = PROTOCOL_VERSION;
+	request.body_case = SYCL__V1__ADMIN_REQUEST__BODY_VERSION;
+	request.version = &query;
+	if (service_request(runtime_directory, &request, ANSWER_MS, &answer, message,
+			    MESSAGE_BYTES) == 0) {
+		const Sycl__V1__ServiceFacts *service = answer.reply->service;
+		is_own = service->mode == SYCL__V1__SERVICE_MODE__SERVICE_MODE_USER;
+		(void)snprintf(path, sizeof(path), "%s/sycld.log", service->runtime_directory);
+		answer_free(&answer);
+	}
+	if (is_own && access(path, F_OK) == 0) {
+		(void)fprintf(stderr, ". Earlier ones are in its log: %s\n", path);
+		return;
+	}
+	/* journalctl takes UTC in this form. */
+	(void)format_time(choice->since_unix_seconds, since);
+	since[strcspn(since, "T")] = ' ';
+	since[strcspn(since, "Z")] = '\0';
+	(void)fprintf(stderr, ". The journal has: journalctl %s-u sycld --since '%s UTC'%s%s\n",
+		      is_own ? "--user " : "", since, choice->kind ? " MESSAGE_ID=" : "",
+		      choice->kind ? message_ids[choice->kind] : "");
+}
+
 /* The service keeps events in memory: a restart, or many others, leave none of long ago. Those are
- * in the journal. */
-static void print_where_older_events_are(const Sycl__V1__AdminReply *reply,
+ * in the log. */
+static void print_where_older_events_are(const char *runtime_directory,
+					 const Sycl__V1__AdminReply *reply,
 					 const struct events_choice *choice)
 {
-	char oldest[UNIT_TEXT_BYTES], since[UNIT_TEXT_BYTES];
+	char oldest[UNIT_TEXT_BYTES];
 	uint64_t oldest_seconds = reply->n_events > 0 ? reply->events[0]->unix_ms / 1000 : 0;
 	if (choice->since_unix_seconds == 0 ||
 	    (reply->n_events > 0 && oldest_seconds < choice->since_unix_seconds))
@@ -110,13 +177,7 @@ static void print_where_older_events_are(const Sycl__V1__AdminReply *reply,
 			      format_time(oldest_seconds, oldest));
 	else
 		(void)fputs("syclctl: the service has no events", stderr);
-	/* journalctl takes UTC in this form. */
-	(void)format_time(choice->since_unix_seconds, since);
-	since[strcspn(since, "T")] = ' ';
-	since[strcspn(since, "Z")] = '\0';
-	(void)fprintf(stderr, ". The journal has: journalctl -u sycld --since '%s UTC'%s%s\n",
-		      since, choice->kind ? " MESSAGE_ID=" : "",
-		      choice->kind ? message_ids[choice->kind] : "");
+	print_place_of_log(runtime_directory, choice);
 }
 
 /* Sends one query. Returns the number of events that it brought, or a negative errno with a
@@ -137,7 +198,7 @@ static int print_new(const char *runtime_directory, const struct events_choice *
 	if (r < 0)
 		return r;
 	if (is_first)
-		print_where_older_events_are(answer.reply, choice);
+		print_where_older_events_are(runtime_directory, answer.reply, choice);
 	for (size_t i = 0; i < answer.reply->n_events && good; i++) {
 		const Sycl__V1__EventFacts *event = answer.reply->events[i];
 		if (!event_is_chosen(event, choice))

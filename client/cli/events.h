@@ -2,6 +2,8 @@
 #ifndef SYCLCTL_EVENTS_H
 #define SYCLCTL_EVENTS_H
 
+#include "filter.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -11,6 +13,7 @@
 struct events_choice {
 	uint64_t since_unix_seconds; /* 0: all */
 	int kind;                    /* enum EventKind; 0: all */
+	struct filter filter;        /* of users, groups and sessions */
 	bool json;
 	bool once; /* only the events that the service has kept */
 };

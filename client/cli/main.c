@@ -180,7 +180,8 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
 	}
 	if (verb_is(verb, "events"))
 		return events_read(arguments->since, arguments->kind, time(NULL),
-				   &arguments->events, wrong_out);
+				   &arguments->events, wrong_out) &&
+		       filter_read(&arguments->filter, &arguments->events.filter, wrong_out);
 	if (verb_is(verb, "show"))
 		return parse_show_words(arguments, wrong_out);
 	if (verb_has_option(verb, OPT_SESSION) || verb_is(verb, "devices")) {

@@ -135,8 +135,10 @@ const struct verb verbs[] = {
 	 "--once only the former. Root and the administrators' group see everything; others see\n"
 	 "events about them. --json writes one object a line. Yesterday's faults:\n"
 	 "  syclctl events --once --since yesterday --kind fault\n"
-	 "If the service has started since, this names the command that finds them in the journal.",
-	 GENERAL | BIT(OPT_ONCE) | BIT(OPT_SINCE) | BIT(OPT_KIND), .words = WORDS_NONE},
+	 "If the service has started since, this names where its log has them.",
+	 GENERAL | BIT(OPT_ONCE) | BIT(OPT_SINCE) | BIT(OPT_KIND) | BIT(OPT_USER) | BIT(OPT_GROUP) |
+		 BIT(OPT_SESSION),
+	 .words = WORDS_NONE},
 	{"trace", "FILE", "record what all sessions send to a device",
 	 "The file is written at the end of the time, or at SIGINT. Only root and the\n"
 	 "administrators' group may take a trace. With --format chrome it is a timeline for\n"

@@ -4,6 +4,7 @@
 
 #include "connection.h"
 #include "since.h"
+#include "users.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -22,7 +23,11 @@ struct script {
 	uint64_t first_number, last;
 	uint64_t unix_seconds; /* of the first event; one more for each further one */
 	int kind;
+	uint32_t uid;     /* 0: none */
+	const char *text; /* NULL: "" */
 };
+
+static Sycl__V1__ServiceFacts service; /* the reply to a query for the version */
 
 static const struct script *script;
 static unsigned script_length, queries;
@@ -39,6 +44,13 @@ int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest 
 	static Sycl__V1__EventFacts rows[EVENTS_MAX], *list[EVENTS_MAX];
 	(void)runtime_directory;
 	(void)timeout_ms;
+	if (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_VERSION) {
+		static Sycl__V1__AdminReply version;
+		sycl__v1__admin_reply__init(&version);
+		version.service = &service;
+		*answer_out = (struct answer){.reply = &version};
+		return 0;
+	}
 	cr_assert(lt(uint, queries, QUERIES_MAX));
 	asked[queries] = request->events->after;
 	if (queries++ >= script_length) {
@@ -52,6 +64,10 @@ int service_request(const char *runtime_directory, const Sycl__V1__AdminRequest 
 		rows[i].number = now->first_number + i;
 		rows[i].unix_ms = (now->unix_seconds + i) * 1000;
 		rows[i].kind = (Sycl__V1__EventKind)now->kind;
+		rows[i].of_user = now->uid > 0;
+		rows[i].uid = now->uid;
+		if (now->text)
+			rows[i].text = (char *)(uintptr_t)now->text;
 		list[i] = &rows[i];
 	}
 	reply.events = list;
@@ -76,7 +92,7 @@ static int follow(const struct script *answers, unsigned count, bool once)
 /* Without a counter for the user, a service may give kept events and no last number. */
 Test(cli_events, events_come_once_although_the_last_number_is_lower)
 {
-	static const struct script answers[] = {{2, 7, 0, 0, 0}, {0, 0, 0, 0, 0}};
+	static const struct script answers[] = {{2, 7, 0, 0, 0, 0, NULL}, {0, 0, 0, 0, 0, 0, NULL}};
 	cr_assert(zero(int, follow(answers, 2, true)));
 	cr_assert(eq(uint, queries, 2));
 	cr_expect(zero(u64, asked[0]));
@@ -85,7 +101,7 @@ Test(cli_events, events_come_once_although_the_last_number_is_lower)
 
 Test(cli_events, a_last_number_above_the_events_is_taken)
 {
-	static const struct script answers[] = {{1, 7, 9, 0, 0}, {0, 0, 9, 0, 0}};
+	static const struct script answers[] = {{1, 7, 9, 0, 0, 0, NULL}, {0, 0, 9, 0, 0, 0, NULL}};
 	cr_assert(zero(int, follow(answers, 2, true)));
 	cr_assert(eq(uint, queries, 2));
 	cr_expect(eq(u64, asked[1], 9));
@@ -93,7 +109,8 @@ Test(cli_events, a_last_number_above_the_events_is_taken)
 
 Test(cli_events, a_lower_number_without_events_begins_anew)
 {
-	static const struct script answers[] = {{1, 300, 300, 0, 0}, {0, 0, 5, 0, 0}};
+	static const struct script answers[] = {{1, 300, 300, 0, 0, 0, NULL},
+						{0, 0, 5, 0, 0, 0, NULL}};
 	cr_assert(eq(int, follow(answers, 2, false), FAILED));
 	cr_assert(eq(uint, queries, 3));
 	cr_expect(eq(u64, asked[1], 300));
@@ -110,6 +127,9 @@ static void print_once(const struct script *answer, const struct events_choice *
 	int kept[2];
 	script = answers;
 	script_length = 2;
+	queries = 0;
+	if (!service.runtime_directory)
+		sycl__v1__service_facts__init(&service);
 	for (int i = 0; i < 2; i++) {
 		kept[i] = dup(i + 1);
 		cr_assert(files[i] && dup2(fileno(files[i]), i + 1) == i + 1);
@@ -128,8 +148,8 @@ static void print_once(const struct script *answer, const struct events_choice *
 
 Test(cli_events, only_chosen_events_are_printed)
 {
-	static const struct script answer = {2, 1, 2, 1000000,
-					     SYCL__V1__EVENT_KIND__EVENT_KIND_FAULT};
+	static const struct script answer = {
+		2, 1, 2, 1000000, SYCL__V1__EVENT_KIND__EVENT_KIND_FAULT, 0, NULL};
 	char out[1024], error[1024];
 	struct events_choice choice = {.once = true, .since_unix_seconds = 1000001};
 	print_once(&answer, &choice, out, error);
@@ -147,8 +167,8 @@ Test(cli_events, only_chosen_events_are_printed)
 /* After a restart of the service yesterday's fault is in the journal only. */
 Test(cli_events, older_events_are_in_the_journal)
 {
-	static const struct script answer = {1, 1, 1, 1000000,
-					     SYCL__V1__EVENT_KIND__EVENT_KIND_ENGINE_STARTED};
+	static const struct script answer = {
+		1, 1, 1, 1000000, SYCL__V1__EVENT_KIND__EVENT_KIND_ENGINE_STARTED, 0, NULL};
 	char out[1024], error[1024];
 	const struct events_choice choice = {.once = true,
 					     .since_unix_seconds = 900000,
@@ -159,6 +179,67 @@ Test(cli_events, older_events_are_in_the_journal)
 		     "syclctl: the service has no events from before 1970-01-12T13:46:40Z. The "
 		     "journal has: journalctl -u sycld --since '1970-01-11 10:00:00 UTC' "
 		     "MESSAGE_ID=aaf637aee4be4e8595f6a9f61d5a6c6f\n"));
+}
+
+/* A user's service writes its log into its folder, or into that user's journal. */
+Test(cli_events, older_events_of_a_users_service_are_in_its_own_log)
+{
+	static const struct script answer = {.events = 1, .last = 1, .unix_seconds = 1000000};
+	const struct events_choice choice = {.once = true, .since_unix_seconds = 900000};
+	char folder[] = "/tmp/cli-events.XXXXXX", path[64], out[1024], error[1024], words[128];
+	cr_assert(ne(ptr, mkdtemp(folder), NULL));
+	sycl__v1__service_facts__init(&service);
+	service.mode = SYCL__V1__SERVICE_MODE__SERVICE_MODE_USER;
+	service.runtime_directory = folder;
+	print_once(&answer, &choice, out, error);
+	cr_expect(ne(ptr, strstr(error, ": journalctl --user -u sycld --since '1970-01-11"), NULL),
+		  "%s", error);
+	(void)snprintf(path, sizeof(path), "%s/sycld.log", folder);
+	FILE *log = fopen(path, "we");
+	cr_assert(ne(ptr, log, NULL));
+	(void)fclose(log);
+	print_once(&answer, &choice, out, error);
+	(void)snprintf(words, sizeof(words), "Earlier ones are in its log: %s\n", path);
+	cr_expect(ne(ptr, strstr(error, words), NULL), "%s", error);
+	(void)unlink(path);
+	(void)rmdir(folder);
+}
+
+static const char *name_of_user(uint32_t uid)
+{
+	return uid == 7 ? "alice" : uid == 8 ? "bob" : NULL;
+}
+
+/* The event's user has a column; other users in the text have their names behind the uid. */
+Test(cli_events, users_have_names)
+{
+	static const struct script order = {
+		.events = 1,
+		.last = 1,
+		.uid = 7,
+		.text = "uid 8: drain for uid 7; reason: uid 9 is druid 8"};
+	static const struct script other = {.events = 1, .last = 1, .text = "uid 8: uid x, uid "};
+	char out[1024], error[1024];
+	struct events_choice choice = {.once = true};
+	user_names_from(name_of_user);
+	print_once(&order, &choice, out, error);
+	cr_expect(ne(ptr,
+		     strstr(out, "  alice(7)        uid 8 (bob): drain for uid 7; reason: uid 9 "
+				 "is druid 8\n"),
+		     NULL),
+		  "%s", out);
+	print_once(&other, &choice, out, error);
+	cr_expect(ne(ptr, strstr(out, "  -               uid 8 (bob): uid x, uid \n"), NULL), "%s",
+		  out);
+	choice.json = true;
+	print_once(&order, &choice, out, error);
+	cr_expect(ne(ptr, strstr(out, "\"uid\":7,\"user\":\"alice\""), NULL), "%s", out);
+	choice.filter = (struct filter){.of_user = true, .uid = 8};
+	print_once(&order, &choice, out, error);
+	cr_expect(eq(str, out, ""));
+	choice.filter = (struct filter){.of_session = true, .session = 3};
+	print_once(&order, &choice, out, error);
+	cr_expect(eq(str, out, ""));
 }
 
 /* The names of kinds are those of the output, and each has its entry in the journal's catalog. */
@@ -172,7 +253,7 @@ Test(cli_events, each_kind_has_an_entry_in_the_catalog)
 	catalog[fread(catalog, 1, sizeof(catalog) - 1, file)] = '\0';
 	(void)fclose(file);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		static const struct script answer = {0, 0, 0, 0, 0};
+		static const struct script answer = {0, 0, 0, 0, 0, 0, NULL};
 		struct events_choice choice;
 		char out[1024], error[1024];
 		const char *wrong;
