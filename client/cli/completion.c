@@ -41,7 +41,7 @@ static void print_bash_words(enum cli_words words, const char *choice)
 		break;
 	case WORDS_UID:
 		(void)fputs(
-			"COMPREPLY=($(compgen -W \"$(getent passwd | cut -d: -f3)\" -- \"$cur\"))",
+			"COMPREPLY=($(compgen -W \"$(getent passwd | cut -d: -f1)\" -- \"$cur\"))",
 			stdout);
 		break;
 	case WORDS_SESSION:
@@ -174,7 +174,7 @@ static void print_zsh_words(const char *message, enum cli_words words, const cha
 		(void)fputs("_files -/", stdout);
 		break;
 	case WORDS_UID:
-		(void)fputs("($(getent passwd | cut -d\\: -f3))", stdout);
+		(void)fputs("($(getent passwd | cut -d\\: -f1))", stdout);
 		break;
 	case WORDS_SESSION:
 		(void)fputs("_syclctl_sessions", stdout);
@@ -280,7 +280,7 @@ static void print_fish_words(enum cli_words words, const char *choice)
 		(void)fputs(" -a '(__fish_complete_directories)'", stdout);
 		break;
 	case WORDS_UID:
-		(void)fputs(" -a '(getent passwd | cut -d: -f3)'", stdout);
+		(void)fputs(" -a '(getent passwd | cut -d: -f1)'", stdout);
 		break;
 	case WORDS_SESSION:
 		(void)fputs(" -a '(__syclctl_sessions)'", stdout);

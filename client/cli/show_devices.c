@@ -86,7 +86,7 @@ bool show_device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		{"N", COLUMN_FIGURES},
 		{"TYPE", COLUMN_TEXT},
 		{"NAME", COLUMN_TEXT},
-		{"BACKEND", COLUMN_TEXT},
+		{"DEVICE", COLUMN_TEXT},
 		{"BUS", COLUMN_TEXT | COLUMN_MINOR},
 		{"MODE", COLUMN_TEXT | COLUMN_MINOR},
 		{"MEMORY", COLUMN_FIGURES},
@@ -113,7 +113,8 @@ bool show_device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 			   value_name(&sycl__v1__device_type__descriptor, (int)facts->type));
 		table_cell(&table, facts->available ? COLOUR_NONE : COLOUR_RED, "%s%s", facts->name,
 			   facts->available ? "" : " (unavailable)");
-		table_cell(&table, COLOUR_NONE, "%s", backend_name(device->backend));
+		table_cell(&table, COLOUR_NONE, "%s:%u", backend_name(device->backend),
+			   facts->backend_index);
 		table_cell(&table, COLOUR_NONE, "%s", *facts->bus_id ? facts->bus_id : "-");
 		table_cell(&table, COLOUR_NONE, "%s", *facts->mode ? facts->mode : "-");
 		table_cell(&table, COLOUR_NONE, "%s", format_bytes(facts->global_mem_bytes, text));

@@ -39,6 +39,16 @@ static enum colour colour_of_state(const Sycl__V1__SessionFacts *session)
 		       : COLOUR_NONE;
 }
 
+/* Shows the device that the session uses now, or has used last. */
+static void device_cell(struct table *table, const Sycl__V1__SessionPresent *present)
+{
+	if (present && present->backend)
+		table_cell(table, COLOUR_NONE, "%s:%u", backend_name(present->backend),
+			   present->index);
+	else
+		table_cell(table, COLOUR_NONE, "-");
+}
+
 /* Shows the running command, its time, the queued groups, and the used part of the device. */
 static void now_cells(struct table *table, const Sycl__V1__SessionPresent *present)
 {
@@ -110,6 +120,7 @@ bool show_session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		{"USER", COLUMN_TEXT},
 		{"COMMAND", COLUMN_TEXT},
 		{"STATE", COLUMN_TEXT},
+		{"DEVICE", COLUMN_TEXT | COLUMN_MINOR},
 		{"RUNS", COLUMN_TEXT},
 		{"FOR", COLUMN_FIGURES},
 		{"QUEUED", COLUMN_FIGURES},
@@ -141,6 +152,7 @@ bool show_session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		table_cell(&table, COLOUR_NONE, "%s", session->command);
 		table_cell(&table, colour_of_state(session), "%s",
 			   session_state_text(session, state));
+		device_cell(&table, session->present);
 		now_cells(&table, session->present);
 		share_cells(&table, session_share(reply, session));
 		delay_cells(&table, session);

@@ -88,7 +88,8 @@ static void draw_device(int row, const Sycl__V1__AdminReply *reply,
 	uint64_t used = all > free_bytes ? all - free_bytes : 0;
 	char text[UNIT_TEXT_BYTES];
 	uint32_t busy = present ? present->busy_permille : 0;
-	screen_put(row, 0, NAME_WIDTH, "%u %s", device->facts->device, device->facts->name);
+	screen_put(row, 0, NAME_WIDTH, "%s:%u %s", backend_name(device->backend),
+		   device->facts->backend_index, device->facts->name);
 	screen_put_bar(row, BUSY_AT, busy, false);
 	screen_put(row, BUSY_AT + BAR_WIDTH + 3, 5, "%3u %%", (busy + 5) / 10);
 	screen_put_bar(row, MEMORY_AT, all ? (uint32_t)((double)used / (double)all * 1000) : 0,
@@ -131,6 +132,7 @@ enum {
 	COLUMN_USER,
 	COLUMN_COMMAND,
 	COLUMN_STATE,
+	COLUMN_DEVICE,
 	COLUMN_RUNS,
 	COLUMN_FOR,
 	COLUMN_QUEUED,
@@ -142,10 +144,10 @@ enum {
 };
 
 static const struct column columns[COLUMNS_ALL] = {
-	{"ID", 4, true, 0, 0},         {"USER", 9, false, 1, 0}, {"COMMAND", 9, false, 2, 0},
-	{"STATE", 15, false, 2, 0},    {"RUNS", 8, false, 3, 0}, {"FOR", 8, true, 0, 0},
-	{"QUEUE", 5, true, 0, 0},      {"USED", 5, true, 0, 0},  {"MEMORY", 8, true, 0, 0},
-	{"WAIT P50", 9, true, 0, 110}, {"P99", 9, true, 0, 110},
+	{"ID", 4, true, 0, 0},      {"USER", 9, false, 1, 0},      {"COMMAND", 9, false, 2, 0},
+	{"STATE", 15, false, 2, 0}, {"DEVICE", 9, false, 0, 90},   {"RUNS", 8, false, 3, 0},
+	{"FOR", 8, true, 0, 0},     {"QUEUE", 5, true, 0, 0},      {"USED", 5, true, 0, 0},
+	{"MEMORY", 8, true, 0, 0},  {"WAIT P50", 9, true, 0, 110}, {"P99", 9, true, 0, 110},
 };
 
 static int room_to_grow(void)
@@ -175,6 +177,11 @@ static void cell_text(const Sycl__V1__SessionFacts *session, int column, char te
 		break;
 	case COLUMN_STATE:
 		(void)snprintf(text, LINE_BYTES, "%s", session_state_text(session, part));
+		break;
+	case COLUMN_DEVICE:
+		if (present && present->backend)
+			(void)snprintf(text, LINE_BYTES, "%s:%u", backend_name(present->backend),
+				       present->index);
 		break;
 	case COLUMN_RUNS:
 		(void)snprintf(text, LINE_BYTES, "%s", runs ? present->running : "-");

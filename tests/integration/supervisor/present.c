@@ -218,7 +218,7 @@ Test(present, N6_a_filter_leaves_the_rest_out)
 	begin_present("double");
 	(void)snprintf(other, sizeof(other), "--user=%u", (unsigned)geteuid() + 1);
 	must_show("sessions", "--session=1", NULL, "double_kernel");
-	must_show("sessions", "--device=cuda:1", NULL, "double_kernel");
+	must_show("sessions", "--device=cuda:1", NULL, "  cuda:1  double_kernel");
 	must_hide("sessions", "--session=2", NULL, "double_kernel");
 	must_hide("sessions", "--device=cuda:0", NULL, "double_kernel");
 	must_hide("sessions", other, NULL, "double_kernel");

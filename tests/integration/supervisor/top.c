@@ -126,6 +126,7 @@ Test(top, N6_a_larger_terminal_shows_more)
 	start_top("140", "40");
 	must_come("WAIT P50");
 	must_come("double_kernel");
+	must_come("cuda:1");
 }
 
 Test(top, N6_keys_sort_filter_and_pause)

@@ -40,7 +40,7 @@ same "bash, a limit" "builds=" "$(ask limit builds)"
 same "bash, a limit of the service" "share_max=" "$(ask limit share_ma)"
 same "bash, shells" "$(printf 'bash\nfish\nzsh')" "$(ask completion '')"
 same "bash, after an option with a value" "$verbs" "$(ask --runtime-dir /tmp '')"
-same "bash, a user" "0" "$(ask drain --uid 0 | grep -x 0)"
+same "bash, a user" "root" "$(ask drain --uid roo | grep -x root)"
 
 if command -v zsh >/dev/null; then
   zsh_verbs=$(zsh -f -c '
