@@ -125,6 +125,8 @@ wait_for 'second drawing of the page' has_drawn_again
 grep -q '&lt;img src=x&gt;' "$work/page1" || fail "the page does not show the session"
 ! grep -q '<img' "$work/page1" || fail "a name became markup"
 grep -q 'class="health good"' "$work/page1" || fail "the page does not show the good state"
+# As syclctl says it: a session is running, idle, limited or waiting, and not only open.
+grep -qE 'class="chip [a-z]+">(running|idle|limited|waiting)' "$work/page1" || fail "the page does not show what the session does"
 [ -n "$(groups "$work/page1")" ] || fail "the page shows no command groups"
 has_moved() {
 	browser 1280 1400 --dump-dom >"$work/page2" && [ "$(groups "$work/page2")" != "$(groups "$work/page1")" ]

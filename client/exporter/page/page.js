@@ -206,18 +206,29 @@
 				el("td", { class: name, "data-label": label }, ...content))))));
 	}
 
-	function chip(session) {
-		const levels = { open: "good", paused: "warn", waiting: "warn", handshake: "soft" };
-		return el("span", { class: "chip " + (levels[session.state] || "soft") }, session.state);
+	// The same words as those of syclctl (client/ask/names.c).
+	function stateOf(session) {
+		const present = session.present, waits = { none: "waiting", share: "limited: share", compiler: "waiting: build" };
+		if (session.state === "paused" && session.paused_by)
+			return "paused by " + (session.paused_by.user || session.paused_by.uid);
+		if (session.state !== "open" || !present)
+			return session.state;
+		if (present.activity === "waiting")
+			return waits[present.waits_for] || "waiting: " + present.waits_for;
+		return present.activity + (present.spilled_bytes ? ", spilled" : "");
 	}
-	// What it does now, or what it waits for.
+	function chip(session) {
+		const state = stateOf(session);
+		return el("span", { class: "chip " + (/^running/.test(state) ? "good" : /^(paused|limited|waiting: memory|ended)/.test(state) ? "warn" : "soft") }, state);
+	}
+	// What it runs now, and where.
 	function doing(session) {
 		const present = session.present;
 		if (!present)
 			return "–";
-		const text = present.running ? present.running + ", " + span(present.running_seconds)
-			: present.activity === "waiting" ? "waits: " + present.waits_for : present.activity;
-		return text + (present.queued ? ", " + present.queued + " queued" : "");
+		const where = present.backend ? " on " + present.backend + ":" + present.backend_index : "";
+		return [present.running ? present.running + where + ", " + span(present.running_seconds) : null,
+			present.queued ? present.queued + " queued" : null].filter((text) => text).join(", ") || "–";
 	}
 	function sessionsTable(data, now) {
 		if (!data.sessions.length)
@@ -226,13 +237,14 @@
 		const part = (session) => session.present ? session.present.used_permille / 1000 : now.filter((row) => row.session === session.id).reduce((all, row) => all + row.part, 0);
 		const rows = data.sessions.map((session) => ({ session, part: part(session) }))
 			.sort((a, b) => b.part - a.part || a.session.id - b.session.id).slice(0, 200);
-		return table(["Session", "User", "State", "Now", "In use now", "Memory", "Command groups", "Device time", "Age"], [0, 0, 0, 0, 0, 1, 1, 1, 1],
+		return table(["Session", "User", "State", "Now", "In use now", "Wait p50, p99", "Memory", "Groups", "Device time", "Age"], [0, 0, 0, 0, 0, 1, 1, 1, 1, 1],
 			rows.map(({ session, part }) => [
 				["text full", null, el("span", { class: "who" }, session.command || "?"), el("span", { class: "id" }, " #" + session.id + " pid " + session.pid)],
 				["text", null, person(session), userId(session)],
 				["", null, chip(session), session.class !== "normal" ? el("span", { class: "id" }, " " + session.class) : null],
 				["text full", null, doing(session)],
-				["wide", null, barLine("used by session " + session.id, [[part, colour(session.uid)]], percent(Math.min(part, 1)))],
+				["wide slim", null, barLine("used by session " + session.id, [[part, colour(session.uid)]], percent(Math.min(part, 1)))],
+				["num", "wait", session.delays ? span(session.delay_p50_ns / 1e9) + ", " + span(session.delay_p99_ns / 1e9) : "–"],
 				["num", "memory", bytes(session.bytes_held) + (session.present && session.present.spilled_bytes ? ", " + bytes(session.present.spilled_bytes) + " in the host" : "")],
 				["num", "groups", count(session.command_groups_completed) + (session.command_groups_failed ? ", " + count(session.command_groups_failed) + " failed" : "")],
 				["num", "device time", span(session.device_ns / 1e9)],
