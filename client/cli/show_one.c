@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { KEY_WIDTH = 30, INNER_INDENT = 2 };
 
@@ -182,10 +183,19 @@ static void print_details(json_t *status)
 	(void)print_list(status, "accounts");
 }
 
+/* A user of this machine of whom the service knows nothing yet has limits, too. */
+static bool shown_may_be_unknown(const Sycl__V1__AdminReply *reply)
+{
+	return shown_kind_is("user") &&
+	       (!reply->service->filtered || cli_filter.uid == (uint32_t)geteuid());
+}
+
 bool show_one(const Sycl__V1__AdminReply *reply)
 {
-	if (!shown_is_known(reply)) {
-		(void)fprintf(stderr, "syclctl: the service has no such %s\n", cli_shown_kind);
+	bool is_known = shown_is_known(reply);
+	if (!is_known && !shown_may_be_unknown(reply)) {
+		(void)fprintf(stderr, "syclctl: the service has no such %s%s\n", cli_shown_kind,
+			      reply->service->filtered ? ", or does not show it to you" : "");
 		return false;
 	}
 	json_t *status = json_of_status(reply);
@@ -193,7 +203,8 @@ bool show_one(const Sycl__V1__AdminReply *reply)
 		return false;
 	bool shown = show_present(reply);
 	shown = show_accounts_of_shown(reply) && shown;
-	print_details(status);
+	if (is_known)
+		print_details(status);
 	json_decref(status);
 	return shown;
 }

@@ -222,7 +222,13 @@ Test(present, N6_a_filter_leaves_the_rest_out)
 	must_hide("sessions", "--session=2", NULL, "double_kernel");
 	must_hide("sessions", "--device=cuda:0", NULL, "double_kernel");
 	must_hide("sessions", other, NULL, "double_kernel");
-	struct outcome outcome = ctl("sessions", "--user=no such user", NULL);
+	struct outcome outcome = ctl("show", "user", other + strlen("--user="));
+	cr_expect(eq(int, outcome.status, 0), "%s", outcome.error);
+	cr_expect(ne(ptr, strstr(outcome.out, "Sessions\n  none\n\nLimits\n"), NULL), "%s",
+		  outcome.out);
+	cr_expect(eq(ptr, strstr(outcome.out, "Details"), NULL), "%s", outcome.out);
+	outcome_free(&outcome);
+	outcome = ctl("sessions", "--user=no such user", NULL);
 	cr_expect(eq(int, outcome.status, 2));
 	cr_expect(ne(ptr, strstr(outcome.error, "there is no such user: 'no such user'"), NULL));
 	outcome_free(&outcome);
