@@ -48,12 +48,13 @@ static int refuse_usage(const char *what, const char *which)
 }
 
 /* A text that suggests a word needs no other advice. */
-static int refuse_words(const char *what)
+static int refuse_words(const struct verb *verb, const char *what)
 {
 	size_t length = strlen(what);
-	if (length == 0 || what[length - 1] != '?')
-		return refuse_usage(what, "");
-	(void)fprintf(stderr, "syclctl: %s\n", what);
+	if (length > 0 && what[length - 1] == '?')
+		(void)fprintf(stderr, "syclctl: %s\n", what);
+	else
+		(void)fprintf(stderr, "syclctl: %s. Try 'syclctl help %s'.\n", what, verb->name);
 	return STATUS_USAGE;
 }
 
@@ -268,6 +269,17 @@ static int check_verb_options(const struct arguments *arguments)
 	return STATUS_OK;
 }
 
+/* --user and --uid are one option for verbs that have both. */
+static int join_users(struct arguments *arguments)
+{
+	if (!verb_has_option(arguments->verb, OPT_UID) || !arguments->filter.user)
+		return STATUS_OK;
+	if (arguments->words.uid)
+		return refuse_usage("--user and --uid are the same: give one of them", "");
+	arguments->words.uid = arguments->filter.user;
+	return STATUS_OK;
+}
+
 static int parse_command_line(int argc, char **argv, struct arguments *arguments)
 {
 	int status = parse_cli_options(argc, argv, arguments);
@@ -283,10 +295,12 @@ static int parse_command_line(int argc, char **argv, struct arguments *arguments
 	if (!arguments->verb)
 		return refuse_usage("a verb is missing", "");
 	status = check_verb_options(arguments);
+	if (status == STATUS_OK)
+		status = join_users(arguments);
 	if (status || arguments->help)
 		return status;
 	const char *wrong = "";
-	return parse_words(arguments, &wrong) ? STATUS_OK : refuse_words(wrong);
+	return parse_words(arguments, &wrong) ? STATUS_OK : refuse_words(arguments->verb, wrong);
 }
 
 /* `help`, `help VERB`, and `VERB --help`. */
@@ -312,7 +326,8 @@ static int write_completion(const struct arguments *arguments)
 {
 	const char *shell = arguments->words.word[0];
 	if (!print_completion(shell))
-		return refuse_words(wrong_choice("shell", shell, arguments->verb->choice));
+		return refuse_words(arguments->verb,
+				    wrong_choice("shell", shell, arguments->verb->choice));
 	return fflush(stdout) == 0 && !ferror(stdout) ? STATUS_OK : STATUS_FAILED;
 }
 

@@ -12,7 +12,7 @@ enum { TIMEOUT_MS = 2000, DISCOVERY_TIMEOUT_MS = 25000 };
 #define GENERAL     (BIT(OPT_HELP) | BIT(OPT_VERSION) | BIT(OPT_JSON) | BIT(OPT_RUNTIME))
 #define QUESTION    (GENERAL | BIT(OPT_WATCH))
 #define FILTER      (BIT(OPT_USER) | BIT(OPT_GROUP) | BIT(OPT_DEVICE) | BIT(OPT_SESSION))
-#define ORDER       (GENERAL | BIT(OPT_UID) | BIT(OPT_ALL) | BIT(OPT_REASON))
+#define ORDER       (GENERAL | BIT(OPT_UID) | BIT(OPT_USER) | BIT(OPT_ALL) | BIT(OPT_REASON))
 
 #define WHOSE                                                                                         \
 	"WHOSE is SESSION (a number of 'syclctl sessions'), --uid USER or --all. Only root and the\n" \
@@ -105,7 +105,7 @@ const struct verb verbs[] = {
 	 QUESTION | FILTER, .words = WORDS_NONE},
 	{"accounts", NULL, "what was used, and how long commands waited",
 	 "Over all sessions and engines, and over restarts of the service.",
-	 QUESTION | BIT(OPT_BY) | BIT(OPT_UID) | BIT(OPT_CGROUP) | BIT(OPT_DEVICE),
+	 QUESTION | BIT(OPT_BY) | BIT(OPT_UID) | BIT(OPT_USER) | BIT(OPT_CGROUP) | BIT(OPT_DEVICE),
 	 ASKS(request_accounts, show_accounts, json_accounts)},
 	{"kill", "SESSION | --uid UID", "end a session, or a user's engine with all its sessions",
 	 "The session's client gets the reason. Its running commands end on their devices, and no\n"
@@ -170,7 +170,7 @@ const struct cli_option cli_options[] = {
 	{OPT_DEVICE, "device", "DEVICE", WORDS_NONE, NULL,
 	 "this device, and what is about it; such as cuda:0"},
 	{OPT_USER, "user", "USER", WORDS_UID, NULL,
-	 "only what belongs to this user: a name or a number"},
+	 "only what belongs to this user: a name or a number; with orders the same as --uid"},
 	{OPT_GROUP, "group", "GROUP", WORDS_NONE, NULL, "only what belongs to users of this group"},
 	{OPT_SESSION, "session", "N", WORDS_SESSION, NULL, "this session alone"},
 	{OPT_SECONDS, "seconds", "N", WORDS_NONE, NULL,

@@ -73,7 +73,9 @@ Test(cli_words, a_wrong_value_is_named_and_a_near_one_suggested)
 	must_refuse_value("show", "usr", "root", "'usr'. Did you mean 'user'?\n");
 	must_refuse_value("trace", "f", "--format=crome", "'crome'. Did you mean 'chrome'?\n");
 	must_refuse_value("drain", "--uid=nobdy", NULL, "'nobdy'. Did you mean 'nobody'?\n");
-	must_refuse_value("limit", "builds=1", "--uid=nobdy", "Did you mean 'nobody'?\n");
+	must_refuse_value("limit", "builds=1", "--user=nobdy", "Did you mean 'nobody'?\n");
+	must_refuse_value("pause", "--user=root", "--uid=root", "give one of them");
+	must_refuse("trace", NULL, "needs a FILE to write to. Try 'syclctl help trace'.\n");
 }
 
 /* The verbs come from the help itself. */

@@ -123,7 +123,7 @@ Test(supervisor_orders, what_came_of_an_order_is_said_plainly)
 		text, sizeof(text),
 		"drained: no new session of %s is accepted until 'syclctl resume --uid %s'\n",
 		own_user_text(), uid);
-	must_answer(text, "drain", "--uid", uid, NULL, NULL);
+	must_answer(text, "drain", "--user", uid, NULL, NULL);
 	(void)snprintf(text, sizeof(text), "killed: 1 session of %s\n", own_user_text());
 	must_answer(text, "kill", "--uid", uid, NULL, NULL);
 	close_fd(&socket);
