@@ -101,7 +101,9 @@ int main(int argc, char **argv)
 	const char *wrong;
 	sigset_t signals;
 	if (!options_read(argc, argv, &options, &wrong)) {
-		(void)fprintf(stderr, "sycld-exporter: %s. Try 'sycld-exporter --help'.\n", wrong);
+		bool suggests = *wrong && wrong[strlen(wrong) - 1] == '?';
+		(void)fprintf(stderr, "sycld-exporter: %s%s\n", wrong,
+			      suggests ? "" : ". Try 'sycld-exporter --help'.");
 		return STATUS_USAGE;
 	}
 	if (options.help) {

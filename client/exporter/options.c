@@ -1,10 +1,12 @@
 #include "options.h"
 
+#include "nearest_word.h"
 #include "tally.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +91,26 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
+/* Returns the error about an argument as it was written: "--lisen". Valid until the next call. */
+static const char *wrong_option(const char *argument)
+{
+	static char text[256];
+	char name[NEAREST_WORD_BYTES + 1] = "";
+	if (strncmp(argument, "--", 2) == 0)
+		(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument + 2, "="),
+			       argument + 2);
+	struct nearest_word nearest = {.wrong = name};
+	for (const struct option *option = long_options; option->name; option++)
+		nearest_word_consider(&nearest, option->name);
+	if (nearest.found && strcmp(nearest.found, name) != 0)
+		(void)snprintf(text, sizeof(text), "no such option: '%.64s'. Did you mean '--%s'?",
+			       argument, nearest.found);
+	else
+		(void)snprintf(text, sizeof(text),
+			       "no such option, or its value is missing: '%.64s'", argument);
+	return text;
+}
+
 /* Returns NULL, or the error. */
 static const char *apply_option(int option, const char *value, struct options *options)
 {
@@ -124,7 +146,7 @@ static const char *apply_option(int option, const char *value, struct options *o
 		options->version = true;
 		return NULL;
 	default:
-		return "the option is unknown or has no value";
+		return NULL; /* the caller has refused it */
 	}
 }
 
@@ -137,7 +159,8 @@ bool options_read(int argc, char **argv, struct options *options_out, const char
 	optind = 0;
 	*wrong_out = NULL;
 	while (!*wrong_out && (option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-		*wrong_out = apply_option(option, optarg, &options);
+		*wrong_out = option == '?' ? wrong_option(argv[optind - 1])
+					   : apply_option(option, optarg, &options);
 	if (!*wrong_out && optind < argc)
 		*wrong_out = "there are options only";
 	if (!*wrong_out && !options.has_tcp && !options.unix_path)

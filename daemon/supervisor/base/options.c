@@ -1,9 +1,12 @@
 #include "base/options.h"
 
+#include "nearest_word.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char usage_text[] =
 	"Usage: sycld [OPTIONS]\n"
@@ -69,6 +72,26 @@ static bool option_number_parse(const char *option, const char *text, long least
 	return true;
 }
 
+/* `argument` as it was written: "--chek". */
+static void option_refuse(const char *argument)
+{
+	char name[NEAREST_WORD_BYTES + 1] = "";
+	if (strncmp(argument, "--", 2) == 0)
+		(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument + 2, "="),
+			       argument + 2);
+	struct nearest_word nearest = {.wrong = name};
+	for (const struct option *option = long_options; option->name; option++)
+		nearest_word_consider(&nearest, option->name);
+	if (nearest.found && strcmp(nearest.found, name) != 0)
+		(void)fprintf(stderr, "sycld: no such option: '%s'. Did you mean '--%s'?\n",
+			      argument, nearest.found);
+	else
+		(void)fprintf(
+			stderr,
+			"sycld: no such option, or its value is missing: '%s'. Try 'sycld --help'.\n",
+			argument);
+}
+
 static enum options_result option_apply(int option, const char *value, struct options *options)
 {
 	long number;
@@ -113,7 +136,6 @@ static enum options_result option_apply(int option, const char *value, struct op
 		(void)fputs(usage_text, stdout);
 		return OPTIONS_DONE;
 	default:
-		(void)fputs("Try 'sycld --help'.\n", stderr);
 		return OPTIONS_BAD;
 	}
 }
@@ -122,7 +144,10 @@ enum options_result options_parse(int argc, char **argv, struct options *options
 {
 	struct options options = {.listen_fd = -1};
 	int option;
+	opterr = 0;
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (option == '?')
+			option_refuse(argv[optind - 1]);
 		enum options_result result = option_apply(option, optarg, &options);
 		if (result != OPTIONS_RUN)
 			return result;

@@ -533,6 +533,18 @@ Test(service, wrong_usage_exits_2_and_help_0)
 	cr_assert(eq(int, outcome.status, 2));
 	cr_assert(ne(ptr, strstr(outcome.error, "--exit-idle"), NULL));
 	outcome_free(&outcome);
+	static const char *const words[][2] = {
+		{"--chekc", "'--chekc'. Did you mean '--check'?\n"},
+		{"--colour", "'--colour'. Try 'sycld --help'.\n"},
+		{"--config", "its value is missing: '--config'. Try"},
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		const char *unknown[] = {SYCLD_PROGRAM, words[i][0], NULL};
+		outcome = run_program(0, unknown);
+		cr_expect(eq(int, outcome.status, 2));
+		cr_expect(ne(ptr, strstr(outcome.error, words[i][1]), NULL), "%s", outcome.error);
+		outcome_free(&outcome);
+	}
 	const char *help[] = {SYCLD_PROGRAM, "--help", NULL};
 	outcome = run_program(0, help);
 	cr_assert(eq(int, outcome.status, 0));

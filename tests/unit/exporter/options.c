@@ -21,6 +21,23 @@ static bool reads(struct options *options, const char *one, const char *two)
 	return options_read(one ? two ? 3 : 2 : 1, words, options, &wrong);
 }
 
+static void must_be_wrong(const char *word, const char *text)
+{
+	char *words[] = {"sycld-exporter", (char *)(uintptr_t)word, NULL};
+	struct options options;
+	const char *wrong = NULL;
+	cr_assert(not(options_read(2, words, &options, &wrong)), "%s", word);
+	cr_expect(eq(str, (char *)(uintptr_t)wrong, (char *)(uintptr_t)text));
+}
+
+Test(exporter_options, a_wrong_option_is_named_and_a_near_one_suggested)
+{
+	must_be_wrong("--lsiten=none", "no such option: '--lsiten=none'. Did you mean '--listen'?");
+	must_be_wrong("--colour", "no such option, or its value is missing: '--colour'");
+	must_be_wrong("--unix", "no such option, or its value is missing: '--unix'");
+	must_be_wrong("-x", "no such option, or its value is missing: '-x'");
+}
+
 Test(exporter_options, loopback_is_the_default)
 {
 	struct options options;
