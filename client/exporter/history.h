@@ -1,8 +1,10 @@
-/* The use of devices, in two rings of fixed size. One has the last hour in points of five seconds,
- * by user and device. The other has each sample of the last minute, by session and device. */
+/* The use of devices, in two rings of fixed size, and the last faults. One ring has the last hour
+ * in points of five seconds, by user and device. The other has each sample of the last minute, by
+ * session and device. */
 #ifndef SYCLD_EXPORTER_HISTORY_H
 #define SYCLD_EXPORTER_HISTORY_H
 
+#include "fault_list.h"
 #include "sample.h"
 
 #include <stdbool.h>
@@ -51,6 +53,7 @@ struct history_counter {
 };
 
 struct history {
+	struct fault_list faults;
 	uint64_t next_point, next_sample; /* both count up; modulo the rings' sizes */
 	struct history_point *points;
 	struct timeline_sample *samples;

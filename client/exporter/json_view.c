@@ -114,6 +114,24 @@ static json_t *json_of_timeline(const struct history *history, const struct view
 	return list;
 }
 
+/* The latest first. */
+static json_t *json_of_faults(const struct fault_list *faults, const struct users *users,
+			      const struct viewer *viewer)
+{
+	json_t *list = json_array();
+	for (unsigned age = 0; age < FAULTS_KEPT; age++) {
+		const struct fault *fault = fault_list_at(faults, age);
+		if (!fault || !viewer_may_see(viewer, fault->uid))
+			continue;
+		(void)json_array_append_new(list, json_pack("{s:I, s:I, s:o, s:s}", "time_ms",
+							    (json_int_t)fault->unix_ms, "uid",
+							    (json_int_t)fault->uid, "user",
+							    json_of_user(users, fault->uid), "text",
+							    fault->text));
+	}
+	return list;
+}
+
 json_t *json_view_of_now(const struct sample *sample, const struct history *history,
 			 const struct users *users, const struct viewer *viewer)
 {
@@ -135,6 +153,8 @@ json_t *json_view_of_now(const struct sample *sample, const struct history *hist
 		(void)json_object_set_new(object, "problem",
 					  json_string(sample ? sample->problem : "no answer yet"));
 	(void)json_object_set_new(object, "timeline", json_of_timeline(history, viewer));
+	(void)json_object_set_new(object, "faults",
+				  json_of_faults(&history->faults, users, viewer));
 	return object;
 }
 

@@ -1,10 +1,13 @@
 #include "sampler.h"
 
 #include "clock.h"
+#include "protocol_limits.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { EVENTS_TIMEOUT_MS = 3000, EVENT_ANSWERS_MOST = 16 };
 
 #define WATCHED_NS   8000000000ull
 #define STEP_SLOW_NS 5000000000ull
@@ -60,6 +63,31 @@ static void sampler_take(struct sampler *sampler, struct users *copy)
 	(void)sample_free(before);
 }
 
+/* Takes the faults since the last time. This thread alone changes the list, but others read it. A
+ * service of an earlier release has no events. */
+static void sampler_take_faults(struct sampler *sampler)
+{
+	struct fault_list *faults = &sampler->history.faults;
+	bool more = true;
+	for (unsigned i = 0; i < EVENT_ANSWERS_MOST && more; i++) {
+		Sycl__V1__EventsQuery query = SYCL__V1__EVENTS_QUERY__INIT;
+		Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;
+		struct answer answer;
+		char problem[SAMPLE_PROBLEM_BYTES];
+		query.after = faults->after;
+		request.protocol = PROTOCOL_VERSION;
+		request.body_case = SYCL__V1__ADMIN_REQUEST__BODY_EVENTS;
+		request.events = &query;
+		if (status_request(sampler->runtime_directory, &request, EVENTS_TIMEOUT_MS, &answer,
+				   problem, sizeof(problem)) < 0)
+			return;
+		(void)pthread_mutex_lock(&sampler->lock);
+		more = fault_list_take(faults, answer.reply);
+		(void)pthread_mutex_unlock(&sampler->lock);
+		answer_free(&answer);
+	}
+}
+
 static void deadline_after(uint64_t ns, struct timespec *deadline_out)
 {
 	(void)clock_gettime(CLOCK_MONOTONIC, deadline_out);
@@ -91,9 +119,11 @@ static bool sampler_wait(struct sampler *sampler)
 static void *sampler_run(void *context)
 {
 	struct sampler *sampler = context;
-	do
+	do {
 		sampler_take(sampler, &sampler->learnt);
-	while (sampler_wait(sampler));
+		if (sampler->latest && sampler->latest->is_up)
+			sampler_take_faults(sampler);
+	} while (sampler_wait(sampler));
 	return NULL;
 }
 

@@ -328,10 +328,14 @@
 	}
 
 	function faults(data) {
-		const items = [];
+		const list = data.faults || [];
+		const items = list.map((fault) => el("li", {}, el("p", {}, person(fault), userId(fault), " " + new Date(fault.time_ms).toLocaleString()),
+			el("p", {}, fault.text)));
 		const seen = new Set();
 		for (const tenant of data.tenants) {
-			if (!tenant.last_failure || seen.has(tenant.uid))
+			// "pid 5 of uid 7: offender ...": the same is the end of the last failure.
+			const isListed = list.some((fault) => fault.uid === tenant.uid && tenant.last_failure && tenant.last_failure.endsWith(fault.text.replace(/^[^:]*: /, "")));
+			if (!tenant.last_failure || isListed || seen.has(tenant.uid))
 				continue;
 			seen.add(tenant.uid);
 			const account = data.accounts.find((row) => row.uid === tenant.uid);
@@ -340,7 +344,7 @@
 		}
 		for (const row of data.by_user.filter((row) => row.faults > 0))
 			items.push(el("li", {}, el("p", {}, person(row), " " + plural(row.faults, "fault") + " on " + row.backend + ":" + row.backend_index + " came of one command that ran alone")));
-		return items.length ? el("ul", { class: "faults" }, ...items) : empty("No engine has failed since the service began.");
+		return items.length ? el("ul", { class: "faults" }, ...items) : empty("No fault, and no engine has failed since the service began.");
 	}
 
 	function note(data) {

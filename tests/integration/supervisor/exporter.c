@@ -144,6 +144,32 @@ Test(exporter, metrics_have_the_session_and_later_that_the_service_is_gone,
 	cr_expect(not(says("sycld_user")));
 }
 
+static bool faults_are_shown(void *text)
+{
+	return get(true, "/status.json", "") == 200 && says(text);
+}
+
+/* A fault has its time, and stays after a restart of the service, which has forgotten it. */
+Test(exporter, a_fault_is_shown_with_its_time, .init = exporter_test_begin,
+     .fini = exporter_test_end)
+{
+	static const char listed[] = "\"faults\":[{\"time_ms\":";
+	static const char wanted[] = "offender: 'doomed_kernel', group 40 of session 1";
+	const char *arguments[] = {NULL};
+	wait_for_metric("\nsycld_up 1\n");
+	cr_assert(gt(long, (long)send(session, "crash", strlen("crash"), MSG_NOSIGNAL), 0));
+	cr_assert(wait_until(faults_are_shown, (void *)(uintptr_t)listed), "%s", answer);
+	cr_expect(says(wanted), "%s", answer);
+	cr_expect(eq(int, get(false, "/status.json", ""), 200));
+	cr_expect(says("\"faults\":[]"), "%s", answer);
+	(void)service_stop(&service);
+	wait_for_metric("\nsycld_up 0\n");
+	service_start(&service, arguments);
+	wait_for_metric("\nsycld_up 1\n");
+	cr_assert(eq(int, get(true, "/status.json", ""), 200));
+	cr_expect(says(listed) && says(wanted), "%s", answer);
+}
+
 Test(exporter, over_tcp_only_the_token_shows_users, .init = exporter_test_begin,
      .fini = exporter_test_end)
 {

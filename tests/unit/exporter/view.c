@@ -60,6 +60,9 @@ static char *now_as_text(const struct viewer *viewer)
 	history_add(&history, sample);
 	answers_later(sample, 5000000000ull, 1000000000, 1000000000);
 	history_add(&history, sample);
+	history.faults.list[0] = (struct fault){.uid = 4000000001u, .text = "of one"};
+	history.faults.list[1] = (struct fault){.uid = 4000000002u, .text = "of bob"};
+	history.faults.count = 2;
 	json_t *object = json_view_of_now(sample, &history, &users, viewer);
 	json_t *hour = json_view_of_history(&history, &users, viewer);
 	cr_assert(object && hour);
@@ -77,7 +80,9 @@ Test(exporter_view, no_json_has_another_user)
 {
 	char *text = now_as_text(&bob);
 	cr_expect(ne(ptr, strstr(text, "4000000002"), NULL));
+	cr_expect(ne(ptr, strstr(text, "of bob"), NULL));
 	cr_expect(eq(ptr, strstr(text, "4000000001"), NULL), "%s", text);
+	cr_expect(eq(ptr, strstr(text, "of one"), NULL), "%s", text);
 	free(text);
 	text = now_as_text(&nobody);
 	cr_expect(eq(ptr, strstr(text, "400000000"), NULL), "%s", text);
