@@ -30,7 +30,7 @@ DESTDIR=$stage cmake --install "$build" >"$work/install.log" 2>&1 || fail "cmake
 pc=$(find "$stage" -name libsyclclient.pc)
 [ -n "$pc" ] || fail "no libsyclclient.pc is installed"
 lib=$(dirname "$(find "$stage" -name libsyclclient.so)")
-bin=$(dirname "$(find "$stage" -name syclctl -type f)")
+bin=$(dirname "$(find "$stage" -path '*/bin/syclctl')")
 
 # The .pc file has the paths of the final place.
 export PKG_CONFIG_PATH="${pc%/*}" PKG_CONFIG_SYSROOT_DIR="$stage"
