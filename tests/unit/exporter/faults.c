@@ -36,7 +36,7 @@ Test(exporter_faults, the_latest_come_first_and_old_ones_go)
 		cr_expect(take(number, SYCL__V1__EVENT_KIND__EVENT_KIND_FAULT, number));
 	cr_expect(not(take(0, 0, FAULTS_KEPT + 2)));
 	cr_expect(eq(u64, faults.after, FAULTS_KEPT + 2));
-	cr_expect(eq(u64, fault_list_at(&faults, 0)->unix_ms, (FAULTS_KEPT + 2) * 1000));
+	cr_expect(eq(u64, fault_list_at(&faults, 0)->unix_ms, (FAULTS_KEPT + 2) * 1000ull));
 	cr_expect(eq(u64, fault_list_at(&faults, FAULTS_KEPT - 1)->unix_ms, 3000));
 	cr_expect(eq(str, (char *)(uintptr_t)fault_list_at(&faults, 0)->text, "fault 34"));
 	cr_expect(eq(ptr, (void *)(uintptr_t)fault_list_at(&faults, FAULTS_KEPT), NULL));
