@@ -20,6 +20,7 @@ enum {
 	NAME_BYTES = 128,
 	VALUE_BYTES = 64,
 	LINE_BYTES = 2 * PATH_MAX,
+	STATISTICS_BYTES = 4096,
 	CHILDREN_MAX = 16, /* of an engine that is taken; it has one, the build helper */
 };
 
@@ -378,6 +379,31 @@ static void groups_tidy_user(int base, const char *user,
 	}
 }
 
+/* 0 where it is not counted. */
+static uint64_t group_read_bytes(int base, const char *user, const char *file)
+{
+	char path[NAME_BYTES];
+	uint64_t bytes = 0;
+	group_name_format(path, sizeof(path), "%.40s/%.40s", user, file);
+	(void)group_file_read_number(base, path, &bytes);
+	return bytes;
+}
+
+static bool group_read_shared_bytes(int base, const char *user, uint64_t *bytes_out)
+{
+	static const char key[] = "\nshmem ";
+	char path[NAME_BYTES], text[STATISTICS_BYTES];
+	group_name_format(path, sizeof(path), "%.40s/memory.stat", user);
+	CLEANUP(close_fd) int fd = openat(base, path, O_RDONLY | O_CLOEXEC);
+	ssize_t count = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	text[count > 0 ? count : 0] = '\0';
+	const char *line = strstr(text, key);
+	if (!line)
+		return false;
+	*bytes_out = strtoull(line + sizeof(key) - 1, NULL, 10);
+	return true;
+}
+
 /*
  * Memory that a client shares with an engine outlives the engine, as long as the client holds its
  * descriptor. It is charged to the user's group, but not to a new group of that name. So the group
@@ -385,16 +411,14 @@ static void groups_tidy_user(int base, const char *user,
  */
 static bool group_holds_memory(int base, const char *user, bool are_many)
 {
-	static const char *const files[] = {"memory.current", "memory.swap.current"};
-	uint64_t all = 0;
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		char path[NAME_BYTES];
-		uint64_t bytes;
-		group_name_format(path, sizeof(path), "%.40s/%.40s", user, files[i]);
-		if (group_file_read_number(base, path, &bytes))
-			all += bytes;
-	}
-	return all > (are_many ? FORGOTTEN_BYTES_OF_MANY : FORGOTTEN_BYTES);
+	const uint64_t forgotten = are_many ? FORGOTTEN_BYTES_OF_MANY : FORGOTTEN_BYTES;
+	uint64_t all = group_read_bytes(base, user, "memory.current");
+	uint64_t swapped = group_read_bytes(base, user, "memory.swap.current"), shared;
+	if (all + swapped <= forgotten)
+		return false;
+	/* Most of it may be a cache of files, such as the drivers' libraries. It limits nobody and
+	 * may stay for ever. Memory that is shared with clients is counted as shmem. */
+	return !group_read_shared_bytes(base, user, &shared) || shared + swapped > forgotten;
 }
 
 void engine_groups_tidy(const struct engine_groups *groups,

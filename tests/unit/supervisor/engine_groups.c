@@ -276,6 +276,19 @@ Test(engine_groups, a_user_s_group_stays_while_memory_is_charged_to_it)
 	cr_expect(is_removed_by_tidy());
 }
 
+/* As the kernel reports it when an idle engine has ended that was the first to read its libraries.
+ */
+Test(engine_groups, a_user_s_group_goes_though_files_are_cached_for_it)
+{
+	engine_groups_write_text("uid-1000/memory.current", "118919168\n");
+	engine_groups_write_text("uid-1000/memory.stat",
+				 "anon 0\nfile 118784000\nkernel 135168\nshmem 209715200\n");
+	cr_expect(not(is_removed_by_tidy()));
+	engine_groups_write_text("uid-1000/memory.stat",
+				 "anon 0\nfile 118784000\nkernel 135168\nshmem 0\n");
+	cr_expect(is_removed_by_tidy());
+}
+
 static void make_groups(unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
