@@ -47,6 +47,13 @@ for kind in system user; do
 	fi
 done
 
+# A minimal system may lack any other program: Debian's kill is in a package of its own.
+others=$(sed -n 's/^Exec[A-Za-z]*=[-+!@:]*\([^ ]*\).*/\1/p' "$work"/*/sycld*.service | grep -vxF -e /bin/sh -e "$program" || true)
+[ -z "$others" ] || {
+	echo "the units need programs that a minimal system does not have: $others" >&2
+	exit 1
+}
+
 # Calls that the programs need. Not all of them are in systemd's own sets. An engine that cannot filter its user's calls ends.
 allowed=$(sed -n 's/^SystemCallFilter=//p' "$work/system/sycld.service")
 for call in seccomp clone execve prctl setresuid memfd_create; do
