@@ -8,10 +8,8 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
-/* Returns the share of the session's user on the session's device. NULL: the device is not
- * divided. */
-static const Sycl__V1__ShareFacts *session_share(const Sycl__V1__AdminReply *reply,
-						 const Sycl__V1__SessionFacts *session)
+const Sycl__V1__ShareFacts *session_share(const Sycl__V1__AdminReply *reply,
+					  const Sycl__V1__SessionFacts *session)
 {
 	const Sycl__V1__SessionPresent *present = session->present;
 	for (size_t i = 0; present && i < reply->n_shares; i++)

@@ -18,6 +18,10 @@ uint64_t device_free_bytes(const Sycl__V1__DeviceFacts *facts,
 
 /* show_sessions.c */
 bool show_session_table(const Sycl__V1__AdminReply *reply, bool coloured);
+/* Returns the share of the session's user on the session's device. NULL: the device is not
+ * divided. */
+const Sycl__V1__ShareFacts *session_share(const Sycl__V1__AdminReply *reply,
+					  const Sycl__V1__SessionFacts *session);
 /* Prints a sentence for each session that does not run: for what it waits, and what ends that. */
 void show_reasons(const Sycl__V1__AdminReply *reply);
 

@@ -140,6 +140,8 @@ enum {
 	COLUMN_MEMORY,
 	COLUMN_P50,
 	COLUMN_P99,
+	COLUMN_SHARE,
+	COLUMN_GRANTED,
 	COLUMNS_ALL
 };
 
@@ -148,6 +150,7 @@ static const struct column columns[COLUMNS_ALL] = {
 	{"STATE", 15, false, 2, 0}, {"DEVICE", 9, false, 0, 90},   {"RUNS", 8, false, 3, 0},
 	{"FOR", 8, true, 0, 0},     {"QUEUE", 5, true, 0, 0},      {"USED", 5, true, 0, 0},
 	{"MEMORY", 8, true, 0, 0},  {"WAIT P50", 9, true, 0, 110}, {"P99", 9, true, 0, 110},
+	{"SHARE", 8, true, 0, 150}, {"GRANTED", 7, true, 0, 150},
 };
 
 static int room_to_grow(void)
@@ -158,7 +161,20 @@ static int room_to_grow(void)
 	return COLS > used ? COLS - used : 0;
 }
 
-static void cell_text(const Sycl__V1__SessionFacts *session, int column, char text[LINE_BYTES])
+/* What the user may have of the device, or what is granted now. */
+static void share_text(const Sycl__V1__ShareFacts *share, int column, char text[LINE_BYTES])
+{
+	if (!share)
+		return;
+	if (column == COLUMN_SHARE)
+		(void)snprintf(text, LINE_BYTES, "%u-%u %%", share->min_percent,
+			       share->max_percent);
+	else
+		(void)snprintf(text, LINE_BYTES, "%u %%", (share->granted_permille + 5) / 10);
+}
+
+static void cell_text(const Sycl__V1__AdminReply *reply, const Sycl__V1__SessionFacts *session,
+		      int column, char text[LINE_BYTES])
 {
 	const Sycl__V1__SessionPresent *present = session->present;
 	char part[USER_TEXT_BYTES + UNIT_TEXT_BYTES + STATE_TEXT_BYTES];
@@ -207,9 +223,12 @@ static void cell_text(const Sycl__V1__SessionFacts *session, int column, char te
 		if (session->delays > 0)
 			(void)format_duration(session->delay_p50_ns, text);
 		break;
-	default:
+	case COLUMN_P99:
 		if (session->delays > 0)
 			(void)format_duration(session->delay_p99_ns, text);
+		break;
+	default:
+		share_text(session_share(reply, session), column, text);
 	}
 }
 
@@ -226,7 +245,8 @@ static enum pair pair_of_state(const Sycl__V1__SessionFacts *session)
 }
 
 /* Draws a session. `session` NULL: draws the titles. */
-static void draw_row(int row, const Sycl__V1__SessionFacts *session)
+static void draw_row(int row, const Sycl__V1__AdminReply *reply,
+		     const Sycl__V1__SessionFacts *session)
 {
 	char text[LINE_BYTES];
 	int at = 0, room = room_to_grow();
@@ -235,7 +255,7 @@ static void draw_row(int row, const Sycl__V1__SessionFacts *session)
 			continue;
 		int width = columns[i].width + room * columns[i].grows / 8;
 		if (session)
-			cell_text(session, i, text);
+			cell_text(reply, session, i, text);
 		else
 			(void)snprintf(text, sizeof(text), "%s", columns[i].title);
 		if (session && i == COLUMN_STATE)
@@ -255,7 +275,7 @@ static void draw_sessions(int row, const Sycl__V1__AdminReply *reply)
 	int last = LINES - 1;
 	(void)attrset(A_REVERSE);
 	screen_put(row, 0, COLS, "%*s", COLS, "");
-	draw_row(row++, NULL);
+	draw_row(row++, reply, NULL);
 	(void)attrset(A_NORMAL);
 	for (size_t i = 0; i < reply->n_sessions; i++) {
 		size_t left = reply->n_sessions - i;
@@ -263,7 +283,7 @@ static void draw_sessions(int row, const Sycl__V1__AdminReply *reply)
 			screen_put(row, 0, COLS, "and %zu more", left);
 			return;
 		}
-		draw_row(row++, reply->sessions[i]);
+		draw_row(row++, reply, reply->sessions[i]);
 	}
 }
 

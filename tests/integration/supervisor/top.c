@@ -123,8 +123,13 @@ Test(top, N6_the_present_fits_on_80_columns_and_24_rows)
 
 Test(top, N6_a_larger_terminal_shows_more)
 {
-	start_top("140", "40");
-	must_come("WAIT P50");
+	struct outcome ordered = run_program(
+		0, (const char *const[]){SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, "limit",
+					 "share_max=20%", "--all", NULL});
+	cr_assert(eq(int, ordered.status, 0), "%s", ordered.error);
+	outcome_free(&ordered);
+	start_top("160", "40");
+	must_come("WAIT P50       P99    SHARE GRANTED");
 	must_come("double_kernel");
 	must_come("cuda:1");
 }
