@@ -1,6 +1,7 @@
 #include "admin/orders_target.h"
 
 #include "account/tenant_forget.h"
+#include "base/text.h"
 #include "engine/engine.h"
 #include "engine/sessions.h"
 #include "service/supervisor.h"
@@ -16,6 +17,7 @@ int order_refuse(struct target *target, enum sycl_status code, const char *forma
 	va_start(arguments, format);
 	(void)vsnprintf(target->refusal.text, sizeof(target->refusal.text), format, arguments);
 	va_end(arguments);
+	text_make_printable(target->refusal.text); /* it may name a word of the order */
 	return -EINVAL;
 }
 

@@ -1,5 +1,7 @@
 #include "base/events.h"
 
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -177,6 +179,7 @@ void event_report(enum log_level level, const char *topic, struct event event, c
 	va_start(arguments, format);
 	(void)vsnprintf(event.text, sizeof(event.text), format, arguments);
 	va_end(arguments);
+	text_make_printable(event.text); /* a long one may be cut within a character */
 	event_set_numbers(&event);
 	event.unix_ms = now_unix_ms();
 	event_keep(is_of_session ? &of_sessions : &of_others, &event);

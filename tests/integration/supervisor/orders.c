@@ -155,8 +155,24 @@ Test(supervisor_orders, an_order_its_user_and_its_reason_are_one_line_of_the_log
 	service_orders_give_order("drain", "--uid", uid, "--reason",
 				  "an upgrade\nof what is there");
 	service_orders_give_order("kill", id, "--reason", "too greedy", NULL);
+	const char *refused[] = {SYCLCTL_PROGRAM,
+				 "--runtime-dir",
+				 service.runtime,
+				 "limit",
+				 "weight\n\033[=5",
+				 "--all",
+				 NULL};
+	struct outcome outcome = run_program(0, refused);
+	cr_expect(ne(ptr, strstr(outcome.error, "limit: 'weight??['. Did you mean 'weight'?\n"),
+		     NULL),
+		  "%s", outcome.error);
+	outcome_free(&outcome);
 	must_be_logged("order: uid %s: pause for everybody; reason: a measurement\n", uid);
 	must_be_logged("order: uid %s: resume for everybody\n", uid);
+	must_be_logged(
+		"order: uid %s: limit weight??[=5 for everybody; error: there is no such limit: "
+		"'weight??['. Did you mean 'weight'?\n",
+		uid);
 	must_be_logged("order: uid %s: drain for uid %s; reason: an upgrade?of what is there\n",
 		       uid);
 	(void)snprintf(line, sizeof(line), "order: uid %s: kill for session %s (uid %s, pid %ld, ",

@@ -127,7 +127,7 @@ if(TARGET unit_tenant_identity)
 endif()
 
 # Which events are kept, and for which users. This program has its own log_write_with.
-sycl_test(unit_events SOURCES ${CMAKE_CURRENT_LIST_DIR}/events.c ${supervisor_folder}/base/events.c)
+sycl_test(unit_events SOURCES ${CMAKE_CURRENT_LIST_DIR}/events.c ${supervisor_folder}/base/events.c ${supervisor_folder}/base/text.c)
 if(TARGET unit_events)
   target_include_directories(unit_events PRIVATE ${supervisor_folder})
 endif()

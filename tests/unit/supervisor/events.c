@@ -171,3 +171,20 @@ Test(events, a_user_without_kept_events_is_counted_from_1_again)
 	cr_expect(eq(u64, event_last(&user), 1));
 	cr_expect(eq(uint, read_after(&user, 0), 1));
 }
+
+/* Otherwise a word of an order could look like another line of the log, and JSON has no room for a
+ * part of a character. */
+Test(events, a_text_is_one_printable_line)
+{
+	const struct event event = {.kind = EVENT_ORDER};
+	char text[EVENT_TEXT_BYTES + 8];
+	memset(text, 'a', EVENT_TEXT_BYTES - 2);
+	(void)snprintf(text + EVENT_TEXT_BYTES - 2, 8, "\xc3\xa9");
+	event_report(LOG_LEVEL_INFO, "test", event, "%s", text);
+	event_report(LOG_LEVEL_INFO, "test", event, "%s", "a\n\033[2Jb");
+	struct event_cursor cursor = events_after(&everything, 0);
+	const struct event *first = event_next(&cursor), *second = event_next(&cursor);
+	cr_assert(first && second);
+	cr_expect(eq(str, (char *)(uintptr_t)&first->text[EVENT_TEXT_BYTES - 4], "aa?"));
+	cr_expect(eq(str, (char *)(uintptr_t)second->text, "a??[2Jb"));
+}
