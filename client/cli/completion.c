@@ -8,6 +8,10 @@
 #define SESSION_NUMBERS                                                                            \
 	"syclctl sessions --json 2>/dev/null | grep -o '\"id\": *[0-9]*' | tr -dc '0-9\\n'"
 
+/* compgen expands words again, so a name such as "$(reboot)", from a foreign directory, would run
+ * that program. zsh and fish do not. */
+#define USER_NAMES "getent passwd | cut -d: -f1 | grep -x '[A-Za-z0-9._@-]*'"
+
 static void print_verb_names(void)
 {
 	for (unsigned i = 0; i < verb_count; i++)
@@ -40,9 +44,7 @@ static void print_bash_words(enum cli_words words, const char *choice)
 			stdout);
 		break;
 	case WORDS_UID:
-		(void)fputs(
-			"COMPREPLY=($(compgen -W \"$(getent passwd | cut -d: -f1)\" -- \"$cur\"))",
-			stdout);
+		(void)fputs("COMPREPLY=($(compgen -W \"$(" USER_NAMES ")\" -- \"$cur\"))", stdout);
 		break;
 	case WORDS_SESSION:
 		(void)fputs("COMPREPLY=($(compgen -W \"$(" SESSION_NUMBERS ")\" -- \"$cur\"))",

@@ -6,7 +6,7 @@ syclctl=$1
 files=$2
 failed=0
 PATH=$(dirname "$syclctl"):$PATH
-# In these tests the file for bash runs other programs only for sessions.
+# In these tests the file for bash runs other programs only for sessions and users.
 # shellcheck source=/dev/null
 . "$files/bash-completion/completions/syclctl" || exit 1
 
@@ -41,6 +41,13 @@ same "bash, a limit of the service" "share_max=" "$(ask limit share_ma)"
 same "bash, shells" "$(printf 'bash\nfish\nzsh')" "$(ask completion '')"
 same "bash, after an option with a value" "$verbs" "$(ask --runtime-dir /tmp '')"
 same "bash, a user" "root" "$(ask drain --uid roo | grep -x root)"
+# Names of users may come from a foreign directory. bash expands the words that it is given, so such a name could run a program.
+offered=$(
+  # shellcheck disable=SC2016,SC2317
+  getent() { printf '%s:x:1:\n' 'b$(echo ad)' '`echo bad`' bea 'b*' 'b$' b.e@c; }
+  ask drain --user b
+)
+same "bash, names that are not plain" "$(printf 'b.e@c\nbea')" "$offered"
 
 if command -v zsh >/dev/null; then
   zsh_verbs=$(zsh -f -c '
