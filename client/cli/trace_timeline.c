@@ -49,7 +49,8 @@ struct timeline {
 
 /* --------------------------------------- JSON -------------------------------------------- */
 
-/* Names come from programs: other characters than ASCII's printable ones become question marks. */
+/* Names come from programs and user databases: other characters than ASCII's printable ones become
+ * question marks. */
 static void write_string(const char *text, size_t most, FILE *file)
 {
 	(void)fputc('"', file);
@@ -92,8 +93,9 @@ static void write_row_name(struct timeline *timeline, uint32_t process, uint32_t
 			   const char *name)
 {
 	event_begin(timeline, "M", process, row);
-	(void)fprintf(timeline->file, ",\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}}",
-		      name);
+	(void)fputs(",\"name\":\"thread_name\",\"args\":{\"name\":", timeline->file);
+	write_string(name, strlen(name), timeline->file);
+	(void)fputs("}}", timeline->file);
 	event_begin(timeline, "M", process, row);
 	(void)fprintf(timeline->file,
 		      ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%" PRIu32 "}}",

@@ -26,7 +26,7 @@ static json_t *json;
 
 static const char *name_of_user(uint32_t uid)
 {
-	return uid == 1000 ? "alice" : NULL;
+	return uid == 1000 ? "LAB\\alice" : NULL; /* as winbind names users of a domain */
 }
 
 static void cli_timeline_begin(void)
@@ -108,9 +108,9 @@ Test(cli_timeline, a_group_is_a_slice_of_its_lane_and_of_its_queue)
 	cr_expect(eq(uint, counts.arrows, 0));
 	cr_expect(eq(uint, counts.instants, 0));
 	EXPECT_SAID("\"name\":\"device fake:0\"");
-	EXPECT_SAID("session 7 of alice(1000): a\\\"b\\\\c (pid 4242)");
+	EXPECT_SAID("session 7 of LAB\\\\alice(1000): a\\\"b\\\\c (pid 4242)");
 	EXPECT_SAID("\"name\":\"queue 3\"");
-	EXPECT_SAID("lane 1 of alice(1000)'s engine 42");
+	EXPECT_SAID("lane 1 of LAB\\\\alice(1000)'s engine 42");
 	EXPECT_SAID("\"ts\":150.000,\"dur\":250.000");
 	EXPECT_SAID("\"from_ready_to_begin_us\":50.000");
 	EXPECT_SAID("\"launches\":5");
