@@ -149,6 +149,19 @@ static bool show_present(const Sycl__V1__AdminReply *reply)
 	return show_shares(reply, colours_wanted()) && shown;
 }
 
+/* The service looks up what the configuration has for a user when the user connects. */
+static bool settings_may_be_unknown(const Sycl__V1__AdminReply *reply)
+{
+	for (size_t i = 0; i < reply->n_engines; i++)
+		if (reply->engines[i]->engine_pid)
+			return false;
+	for (size_t i = 0; i < reply->n_limits; i++)
+		if (reply->limits[i]->of_user &&
+		    reply->limits[i]->source == SYCL__V1__LIMIT_SOURCE__LIMIT_SOURCE_CONFIGURATION)
+			return false;
+	return true;
+}
+
 static bool show_accounts_of_shown(const Sycl__V1__AdminReply *reply)
 {
 	bool shown = true;
@@ -161,6 +174,9 @@ static bool show_accounts_of_shown(const Sycl__V1__AdminReply *reply)
 	if (reply->n_limits > 0) {
 		print_heading("Limits", false);
 		shown = show_limits(reply) && shown;
+		if (settings_may_be_unknown(reply))
+			(void)puts("If sycld.conf(5) names this user or a group of the user, those "
+				   "values are listed\nfrom the user's next connection on.");
 	}
 	return shown;
 }

@@ -186,6 +186,7 @@ Test(present, N6_of_a_user_the_sessions_come_first_with_the_reason)
 	for (size_t i = 1; i < sizeof(order) / sizeof(*order); i++)
 		cr_expect(place_of(&outcome, order[i - 1]) < place_of(&outcome, order[i]), "%s",
 			  order[i]);
+	cr_expect(eq(ptr, strstr(outcome.out, "next connection"), NULL), "%s", outcome.out);
 	outcome_free(&outcome);
 	outcome = ctl("show", "session", "1");
 	cr_expect(place_of(&outcome, "waits for its turn") < place_of(&outcome, "\nDetails\n"));
@@ -227,6 +228,8 @@ Test(present, N6_a_filter_leaves_the_rest_out)
 	cr_expect(ne(ptr, strstr(outcome.out, "Sessions\n  none\n\nLimits\n"), NULL), "%s",
 		  outcome.out);
 	cr_expect(eq(ptr, strstr(outcome.out, "Details"), NULL), "%s", outcome.out);
+	cr_expect(ne(ptr, strstr(outcome.out, "from the user's next connection on.\n"), NULL), "%s",
+		  outcome.out);
 	outcome_free(&outcome);
 	outcome = ctl("sessions", "--user=no such user", NULL);
 	cr_expect(eq(int, outcome.status, 2));
