@@ -102,13 +102,25 @@ static const char *wrong_option(const char *argument)
 	struct nearest_word nearest = {.wrong = name};
 	for (const struct option *option = long_options; option->name; option++)
 		nearest_word_consider(&nearest, option->name);
-	if (nearest.found && strcmp(nearest.found, name) != 0)
+	if (!nearest.found)
+		(void)snprintf(text, sizeof(text), "no such option: '%.64s'", argument);
+	else if (strcmp(nearest.found, name) != 0)
 		(void)snprintf(text, sizeof(text), "no such option: '%.64s'. Did you mean '--%s'?",
 			       argument, nearest.found);
 	else
-		(void)snprintf(text, sizeof(text),
-			       "no such option, or its value is missing: '%.64s'", argument);
+		(void)snprintf(text, sizeof(text), "'--%s' %s", name,
+			       strchr(argument, '=') ? "takes no value" : "needs a value");
 	return text;
+}
+
+/* Several letters may be one argument, which getopt_long passes after the last of them only. */
+static const char *option_written(char *const *argv)
+{
+	static char letter[] = "-?";
+	if (optopt < ' ' || optopt > '~')
+		return argv[optind - 1];
+	letter[1] = (char)optopt;
+	return letter;
 }
 
 /* Returns NULL, or the error. */
@@ -159,7 +171,7 @@ bool options_read(int argc, char **argv, struct options *options_out, const char
 	optind = 0;
 	*wrong_out = NULL;
 	while (!*wrong_out && (option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-		*wrong_out = option == '?' ? wrong_option(argv[optind - 1])
+		*wrong_out = option == '?' ? wrong_option(option_written(argv))
 					   : apply_option(option, optarg, &options);
 	if (!*wrong_out && optind < argc)
 		*wrong_out = "there are options only";

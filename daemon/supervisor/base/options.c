@@ -82,14 +82,25 @@ static void option_refuse(const char *argument)
 	struct nearest_word nearest = {.wrong = name};
 	for (const struct option *option = long_options; option->name; option++)
 		nearest_word_consider(&nearest, option->name);
-	if (nearest.found && strcmp(nearest.found, name) != 0)
+	if (!nearest.found)
+		(void)fprintf(stderr, "sycld: no such option: '%s'. Try 'sycld --help'.\n",
+			      argument);
+	else if (strcmp(nearest.found, name) != 0)
 		(void)fprintf(stderr, "sycld: no such option: '%s'. Did you mean '--%s'?\n",
 			      argument, nearest.found);
 	else
-		(void)fprintf(
-			stderr,
-			"sycld: no such option, or its value is missing: '%s'. Try 'sycld --help'.\n",
-			argument);
+		(void)fprintf(stderr, "sycld: '--%s' %s. Try 'sycld --help'.\n", name,
+			      strchr(argument, '=') ? "takes no value" : "needs a value");
+}
+
+/* Several letters may be one argument, which getopt_long passes after the last of them only. */
+static const char *option_written(char *const *argv)
+{
+	static char letter[] = "-?";
+	if (optopt < ' ' || optopt > '~')
+		return argv[optind - 1];
+	letter[1] = (char)optopt;
+	return letter;
 }
 
 static enum options_result option_apply(int option, const char *value, struct options *options)
@@ -147,7 +158,7 @@ enum options_result options_parse(int argc, char **argv, struct options *options
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (option == '?')
-			option_refuse(argv[optind - 1]);
+			option_refuse(option_written(argv));
 		enum options_result result = option_apply(option, optarg, &options);
 		if (result != OPTIONS_RUN)
 			return result;

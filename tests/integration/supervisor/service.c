@@ -536,7 +536,9 @@ Test(service, wrong_usage_exits_2_and_help_0)
 	static const char *const words[][2] = {
 		{"--chekc", "'--chekc'. Did you mean '--check'?\n"},
 		{"--colour", "'--colour'. Try 'sycld --help'.\n"},
-		{"--config", "its value is missing: '--config'. Try"},
+		{"--config", "sycld: '--config' needs a value. Try"},
+		{"--user=5", "sycld: '--user' takes no value. Try"},
+		{"-xy", "no such option: '-x'. Try"},
 	};
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 		const char *unknown[] = {SYCLD_PROGRAM, words[i][0], NULL};

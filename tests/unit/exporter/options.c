@@ -33,9 +33,11 @@ static void must_be_wrong(const char *word, const char *text)
 Test(exporter_options, a_wrong_option_is_named_and_a_near_one_suggested)
 {
 	must_be_wrong("--lsiten=none", "no such option: '--lsiten=none'. Did you mean '--listen'?");
-	must_be_wrong("--colour", "no such option, or its value is missing: '--colour'");
-	must_be_wrong("--unix", "no such option, or its value is missing: '--unix'");
-	must_be_wrong("-x", "no such option, or its value is missing: '-x'");
+	must_be_wrong("--colour", "no such option: '--colour'");
+	must_be_wrong("--unix", "'--unix' needs a value");
+	must_be_wrong("--help=5", "'--help' takes no value");
+	must_be_wrong("-x", "no such option: '-x'");
+	must_be_wrong("-xy", "no such option: '-x'");
 }
 
 Test(exporter_options, loopback_is_the_default)
