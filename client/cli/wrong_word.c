@@ -23,6 +23,10 @@ static void near_name_consider(struct near_name *near, const char *candidate)
 	if (near->nearest.found == before)
 		return;
 	(void)snprintf(near->name, sizeof(near->name), "%s", candidate);
+	/* A name from a foreign directory must not control a terminal. */
+	for (char *at = near->name; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			*at = '?';
 	near->nearest.found = near->name;
 }
 
@@ -37,7 +41,8 @@ static const char *wrong_word_text(const char *what, const char *word, const str
 		(void)snprintf(text + used, sizeof(text) - used, ". Did you mean '%s'?",
 			       near->name);
 	else if (known)
-		(void)snprintf(text + used, sizeof(text) - used, ". It is one of: %s", known);
+		(void)snprintf(text + used, sizeof(text) - used, ". It is one of: %s",
+			       known + strspn(known, " "));
 	return text;
 }
 

@@ -1,8 +1,12 @@
 /* The rows of an answer that are shown. */
 #include "filter.h"
 
+#include "wrong_word.h"
+
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+
+#include <pwd.h>
 
 TestSuite(cli_filter, .timeout = 10);
 
@@ -70,4 +74,30 @@ Test(cli_filter, a_users_own_limit_replaces_that_of_all)
 		has_weight = has_weight || list[i] == &facts[2];
 	}
 	cr_expect(has_builds && has_weight);
+}
+
+static char *listed_user; /* NULL: the end of the list */
+
+/* Instead of the C library's. */
+struct passwd *getpwent(void)
+{
+	static struct passwd entry;
+	entry.pw_name = listed_user;
+	listed_user = NULL;
+	return entry.pw_name ? &entry : NULL;
+}
+
+/* A name may come from a foreign directory. */
+Test(cli_filter, a_suggested_name_cannot_control_the_terminal)
+{
+	char name[] = "alice\033[";
+	listed_user = name;
+	cr_expect(eq(str, (char *)(uintptr_t)wrong_user("alcie["),
+		     "there is no such user: 'alcie['. Did you mean 'alice?['?"));
+}
+
+Test(cli_filter, known_words_are_listed)
+{
+	cr_expect(eq(str, (char *)(uintptr_t)wrong_choice("limit", "joyjoyjoy", " builds weight"),
+		     "there is no such limit: 'joyjoyjoy'. It is one of: builds weight"));
 }
