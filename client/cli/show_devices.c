@@ -80,6 +80,28 @@ static void clock_cell(struct table *table, const Sycl__V1__DeviceFacts *facts,
 	table_cell(table, COLOUR_NONE, "%u MHz", mhz);
 }
 
+/* What the table has no room for. */
+static void print_device_notes(const Sycl__V1__AdminReply *reply)
+{
+	for (size_t i = 0; i < reply->n_present; i++) {
+		const Sycl__V1__DeviceSensors *sensors = reply->present[i]->sensors;
+		if (sensors && *sensors->unavailable)
+			(void)printf("  device %u reports no temperature and power: %s\n",
+				     reply->present[i]->device, sensors->unavailable);
+	}
+	for (size_t i = 0; i < reply->n_devices; i++) {
+		const Sycl__V1__DeviceFacts *facts = reply->devices[i]->facts;
+		if (facts && !facts->available && *facts->unavailable_reason)
+			(void)printf("  device %u is not available: %s\n", facts->device,
+				     facts->unavailable_reason);
+		if (facts && reply->devices[i]->retired)
+			(void)printf("  device %u: only engines that get no new sessions have it\n",
+				     facts->device);
+		if (facts && reply->devices[i]->disputed)
+			print_dispute(reply->devices[i]);
+	}
+}
+
 bool show_device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 {
 	static const struct column columns[] = {
@@ -125,23 +147,7 @@ bool show_device_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		table_cell(&table, COLOUR_NONE, "%s", facts->driver_version);
 	}
 	bool printed = table_print(&table, coloured, terminal_width());
-	for (size_t i = 0; i < reply->n_present; i++) {
-		const Sycl__V1__DeviceSensors *sensors = reply->present[i]->sensors;
-		if (sensors && *sensors->unavailable)
-			(void)printf("  device %u reports no temperature and power: %s\n",
-				     reply->present[i]->device, sensors->unavailable);
-	}
-	for (size_t i = 0; i < reply->n_devices; i++) {
-		const Sycl__V1__DeviceFacts *facts = reply->devices[i]->facts;
-		if (facts && !facts->available && *facts->unavailable_reason)
-			(void)printf("  device %u is not available: %s\n", facts->device,
-				     facts->unavailable_reason);
-		if (facts && reply->devices[i]->retired)
-			(void)printf("  device %u: only engines that get no new sessions have it\n",
-				     facts->device);
-		if (facts && reply->devices[i]->disputed)
-			print_dispute(reply->devices[i]);
-	}
+	print_device_notes(reply);
 	return printed;
 }
 
