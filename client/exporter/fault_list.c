@@ -5,7 +5,7 @@
 
 enum { UID_BLOCK = 65536 };
 
-void fault_list_meet(struct fault_list *faults, const Sycl__V1__ServiceFacts *service)
+void fault_list_note_service(struct fault_list *faults, const Sycl__V1__ServiceFacts *service)
 {
 	if (faults->service_pid == service->pid &&
 	    faults->service_since == service->since_unix_seconds &&

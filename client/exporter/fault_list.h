@@ -27,7 +27,7 @@ struct fault_list {
 };
 
 /* Notes the service that answers. Another one counts its events from 1 on. */
-void fault_list_meet(struct fault_list *faults, const Sycl__V1__ServiceFacts *service);
+void fault_list_note_service(struct fault_list *faults, const Sycl__V1__ServiceFacts *service);
 /* Takes an answer to a query for events. Returns true if another query may bring more. */
 bool fault_list_take(struct fault_list *faults, const Sycl__V1__AdminReply *reply);
 /* Returns the fault before the `age` latest ones; NULL: there is none. */

@@ -69,7 +69,7 @@ static void sampler_take_faults(struct sampler *sampler)
 {
 	struct fault_list *faults = &sampler->history.faults;
 	bool more = true;
-	fault_list_meet(faults, sampler->latest->status.reply->service);
+	fault_list_note_service(faults, sampler->latest->status.reply->service);
 	for (unsigned i = 0; i < EVENT_ANSWERS_MOST && more; i++) {
 		Sycl__V1__EventsQuery query = SYCL__V1__EVENTS_QUERY__INIT;
 		Sycl__V1__AdminRequest request = SYCL__V1__ADMIN_REQUEST__INIT;

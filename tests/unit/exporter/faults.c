@@ -68,7 +68,7 @@ static void follow_service(uint32_t pid, bool filtered)
 	service.pid = pid;
 	service.since_unix_seconds = 5;
 	service.filtered = filtered;
-	fault_list_meet(&faults, &service);
+	fault_list_note_service(&faults, &service);
 }
 
 /* The next service may soon have as many events as the one before had. */
