@@ -203,6 +203,15 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
 	return !verb->operands || order_read(verb->name, words, &cli_order, wrong_out);
 }
 
+/* Several letters may be one argument, which getopt_long passes after the last of them only. No
+ * option of this program is a letter. */
+static int refuse_letter(void)
+{
+	_Static_assert(OPT_KIND < ' ', "the number of an option is no letter");
+	const char word[] = {'-', (char)(optopt >= ' ' && optopt <= '~' ? optopt : '?'), '\0'};
+	return refuse_usage("no such option: ", word);
+}
+
 /* getopt's form of the table of options. */
 static void make_long_options(struct option *options_out)
 {
@@ -222,9 +231,10 @@ static int parse_cli_options(int argc, char **argv, struct arguments *arguments)
 		const char *argument = argv[optind - 1];
 		if (option == ':')
 			return refuse_usage("a value is missing behind ", argument);
+		if (option == '?' && (optopt < 0 || optopt >= ' '))
+			return refuse_letter();
 		if (option == '?' && optopt)
-			return refuse_usage("this option is not known, or takes no value: ",
-					    argument);
+			return refuse_usage("this option takes no value: ", argument);
 		if (option == '?')
 			return refuse_option(argument);
 		arguments->given |= 1ull << option;

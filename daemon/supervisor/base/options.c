@@ -97,9 +97,9 @@ static void option_refuse(const char *argument)
 static const char *option_written(char *const *argv)
 {
 	static char letter[] = "-?";
-	if (optopt < ' ' || optopt > '~')
+	if (optopt >= 0 && optopt < ' ')
 		return argv[optind - 1];
-	letter[1] = (char)optopt;
+	letter[1] = (char)(optopt >= 0 && optopt <= '~' ? optopt : '?');
 	return letter;
 }
 

@@ -47,6 +47,10 @@ Test(cli_words, an_option_of_another_verb_is_named_with_the_verb)
 	must_refuse("status", "--by=uid", "'status' does not take --by. Try 'syclctl help status'");
 	must_refuse("trace", "--watch=1", "'trace' does not take --watch");
 	must_refuse("completion", "--json", "'completion' does not take --json");
+	must_refuse("status", "-xy", "syclctl: no such option: -x. Try 'syclctl help'.\n");
+	must_refuse("status", "-1", "syclctl: no such option: -1. Try");
+	must_refuse("status", "-\xc3\xa9", "syclctl: no such option: -?. Try");
+	must_refuse("status", "--json=5", "takes no value: --json=5. Try");
 	must_refuse("accounts", "--by", "a value is missing behind --by");
 }
 

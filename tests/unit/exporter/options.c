@@ -38,6 +38,7 @@ Test(exporter_options, a_wrong_option_is_named_and_a_near_one_suggested)
 	must_be_wrong("--help=5", "'--help' takes no value");
 	must_be_wrong("-x", "no such option: '-x'");
 	must_be_wrong("-xy", "no such option: '-x'");
+	must_be_wrong("-\xc3\xa9", "no such option: '-?'");
 }
 
 Test(exporter_options, loopback_is_the_default)
