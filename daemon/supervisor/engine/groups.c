@@ -356,18 +356,22 @@ int engine_groups_kill(const struct engine_groups *groups, uid_t uid, pid_t pid)
 	return groups->base < 0 ? -ENOENT : group_file_write(groups->base, path, "1");
 }
 
-static void groups_tidy_user(int base, const char *user,
+/* Returns true if one of the engines is in the user's group. */
+static bool groups_tidy_user(int base, const char *user,
 			     bool (*is_engine)(const void *context, pid_t pid), const void *context)
 {
 	CLEANUP(group_folder_close) DIR *folder = group_open_folder(base, user);
+	bool has_engine = false;
 	const struct dirent *entry;
 	char path[NAME_BYTES];
 	while (folder && (entry = readdir(folder))) {
 		if (strncmp(entry->d_name, ENGINE_PREFIX, sizeof(ENGINE_PREFIX) - 1) != 0)
 			continue;
 		if (is_engine(context,
-			      (pid_t)strtol(entry->d_name + sizeof(ENGINE_PREFIX) - 1, NULL, 10)))
+			      (pid_t)strtol(entry->d_name + sizeof(ENGINE_PREFIX) - 1, NULL, 10))) {
+			has_engine = true;
 			continue;
+		}
 		group_name_format(path, sizeof(path), "%.40s/%.40s/cgroup.kill", user,
 				  entry->d_name);
 		(void)group_file_write(base, path, "1");
@@ -377,6 +381,7 @@ static void groups_tidy_user(int base, const char *user,
 				* then removes it. */
 			       AT_REMOVEDIR);
 	}
+	return has_engine;
 }
 
 /* 0 where it is not counted. */
@@ -435,9 +440,10 @@ void engine_groups_tidy(const struct engine_groups *groups,
 	while (folder && (entry = readdir(folder))) {
 		if (!group_is_users(entry))
 			continue;
-		groups_tidy_user(groups->base, entry->d_name, is_engine, context);
-		if (!group_holds_memory(groups->base, entry->d_name, count > GROUPS_MANY))
-			(void)unlinkat(groups->base, entry->d_name,
-				       AT_REMOVEDIR); /* fails while the user has an engine */
+		/* The kernel adds up a group's statistics when they are read. Those of all users
+		 * with engines, whenever one engine ends, would take the service's time. */
+		if (!groups_tidy_user(groups->base, entry->d_name, is_engine, context) &&
+		    !group_holds_memory(groups->base, entry->d_name, count > GROUPS_MANY))
+			(void)unlinkat(groups->base, entry->d_name, AT_REMOVEDIR);
 	}
 }

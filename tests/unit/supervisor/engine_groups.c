@@ -264,6 +264,15 @@ static bool is_removed_by_tidy(void)
 	return is_removed;
 }
 
+/* Its memory is not asked for either: that takes time, and many users may have engines. */
+Test(engine_groups, the_group_of_a_user_with_an_engine_is_not_removed)
+{
+	const pid_t engine = ENGINE;
+	is_removed = false;
+	engine_groups_tidy(&groups, is_that_one, &engine);
+	cr_expect(not(is_removed));
+}
+
 Test(engine_groups, a_user_s_group_stays_while_memory_is_charged_to_it)
 {
 	engine_groups_write_text("uid-1000/memory.current", "209715200\n");
