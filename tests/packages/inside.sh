@@ -40,6 +40,14 @@ work=$(mktemp -d)
 	fail "the installed library and service do not work"
 }
 
+# A service keeps files for the next one. They go with the packages.
+sycld >/tmp/log 2>&1 &
+service=$!
+timeout 60 sh -c 'until syclctl status >/dev/null 2>&1; do sleep 0.1; done' || fail "the installed service does not answer: $(cat /tmp/log)"
+kill "$service"
+wait "$service" || fail "the installed service failed: $(cat /tmp/log)"
+[ -e /run/sycld/engines ] || fail "the installed service has kept nothing for the next one"
+
 # As if a systemd ran: the upgrade must restart the service, which keeps the sessions, and must not stop anything of it.
 mkdir -p /run/systemd/system
 for program in deb-systemd-invoke systemctl; do
