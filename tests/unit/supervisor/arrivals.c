@@ -20,12 +20,12 @@ static struct session sessions[SESSIONS];
 static unsigned placed;
 static bool turns_are_long;
 
-uint64_t __real_uv_now(const uv_loop_t *loop);
 uint64_t __wrap_uv_now(const uv_loop_t *loop);
 
 uint64_t __wrap_uv_now(const uv_loop_t *loop)
 {
-	return turns_are_long ? 0 : __real_uv_now(loop);
+	(void)loop;
+	return turns_are_long ? 0 : UINT64_MAX / 2;
 }
 
 void tenant_place(struct tenant *of, struct session *session)

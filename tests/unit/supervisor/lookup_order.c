@@ -59,7 +59,6 @@ static bool turns_are_long;
 
 int __real_uv_async_send(uv_async_t *async);
 int __wrap_uv_async_send(uv_async_t *async);
-uint64_t __real_uv_now(const uv_loop_t *of);
 uint64_t __wrap_uv_now(const uv_loop_t *of);
 
 int __wrap_uv_async_send(uv_async_t *async)
@@ -70,7 +69,8 @@ int __wrap_uv_async_send(uv_async_t *async)
 
 uint64_t __wrap_uv_now(const uv_loop_t *of)
 {
-	return turns_are_long ? 0 : __real_uv_now(of);
+	(void)of;
+	return turns_are_long ? 0 : UINT64_MAX / 2;
 }
 
 /* All look-ups that were begun are answered. */
