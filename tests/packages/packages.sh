@@ -8,6 +8,8 @@ top=$here/../..
 
 # shellcheck source=tests/packages/root.sh
 . "$here/root.sh"
+# shellcheck source=tests/packages/build.sh
+. "$here/build.sh"
 
 # Both lists must have the same packages for a build, except those that every Debian has.
 same_needs() {
@@ -19,36 +21,12 @@ same_needs() {
 	}
 }
 
-# build NAME: builds from a clean copy of the last commit, always in a folder of the same name, because its path must not matter.
-build() {
-	rm -rf "${folder:?}/$1"
-	mkdir -p "$folder/$1"
-	git -C "$top" archive --prefix=sycld/ HEAD | tar -x -C "$folder/$1"
-	(cd "$folder/$1/sycld" && dpkg-buildpackage -us -uc -b >"$folder/$1.log" 2>&1) || {
-		tail -n 30 "$folder/$1.log"
-		exit 1
-	}
-}
-
 same_bytes() {
 	local package
 	for package in "$folder"/one/*.deb; do
 		cmp "$package" "$folder/two/${package##*/}" || exit 1
 	done
 	echo "both builds have the same bytes: $(cd "$folder/one" && echo *.deb)"
-}
-
-# Builds the same packages with a later version.
-make_newer() {
-	local package content
-	rm -rf "$folder/newer"
-	mkdir -p "$folder/newer"
-	for package in sycld sycld-exporter libsyclclient0 libsyclclient-dev sycld-doc; do
-		content=$folder/newer/$package
-		dpkg-deb -R "$folder"/one/${package}_[0-9]*.deb "$content"
-		sed -i "s/^Version: .*/&+later/; s/(= \([0-9.]*\))/(= \1+later)/" "$content/DEBIAN/control"
-		dpkg-deb --root-owner-group -b "$content" "$folder/newer/$package.deb" >/dev/null
-	done
 }
 
 enter() {
@@ -105,8 +83,8 @@ for program in dpkg-buildpackage dh lintian; do
 	command -v "$program" >/dev/null || skip "$program is not installed"
 done
 same_needs
-build one
-build two
+build_packages one
+build_packages two
 same_bytes
 lintian --fail-on error --allow-root "$folder"/one/sycld_*_amd64.changes
 make_newer

@@ -24,6 +24,7 @@ prepare() {
 	DESTDIR=$root cmake --install "$build" >"$layer/install.log"
 	install "$build/tests/worker" "$root/usr/local/bin/sycld-test-worker"
 	install "$here/inside.sh" "$root/usr/local/bin/sycld-test-boot"
+	install -m 0644 "$here/clients.sh" "$root/usr/local/lib/sycld-test-clients"
 	install -m 0644 "$here/boot.service" "$root/etc/systemd/system/sycld-test-boot.service"
 	install -m 0644 "$here/boot.target" "$root/etc/systemd/system/sycld-test-boot.target"
 	: >"$root/etc/fstab"

@@ -6,60 +6,8 @@ work=/run/sycld-test
 mkdir "$work"
 cd "$work"
 
-fail() {
-	echo "FAILED: $*"
-	systemctl --no-pager status sycld.service sycld.socket || true
-	tail -n 20 /run/log "$work"/*.log || true
-	exit 1
-}
-
-# await COMMAND...: waits until it succeeds.
-await() {
-	local end=$((SECONDS + patience))
-	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || fail "this does not come: $*"
-		sleep 0.05
-	done
-}
-
-property() {
-	systemctl show --property "$1" --value sycld.service
-}
-
-# said NAME LINE COUNT: the client has printed that line at least that often.
-said() {
-	[ "$(grep -c "^$2" "$1.log")" -ge "$3" ]
-}
-
-# client NAME: starts a client that works on order, as a user without a name.
-client() {
-	mkfifo "$1.in"
-	: >"$1.log" # it is looked at before the client has been started
-	sycld-test-worker steps --uid "$user" --count 20 <"$1.in" >"$1.log" 2>&1 &
-	eval "exec {fd_$1}>$1.in"
-	await said "$1" ready 1
-}
-
-# tell NAME: orders another piece of checked work and does not wait for it.
-tell() {
-	local -n fd=fd_$1
-	echo go >&"$fd"
-}
-
-# works NAME: orders another piece of work.
-works() {
-	local before
-	before=$(grep -c '^done' "$1.log" || true)
-	tell "$1"
-	await said "$1" "done" $((before + 1))
-}
-
-# ends NAME: all its results were right.
-ends() {
-	local -n fd=fd_$1
-	exec {fd}>&-
-	await said "$1" ok 1
-}
+# shellcheck source=tests/systemd/clients.sh
+. /usr/local/lib/sycld-test-clients
 
 # tenant KEY: prints a value of the status about the only tenant's engine.
 tenant() {

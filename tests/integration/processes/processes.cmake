@@ -2,7 +2,7 @@
 if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl AND TARGET sycl_test_support
    AND NOT SYCLD_SANITIZE STREQUAL "thread" AND NOT SYCLD_SANITIZE STREQUAL "memory")
   add_executable(worker processes/programs/worker.c processes/programs/build.c processes/programs/calls.c processes/programs/chaos.c processes/programs/chaos_graph.c processes/programs/chaos_native.c processes/programs/chaos_pieces.c processes/programs/chaos_usm.c
-    processes/programs/churn.c processes/programs/crowd.c processes/programs/cycles.c processes/programs/fault.c processes/programs/gpu.c processes/programs/mix.c processes/programs/parts.c processes/programs/share.c processes/programs/sizes.c processes/programs/split.c processes/programs/take.c processes/programs/task.c processes/programs/trips.c processes/programs/undrained.c processes/programs/usm.c processes/programs/wait.c)
+    processes/programs/churn.c processes/programs/crowd.c processes/programs/cycles.c processes/programs/fault.c processes/programs/gpu.c processes/programs/mix.c processes/programs/native.c processes/programs/parts.c processes/programs/share.c processes/programs/sizes.c processes/programs/split.c processes/programs/take.c processes/programs/task.c processes/programs/trips.c processes/programs/undrained.c processes/programs/usm.c processes/programs/wait.c)
   target_link_libraries(worker PRIVATE sycl_flags syclclient sycl_shared sycl_proto)
   set_target_properties(worker PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { OPEN_SECONDS = 600 };
+
 static const struct {
 	const char *name;
 	worker_command *run;
@@ -13,6 +15,9 @@ static const struct {
 	{"mix", worker_mix},
 	{"usm", worker_usm},
 	{"calls", worker_calls},
+	{"breed", worker_breed},
+	{"breed-threads", worker_breed_threads},
+	{"eat", worker_eat},
 	{"sizes", worker_sizes},
 	{"loads", worker_loads},
 	{"churn", worker_churn},
@@ -94,7 +99,11 @@ uint32_t worker_random(struct worker *worker, uint32_t bound)
 
 void worker_connect(struct worker *worker)
 {
-	worker_must(sycl_platform_open(worker->endpoint, &worker->platform), "sycl_platform_open");
+	/* A virtual machine without KVM can need longer to start a service than the default. */
+	struct sycl_open_options patient = SYCL_OPEN_OPTIONS_INIT;
+	patient.timeout_ns = OPEN_SECONDS * UINT64_C(1000000000);
+	worker_must(sycl_platform_open_with(worker->endpoint, &patient, &worker->platform),
+		    "sycl_platform_open_with");
 	uint64_t session = 0;
 	worker_must(sycl_platform_get_info(worker->platform, SYCL_PLATFORM_INFO_SESSION,
 					   sizeof(session), &session, NULL),

@@ -46,13 +46,16 @@ worker_command worker_gpu_misaligned;
 worker_command worker_gpu_asserts;
 worker_command worker_gpu_traps;
 worker_command worker_gpu_recurses;
-worker_command worker_fault;  /* kernels that fail on a CUDA device, on orders from stdin */
-worker_command worker_share;  /* shares memory and events of an NVIDIA GPU, on orders from stdin */
-worker_command worker_task;   /* inside of a host task until a line comes, three times */
-worker_command worker_usm;    /* allocations of every kind, over two connections, `count` times */
-worker_command worker_calls;  /* system calls of a kernel on the CPU device */
-worker_command worker_sizes;  /* checked launches with many sizes of work-groups */
-worker_command worker_loads;  /* a source that would run code where it is built */
+worker_command worker_fault; /* kernels that fail on a CUDA device, on orders from stdin */
+worker_command worker_share; /* shares memory and events of an NVIDIA GPU, on orders from stdin */
+worker_command worker_task;  /* inside of a host task until a line comes, three times */
+worker_command worker_usm;   /* allocations of every kind, over two connections, `count` times */
+worker_command worker_calls; /* system calls of a kernel on the CPU device */
+worker_command worker_breed; /* a kernel on the CPU device that starts up to `count` processes */
+worker_command worker_breed_threads; /* the same with threads */
+worker_command worker_eat;           /* a kernel on the CPU device that takes up to `count` MiB */
+worker_command worker_sizes;         /* checked launches with many sizes of work-groups */
+worker_command worker_loads;         /* a source that would run code where it is built */
 worker_command worker_crowd;  /* `count` connections, every tenth works; a line between joining,
 				 working and leaving */
 worker_command worker_storm;  /* `count` connections, all greeted before the first answer is read */
