@@ -136,6 +136,9 @@ static int make_environment(const struct engine_launch *launch, struct strings *
 {
 	int r = environment_pass(environment, passed_always,
 				 sizeof(passed_always) / sizeof(*passed_always));
+	/* An OpenCL driver over the library that an engine loads must not connect to a service. */
+	if (r == 0)
+		r = strings_add(environment, "SYCLD_ENGINE=1");
 	if (r == 0)
 		r = environment_pass_pocl(environment, launch->configuration->filter_is_full);
 	if (r == 0 && launch->user_mode)

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The objects of the driver, each beside the object of the library that it stands for, and what
+ * several files need of each other. README.md says which file has what.
+ */
+#ifndef SYCL_OPENCL_DRIVER_H
+#define SYCL_OPENCL_DRIVER_H
+
+#include "object.h"
+
+#include "syclclient.h"
+
+#include <pthread.h>
+#include <stddef.h>
+
+#define FIND_PLATFORM(h) ((cl_platform_id)object_find((h), OBJECT_PLATFORM))
+#define FIND_DEVICE(h)   ((cl_device_id)object_find((h), OBJECT_DEVICE))
+#define FIND_CONTEXT(h)  ((cl_context)object_find((h), OBJECT_CONTEXT))
+#define FIND_QUEUE(h)    ((cl_command_queue)object_find((h), OBJECT_QUEUE))
+#define FIND_MEMORY(h)   ((cl_mem)object_find((h), OBJECT_MEMORY))
+#define FIND_PROGRAM(h)  ((cl_program)object_find((h), OBJECT_PROGRAM))
+#define FIND_KERNEL(h)   ((cl_kernel)object_find((h), OBJECT_KERNEL))
+#define FIND_EVENT(h)    ((cl_event)object_find((h), OBJECT_EVENT))
+
+/* An OpenCL platform of the service. Platforms live as long as the process. */
+struct _cl_platform_id {
+	struct object head;
+	sycl_platform sycl;
+	uint32_t device_count;
+	cl_device_id *devices;
+};
+
+struct _cl_device_id {
+	struct object head;
+	cl_platform_id platform;
+	sycl_device sycl;
+	cl_device_id parent; /* NULL: no sub-device */
+	cl_device_partition_property partition[8];
+	size_t partition_bytes;
+	cl_device_type type;
+	size_t max_group, max_items[3]; /* OpenCL's order of dimensions */
+	cl_ulong max_alloc_bytes, local_bytes;
+	cl_uint align_bits;
+};
+
+/* A function of the program that is called when an object ends. The last one is called first. */
+struct destructor {
+	struct destructor *next;
+	void *function, *user_data;
+};
+
+struct _cl_context {
+	struct object head;
+	cl_platform_id platform;
+	sycl_context sycl;
+	sycl_queue gates;     /* of user events; made with the first one */
+	pthread_mutex_t lock; /* guards gates and destructors */
+	struct destructor *destructors;
+	cl_uint device_count;
+	cl_device_id *devices;
+	cl_context_properties *properties;
+	size_t properties_bytes;
+};
+
+struct _cl_command_queue {
+	struct object head;
+	cl_context context;
+	cl_device_id device;
+	sycl_queue sycl;
+	cl_command_queue_properties flags;
+	cl_queue_properties properties[8];
+	size_t properties_bytes;
+	pthread_mutex_t lock; /* guards barrier */
+	sycl_event barrier;   /* the latest one of an out-of-order queue, or NULL */
+};
+
+/* A part of a memory object that the program has mapped. */
+struct mapping {
+	struct mapping *next;
+	void *pointer;
+	size_t offset, bytes; /* in the object */
+	bool writes;
+	sycl_event mapped; /* until it is complete the program must not write; NULL: complete */
+};
+
+struct _cl_mem {
+	struct object head;
+	cl_context context;
+	cl_mem_object_type type;
+	cl_mem_flags flags;
+	size_t bytes;
+	void *host;    /* of CL_MEM_USE_HOST_PTR */
+	cl_mem parent; /* of a sub-buffer */
+	size_t origin; /* in the parent */
+	sycl_buffer sycl;
+	pthread_mutex_t lock; /* guards what follows */
+	void *shadow; /* where mapped parts lie; NULL: not mapped yet. Of the whole buffer */
+	struct mapping *mappings;
+	cl_uint map_count;
+	struct destructor *destructors;
+	cl_mem_properties properties[4];
+	size_t properties_bytes;
+};
+
+/* What a build left for one device. */
+struct device_build {
+	cl_device_id device;
+	cl_build_status status;
+	char *log, *options;
+	cl_program_binary_type type;
+};
+
+struct _cl_program {
+	struct object head;
+	cl_context context;
+	cl_uint device_count;
+	cl_device_id *devices;
+	char *source; /* all strings joined; "" for a linked program */
+	size_t source_bytes;
+	bool is_binary;              /* made of binaries, which contain sources */
+	bool is_linked;              /* by clLinkProgram */
+	pthread_mutex_t lock;        /* guards what follows */
+	struct device_build *builds; /* one for each device */
+	sycl_kernel_bundle bundle;   /* executable or object; NULL: not built */
+	bool is_object;
+	uint32_t kernel_count; /* kernels that live */
+	struct destructor *destructors;
+};
+
+/* The value of a kernel's argument. */
+struct argument {
+	sycl_argument_kind kind;
+	bool is_set, is_const;
+	cl_kernel_arg_address_qualifier address;
+	size_t bytes; /* as the kernel declares it; 0: not known */
+	size_t set_bytes;
+	void *value;   /* a copy, of `bytes` */
+	cl_mem memory; /* used, or NULL */
+	const void *svm;
+};
+
+struct _cl_kernel {
+	struct object head;
+	cl_program program;
+	sycl_kernel sycl;
+	char *name;
+	cl_uint count;
+	pthread_mutex_t lock; /* guards arguments */
+	struct argument *arguments;
+};
+
+struct event_callback {
+	struct event_callback *next;
+	cl_event event;
+	cl_int status;
+	void(CL_CALLBACK *function)(cl_event, cl_int, void *);
+	void *user_data;
+};
+
+struct _cl_event {
+	struct object head;
+	cl_context context;
+	cl_command_queue queue; /* NULL: a user event */
+	cl_command_type type;
+	sycl_event sycl;
+	cl_ulong queued_ns;
+	/* a user event's: */
+	sycl_buffer gate;
+	sycl_host_accessor closed; /* NULL: it has been decided */
+	struct decision *decision;
+	_Atomic cl_int status; /* of a user event; of others the final one, once it is known */
+	pthread_mutex_t lock;  /* guards callbacks */
+	struct event_callback *waiting; /* of a user event */
+};
+
+/* result.c: OpenCL's code for one of the library. */
+cl_int code_of(sycl_result result);
+
+/* answer.c: answers to queries, by OpenCL's rules of sizes. */
+struct answer {
+	size_t room;
+	void *value;
+	size_t *bytes_out;
+};
+#define ANSWER ((struct answer){size, value, bytes_out})
+cl_int answer_bytes(struct answer answer, const void *bytes, size_t count);
+cl_int answer_text(struct answer answer, const char *text);
+cl_int answer_uint(struct answer answer, cl_uint number);
+cl_int answer_ulong(struct answer answer, cl_ulong number);
+cl_int answer_size(struct answer answer, size_t number);
+cl_int answer_handle(struct answer answer, const void *handle);
+/* A public call that makes an object: stores the code where the program asked for it. */
+void *made(void *object, cl_int code, cl_int *code_out);
+
+/* device.c: makes the object for a device of the library, whose reference it takes. */
+cl_device_id device_make(cl_platform_id platform, sycl_device sycl);
+cl_int device_info(cl_device_id device, cl_device_info what, struct answer answer);
+void device_use(cl_device_id device);
+void device_unuse(cl_device_id device);
+
+/* context.c */
+bool context_has_device(cl_context context, cl_device_id device);
+void destructors_run_context(cl_context context);
+
+/* command.c: what all commands share. */
+struct command {
+	cl_command_queue queue;
+	cl_command_type type;
+	cl_ulong queued_ns;
+	sycl_handler handler;
+	cl_event *event_out;
+};
+/* Checks the queue and the wait list, and begins a handler that depends on it. Ended by
+ * command_submit or command_drop. */
+cl_int command_begin(struct command *command, cl_command_queue queue, cl_command_type type,
+		     cl_uint count, const cl_event *events, cl_event *event_out);
+void command_drop(struct command *command);
+/* Sends it if `result` is success, and makes the event. With `blocking` it waits. The event of the
+ * library is also returned to `sycl_out`, if that is not NULL. */
+cl_int command_submit(struct command *command, sycl_result result, bool blocking,
+		      sycl_event *sycl_out);
+cl_int wait_list_check(cl_context context, cl_uint count, const cl_event *events);
+/* Makes an event of the driver over one of the library, whose reference it takes. */
+cl_int event_make(cl_command_queue queue, cl_command_type type, sycl_event sycl, cl_ulong queued_ns,
+		  cl_event *event_out);
+cl_ulong now_ns(void);
+cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type type);
+/* The status of an event: CL_QUEUED to CL_COMPLETE, or an error. */
+cl_int event_status(cl_event event);
+
+/* user_event.c: the end of a user event that nobody has decided counts as a failure. */
+void user_event_end(cl_event event);
+
+/* callback.c: passes the callback on to the thread, which is started if there is none. */
+cl_int callback_watch(struct event_callback *callback);
+void callback_call(struct event_callback *callback, cl_int status);
+
+/* transfer.c: checks a buffer that a command of the queue uses. */
+cl_int buffer_check(cl_command_queue queue, cl_mem handle);
+enum host_use { HOST_READS = 1, HOST_WRITES = 2 };
+/* The same for a command that reads or writes it for the host. */
+cl_int buffer_check_host(cl_command_queue queue, cl_mem handle, unsigned use);
+bool is_inside(size_t offset, size_t bytes, size_t all);
+
+/* memory.c */
+void memory_use(cl_mem memory);
+void memory_unuse(cl_mem memory);
+/* Where a mapped part lies. NULL: no memory. */
+void *memory_shadow(cl_mem memory);
+
+/* program.c, program_include.c, program_build.c, program_binary.c */
+char *program_join_sources(cl_uint count, const char **strings, const size_t *lengths,
+			   size_t *bytes_out);
+cl_program program_make(cl_context context, cl_uint count, const cl_device_id *devices,
+			char *source, size_t bytes, cl_int *code_out);
+/* The source with its headers in it, which the caller frees; NULL: no memory. */
+char *program_include(const char *source, cl_uint count, const cl_program *programs,
+		      const char **names);
+struct device_build *program_build_of(cl_program program, cl_device_id device);
+cl_int program_answer_binaries(cl_program program, cl_program_info what, struct answer answer);
+
+/* kernel.c */
+void argument_clear(struct argument *argument);
+/* The same with a value that clSetKernelArg or another kernel gave. */
+cl_int argument_copy(struct argument *to, const struct argument *from);
+
+#endif
