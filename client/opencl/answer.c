@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "driver.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A value that is too small is an error, and then nothing is written. */
@@ -18,6 +19,12 @@ cl_int answer_bytes(struct answer answer, const void *bytes, size_t count)
 cl_int answer_text(struct answer answer, const char *text)
 {
 	return answer_bytes(answer, text, strlen(text) + 1);
+}
+
+void text_append(char *text, size_t room, const char *separator, const char *word)
+{
+	size_t length = strlen(text);
+	(void)snprintf(text + length, room - length, "%s%s", length ? separator : "", word);
 }
 
 cl_int answer_uint(struct answer answer, cl_uint number)

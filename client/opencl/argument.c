@@ -66,10 +66,10 @@ static cl_int set_global(cl_kernel kernel, struct argument *argument, size_t byt
 			 const void *value)
 {
 	cl_mem memory = NULL;
-	if (bytes != sizeof(memory))
+	if (bytes != sizeof(cl_mem))
 		return CL_INVALID_ARG_SIZE;
 	if (value)
-		memcpy(&memory, value, sizeof(memory));
+		memcpy(&memory, value, sizeof(cl_mem));
 	if (memory && (!FIND_MEMORY(memory) || memory->type != CL_MEM_OBJECT_BUFFER ||
 		       memory->context != kernel->program->context))
 		return CL_INVALID_MEM_OBJECT;

@@ -156,9 +156,7 @@ static char *extensions_of(cl_device_id device)
 	for (char *word = strtok_r(all, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
 			if (strcmp(word, passed[i]) == 0) {
-				if (*list)
-					strcat(list, " ");
-				strcat(list, word);
+				text_append(list, bytes + 1, " ", word);
 			}
 	free(all);
 	return list;

@@ -185,6 +185,8 @@ struct answer {
 #define ANSWER ((struct answer){size, value, bytes_out})
 cl_int answer_bytes(struct answer answer, const void *bytes, size_t count);
 cl_int answer_text(struct answer answer, const char *text);
+/* Puts a separator and a word behind the words in `text`, as far as there is room. */
+void text_append(char *text, size_t room, const char *separator, const char *word);
 cl_int answer_uint(struct answer answer, cl_uint number);
 cl_int answer_ulong(struct answer answer, cl_ulong number);
 cl_int answer_size(struct answer answer, size_t number);
@@ -241,6 +243,14 @@ enum host_use { HOST_READS = 1, HOST_WRITES = 2 };
 /* The same for a command that reads or writes it for the host. */
 cl_int buffer_check_host(cl_command_queue queue, cl_mem handle, unsigned use);
 bool is_inside(size_t offset, size_t bytes, size_t all);
+
+/* late.c: a read that does not block writes there; takes the reference to its event. */
+void late_note_read(const void *to, size_t bytes, sycl_event read);
+/* Whether such a read may still write there. */
+bool late_is_needed(const void *from, size_t bytes);
+/* Sets the action: a copy that reads the memory when its turn has come. */
+sycl_result late_copy(sycl_handler handler, const void *from, cl_mem memory, size_t offset,
+		      size_t bytes);
 
 /* memory.c */
 void memory_use(cl_mem memory);

@@ -3,23 +3,37 @@
 #include "driver.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Reads "name(1,2,3)" and writes it with the numbers turned round. Returns false for other texts.
+ */
+static bool turn_attribute(const char *text, char *turned, size_t room)
+{
+	unsigned long numbers[3];
+	const char *open = strchr(text, '(');
+	char *at = open ? (char *)(uintptr_t)open : NULL;
+	for (int i = 0; at && i < 3; i++) {
+		numbers[i] = strtoul(at + 1, &at, 10);
+		if (*at != (i < 2 ? ',' : ')'))
+			return false;
+	}
+	if (!at)
+		return false;
+	(void)snprintf(turned, room, "%.*s(%lu,%lu,%lu%s", (int)(open - text), text, numbers[2],
+		       numbers[1], numbers[0], at);
+	return true;
+}
 
 /* Attributes name sizes in SYCL's order; OpenCL's is the reverse. */
 static cl_int answer_attributes(cl_kernel kernel, struct answer answer)
 {
 	char text[1024] = "", turned[1100];
-	unsigned long a = 0, b = 0, c = 0;
-	int begin = 0, end = 0;
 	if (kernel->program->is_binary)
 		return answer_text(answer, "");
 	(void)sycl_kernel_get_info(kernel->sycl, SYCL_KERNEL_INFO_ATTRIBUTES, sizeof(text), text,
 				   NULL);
-	if (sscanf(text, "%*[a-z_](%n%lu,%lu,%lu)%n", &begin, &a, &b, &c, &end) != 3)
-		return answer_text(answer, text);
-	(void)snprintf(turned, sizeof(turned), "%.*s%lu,%lu,%lu)%s", begin, text, c, b, a,
-		       text + end);
-	return answer_text(answer, turned);
+	return answer_text(answer, turn_attribute(text, turned, sizeof(turned)) ? turned : text);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetKernelInfo(cl_kernel handle, cl_kernel_info what, size_t size,
@@ -76,7 +90,8 @@ static cl_int answer_compiled_size(cl_kernel kernel, cl_device_id device, struct
 	return answer_bytes(answer, theirs, sizeof(theirs));
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel handle, cl_device_id device,
+CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel handle,
+							 cl_device_id handle_of_device,
 							 cl_kernel_work_group_info what,
 							 size_t size, void *value,
 							 size_t *bytes_out)
@@ -84,9 +99,11 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel handle, cl_de
 	cl_kernel kernel = FIND_KERNEL(handle);
 	if (!kernel)
 		return CL_INVALID_KERNEL;
+	cl_device_id device = handle_of_device;
 	if (!device && kernel->program->device_count == 1)
 		device = kernel->program->devices[0];
-	if (!FIND_DEVICE(device) || !program_build_of(kernel->program, device))
+	device = FIND_DEVICE(device);
+	if (!device || !program_build_of(kernel->program, device))
 		return CL_INVALID_DEVICE;
 	switch (what) {
 	case CL_KERNEL_WORK_GROUP_SIZE:

@@ -85,7 +85,7 @@ static cl_int check_local(const struct request *request, const size_t *local)
 	const cl_device_id device = request->queue->device;
 	size_t product = 1, required[3];
 	compiled_size(request, required);
-	for (cl_uint i = 0; i < request->dimensions; i++) {
+	for (cl_uint i = 0; i < request->dimensions && i < 3; i++) {
 		if (local[i] == 0)
 			return CL_INVALID_WORK_GROUP_SIZE;
 		if (local[i] > device->max_items[i])

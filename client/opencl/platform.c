@@ -29,7 +29,7 @@ static void platform_add(sycl_platform sycl)
 		return;
 	}
 	count = count < DEVICES_MAX ? count : DEVICES_MAX;
-	platform->devices = calloc(count, sizeof(*platform->devices));
+	platform->devices = calloc(count, sizeof(cl_device_id));
 	platform->sycl = sycl;
 	for (uint32_t i = 0; i < count; i++) {
 		cl_device_id device = platform->devices ? device_make(platform, devices[i]) : NULL;

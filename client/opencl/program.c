@@ -23,7 +23,7 @@ static void program_destroy(struct object *object)
 	call_destructors(program);
 	if (program->bundle)
 		(void)sycl_kernel_bundle_release(program->bundle);
-	for (cl_uint i = 0; i < program->device_count && program->builds; i++) {
+	for (cl_uint i = 0; i < program->device_count && program->builds && program->devices; i++) {
 		free(program->builds[i].log);
 		free(program->builds[i].options);
 		device_unuse(program->devices[i]);
@@ -51,7 +51,7 @@ cl_program program_make(cl_context context, cl_uint count, const cl_device_id *d
 	program->source_bytes = bytes;
 	pthread_mutex_init(&program->lock, NULL);
 	object_use(&context->head);
-	program->devices = calloc(count, sizeof(*program->devices));
+	program->devices = calloc(count, sizeof(cl_device_id));
 	program->builds = calloc(count, sizeof(*program->builds));
 	if (!program->devices || !program->builds) {
 		program_destroy(&program->head);
@@ -172,8 +172,7 @@ static cl_int answer_kernels(cl_program program, cl_program_info what, struct an
 		return CL_OUT_OF_HOST_MEMORY;
 	for (uint32_t i = 0; i < count; i++)
 		if (sycl_kernel_bundle_get_kernel_name(program->bundle, i, &name) == SYCL_SUCCESS) {
-			strcat(names, *names ? ";" : "");
-			strcat(names, name);
+			text_append(names, bytes, ";", name);
 		}
 	cl_int code = answer_text(answer, names);
 	free(names);

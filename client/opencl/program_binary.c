@@ -107,7 +107,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle,
 							      cl_int *statuses, cl_int *code_out)
 {
 	cl_context context = FIND_CONTEXT(handle);
-	struct binary head;
+	struct binary head = {.type = 0};
 	if (!context)
 		return made(NULL, CL_INVALID_CONTEXT, code_out);
 	cl_int code = check_binaries(context, count, devices, lengths, binaries, statuses);

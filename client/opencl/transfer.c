@@ -49,8 +49,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue_handl
 				     event_out);
 	if (code != CL_SUCCESS)
 		return code;
+	sycl_event read = NULL;
 	sycl_result r = sycl_handler_copy_to_host(command.handler, memory->sycl, offset, to, bytes);
-	return command_submit(&command, r, blocking, NULL);
+	code = command_submit(&command, r, blocking, blocking ? NULL : &read);
+	if (read)
+		late_note_read(to, bytes, read);
+	return code;
 }
 
 /* The submission reads the memory, so a blocking write has nothing to wait for, except failures of
@@ -72,9 +76,11 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue_hand
 				     event_out);
 	if (code != CL_SUCCESS)
 		return code;
-	sycl_result r =
-		sycl_handler_copy_from_host(command.handler, from, memory->sycl, offset, bytes);
-	return command_submit(&command, r, blocking && (count > 0 || event_out), NULL);
+	bool is_late = late_is_needed(from, bytes);
+	sycl_result r = is_late ? late_copy(command.handler, from, memory, offset, bytes)
+				: sycl_handler_copy_from_host(command.handler, from, memory->sycl,
+							      offset, bytes);
+	return command_submit(&command, r, blocking && (is_late || count > 0 || event_out), NULL);
 }
 
 /* Where a buffer begins in the whole one, to compare parts. */

@@ -68,6 +68,32 @@ Test(commands, ranges_have_opencls_order_and_offsets)
 	CL(clReleaseMemObject(buffer));
 }
 
+Test(commands, required_sizes_have_opencls_order)
+{
+	const char *text = "__kernel __attribute__((reqd_work_group_size(8, 4, 1)))\n"
+			   "void place(__global uint *x) { x[0] = get_local_size(0); }";
+	const size_t global[2] = {8, 8}, wrong[2] = {4, 8};
+	static cl_uint words[WORDS];
+	size_t sizes[3] = {0};
+	char attributes[128] = "";
+	cl_mem buffer = buffer_of(words);
+	cl_kernel place = kernel_of(text, "place");
+	CL(clGetKernelInfo(place, CL_KERNEL_ATTRIBUTES, sizeof(attributes), attributes, NULL));
+	cr_assert(eq(str, attributes, "reqd_work_group_size(8,4,1)"));
+	CL(clGetKernelWorkGroupInfo(place, NULL, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(sizes),
+				    sizes, NULL));
+	cr_assert(eq(sz, sizes[0], 8));
+	cr_assert(eq(sz, sizes[1], 4));
+	CL(clSetKernelArg(place, 0, sizeof(buffer), &buffer));
+	REFUSES(clEnqueueNDRangeKernel(cl_queue, place, 2, NULL, global, wrong, 0, NULL, NULL),
+		CL_INVALID_WORK_GROUP_SIZE);
+	CL(clEnqueueNDRangeKernel(cl_queue, place, 2, NULL, global, NULL, 0, NULL, NULL));
+	read_words(buffer, words);
+	cr_assert(eq(u32, words[0], 8));
+	CL(clReleaseKernel(place));
+	CL(clReleaseMemObject(buffer));
+}
+
 Test(commands, maps_fills_copies_and_boxes_move_what_they_say)
 {
 	static cl_uint words[WORDS], box[4];
@@ -159,6 +185,25 @@ Test(commands, a_user_event_holds_up_and_ends_what_waits_for_it)
 	CL(clReleaseMemObject(buffer));
 	CL(clReleaseMemObject(other));
 	CL(clReleaseCommandQueue(queue));
+}
+
+/* The write is submitted before its source is written. */
+Test(commands, a_write_sees_what_an_earlier_read_brings)
+{
+	static cl_uint words[WORDS], between[WORDS];
+	cl_int code = 0;
+	fill_words(words);
+	cl_mem from = buffer_of(words), to = buffer_of(NULL);
+	cl_event gate = clCreateUserEvent(cl_context_made, &code);
+	CL(code);
+	CL(clEnqueueReadBuffer(cl_queue, from, CL_FALSE, 0, WORD_BYTES, between, 1, &gate, NULL));
+	CL(clEnqueueWriteBuffer(cl_queue, to, CL_FALSE, 0, WORD_BYTES, between, 0, NULL, NULL));
+	CL(clSetUserEventStatus(gate, CL_COMPLETE));
+	read_words(to, words);
+	cr_assert(eq(u32, words[100], 100));
+	CL(clReleaseEvent(gate));
+	CL(clReleaseMemObject(from));
+	CL(clReleaseMemObject(to));
 }
 
 static void CL_CALLBACK complete_gate(cl_event event, cl_int status, void *gate)

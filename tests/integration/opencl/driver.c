@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 cl_platform_id cl_platform;
 cl_device_id cl_device;
@@ -14,20 +15,20 @@ cl_command_queue cl_queue;
 static struct private_service *service;
 static char vendors[128];
 
-/* The loader's folder has the driver alone. The service's engine inherits another one, with PoCL.
- */
-static void name_driver(void)
+/* Makes a folder for the loader with this driver, and PoCL if `pocl`. */
+static void make_vendors(const char *folder, bool pocl)
 {
 	char path[192];
-	(void)snprintf(vendors, sizeof(vendors), "%s/vendors", service->directory);
-	cr_assert(eq(int, mkdir(vendors, 0755), 0));
-	(void)snprintf(path, sizeof(path), "%s/syclcl.icd", vendors);
-	FILE *file = fopen(path, "w");
-	cr_assert(file != NULL);
-	cr_assert(gt(int, fprintf(file, "%s\n", SYCLCL_LIBRARY), 0));
-	cr_assert(eq(int, fclose(file), 0));
-	(void)setenv("OCL_ICD_VENDORS", vendors, 1);
-	(void)setenv("SYCLD_ENDPOINT", service->endpoint, 1);
+	const char *const libraries[] = {SYCLCL_LIBRARY, "libpocl.so.2"};
+	cr_assert(eq(int, mkdir(folder, 0755), 0));
+	for (int i = 0; i < (pocl ? 2 : 1); i++) {
+		(void)snprintf(path, sizeof(path), "%s/%d.icd", folder, i);
+		FILE *file = fopen(path, "w");
+		cr_assert(file != NULL);
+		cr_assert(gt(int, fprintf(file, "%s\n", libraries[i]), 0));
+		cr_assert(eq(int, fclose(file), 0));
+	}
+	(void)setenv("OCL_ICD_VENDORS", folder, 1);
 }
 
 void with_driver(void)
@@ -36,7 +37,9 @@ void with_driver(void)
 						  0};
 	cl_int code = 0;
 	cr_assert(eq(int, private_service_start(NULL, NULL, &service), 0));
-	name_driver();
+	(void)snprintf(vendors, sizeof(vendors), "%s/vendors", service->directory);
+	make_vendors(vendors, false);
+	(void)setenv("SYCLD_ENDPOINT", service->endpoint, 1);
 	CL(clGetPlatformIDs(1, &cl_platform, NULL));
 	CL(clGetDeviceIDs(cl_platform, CL_DEVICE_TYPE_ALL, 1, &cl_device, NULL));
 	cl_context_made = clCreateContext(NULL, 1, &cl_device, NULL, NULL, &code);
@@ -44,6 +47,21 @@ void with_driver(void)
 	cl_queue =
 		clCreateCommandQueueWithProperties(cl_context_made, cl_device, properties, &code);
 	CL(code);
+}
+
+void with_driver_for_all(void)
+{
+	char folder[] = "/tmp/sycld-vendors.XXXXXX", all[64];
+	cr_assert(mkdtemp(folder) != NULL);
+	(void)snprintf(all, sizeof(all), "%s/all", folder);
+	make_vendors(all, true);
+	with_driver();
+	(void)snprintf(vendors, sizeof(vendors), "%s/1.icd", all);
+	(void)unlink(vendors);
+	(void)snprintf(vendors, sizeof(vendors), "%s/0.icd", all);
+	(void)unlink(vendors);
+	(void)rmdir(all);
+	(void)rmdir(folder);
 }
 
 void without_driver(void)

@@ -27,6 +27,8 @@ extern cl_command_queue cl_queue; /* in order, with profiling */
 /* For .init and .fini. */
 void with_driver(void);
 void without_driver(void);
+/* The same, and the service's engine has a loader that finds PoCL and the driver. */
+void with_driver_for_all(void);
 
 cl_command_queue out_of_order_queue(void);
 cl_mem buffer_of(const cl_uint *words); /* NULL: without contents */

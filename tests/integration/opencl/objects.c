@@ -99,3 +99,12 @@ Test(engines, a_process_of_an_engine_has_no_platform)
 	REFUSES(driver_list()(0, NULL, &count), -1001);
 	cr_assert(eq(u32, count, 0));
 }
+
+/* The service of this test starts its engine with a loader that finds PoCL and the driver. */
+Test(engines, an_engine_whose_loader_finds_the_driver_has_its_devices, .init = with_driver_for_all,
+     .fini = without_driver)
+{
+	cl_uint count = 0;
+	CL(clGetDeviceIDs(cl_platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count));
+	cr_assert(eq(u32, count, 1));
+}
