@@ -9,7 +9,6 @@
 void argument_clear(struct argument *argument)
 {
 	free(argument->value);
-	memory_unuse(argument->memory);
 	argument->value = NULL;
 	argument->memory = NULL;
 	argument->set_bytes = 0;
@@ -33,10 +32,10 @@ static cl_int set_value(struct argument *argument, size_t bytes, const void *val
 	return CL_SUCCESS;
 }
 
+/* A kernel keeps no buffer alive: OpenCL leaves that to the program. A launch looks the handle up.
+ */
 static void set_memory(struct argument *argument, cl_mem memory)
 {
-	if (memory)
-		memory_use(memory);
 	argument_clear(argument);
 	argument->memory = memory;
 	argument->is_set = true;

@@ -135,7 +135,7 @@ struct argument {
 	size_t bytes; /* as the kernel declares it; 0: not known */
 	size_t set_bytes;
 	void *value;   /* a copy, of `bytes` */
-	cl_mem memory; /* used, or NULL */
+	cl_mem memory; /* not kept: to be looked up; or NULL */
 	const void *svm;
 };
 

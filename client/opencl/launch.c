@@ -51,7 +51,8 @@ static cl_int read_arguments(struct request *request)
 		} else if (argument->memory) {
 			cl_int code = buffer_check(request->queue, argument->memory);
 			if (code != CL_SUCCESS)
-				return code;
+				return code == CL_INVALID_MEM_OBJECT ? CL_INVALID_KERNEL_ARGS
+								     : code;
 			request->arguments[i] =
 				sycl_launch_buffer(argument->memory->sycl, mode_of(argument));
 		} else {

@@ -57,6 +57,22 @@ Test(objects, destructors_are_called_from_the_last_one_to_the_first)
 	cr_assert(eq(int, first, 2));
 }
 
+Test(objects, a_kernel_keeps_no_buffer)
+{
+	const size_t global = 1;
+	int end = 0;
+	cl_mem buffer = buffer_of(NULL);
+	cl_kernel kernel = kernel_of("__kernel void k(__global uint *x) { *x = 1; }", "k");
+	CL(clSetMemObjectDestructorCallback(buffer, note_end, &end));
+	CL(clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffer));
+	CL(clEnqueueNDRangeKernel(cl_queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+	CL(clReleaseMemObject(buffer));
+	cr_assert(eq(int, end, 1));
+	REFUSES(clEnqueueNDRangeKernel(cl_queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL),
+		CL_INVALID_KERNEL_ARGS);
+	CL(clReleaseKernel(kernel));
+}
+
 Test(objects, a_context_lives_while_its_queue_does)
 {
 	cl_context found = NULL;
