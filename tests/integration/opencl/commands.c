@@ -30,12 +30,12 @@ Test(commands, kernels_take_buffers_values_and_local_memory)
 	cl_kernel step = kernel_of(source, "step"), turn = kernel_of(source, "turn");
 	REFUSES(clEnqueueNDRangeKernel(cl_queue, step, 1, NULL, &global, NULL, 0, NULL, NULL),
 		CL_INVALID_KERNEL_ARGS);
-	CL(clSetKernelArg(step, 0, sizeof(from), &from));
+	CL(clSetKernelArg(step, 0, sizeof(cl_mem), &from));
 	CL(clSetKernelArg(step, 1, sizeof(n), &n));
 	REFUSES(clSetKernelArg(step, 2, sizeof(n), &n), CL_INVALID_ARG_INDEX);
 	REFUSES(clSetKernelArg(step, 1, 8, &global), CL_INVALID_ARG_SIZE);
-	CL(clSetKernelArg(turn, 0, sizeof(from), &from));
-	CL(clSetKernelArg(turn, 1, sizeof(to), &to));
+	CL(clSetKernelArg(turn, 0, sizeof(cl_mem), &from));
+	CL(clSetKernelArg(turn, 1, sizeof(cl_mem), &to));
 	CL(clSetKernelArg(turn, 2, local * sizeof(cl_uint), NULL));
 	CL(clEnqueueNDRangeKernel(cl_queue, step, 1, NULL, &global, NULL, 0, NULL, NULL));
 	CL(clEnqueueNDRangeKernel(cl_queue, turn, 1, NULL, &global, &local, 0, NULL, NULL));
@@ -54,7 +54,7 @@ Test(commands, ranges_have_opencls_order_and_offsets)
 	const size_t global[2] = {16, 32}, offset[2] = {16, 0}, zero[2] = {0, 1}, odd[2] = {5, 1};
 	cl_mem buffer = buffer_of(words);
 	cl_kernel place = kernel_of(source, "place");
-	CL(clSetKernelArg(place, 0, sizeof(buffer), &buffer));
+	CL(clSetKernelArg(place, 0, sizeof(cl_mem), &buffer));
 	CL(clEnqueueNDRangeKernel(cl_queue, place, 2, offset, global, NULL, 0, NULL, NULL));
 	CL(clEnqueueNDRangeKernel(cl_queue, place, 2, NULL, zero, NULL, 0, NULL, NULL));
 	REFUSES(clEnqueueNDRangeKernel(cl_queue, place, 2, NULL, global, odd, 0, NULL, NULL),
@@ -84,7 +84,7 @@ Test(commands, required_sizes_have_opencls_order)
 				    sizes, NULL));
 	cr_assert(eq(sz, sizes[0], 8));
 	cr_assert(eq(sz, sizes[1], 4));
-	CL(clSetKernelArg(place, 0, sizeof(buffer), &buffer));
+	CL(clSetKernelArg(place, 0, sizeof(cl_mem), &buffer));
 	REFUSES(clEnqueueNDRangeKernel(cl_queue, place, 2, NULL, global, wrong, 0, NULL, NULL),
 		CL_INVALID_WORK_GROUP_SIZE);
 	CL(clEnqueueNDRangeKernel(cl_queue, place, 2, NULL, global, NULL, 0, NULL, NULL));
@@ -277,10 +277,10 @@ Test(commands, a_failed_build_has_a_log)
 
 Test(commands, programs_have_headers_and_are_linked)
 {
-	const char *texts[3] = {
+	const char *user =
 		"#include \"word.h\"\n"
-		"uint twice(uint x); __kernel void k(__global uint *x) { *x = twice(WORD); }",
-		"uint twice(uint x) { return x * 2; }", "#define WORD 21\n"};
+		"uint twice(uint x); __kernel void k(__global uint *x) { *x = twice(WORD); }";
+	const char *texts[3] = {user, "uint twice(uint x) { return x * 2; }", "#define WORD 21\n"};
 	const char *name = "word.h";
 	cl_program parts[3];
 	cl_int code = 0;
@@ -297,7 +297,7 @@ Test(commands, programs_have_headers_and_are_linked)
 	cl_kernel kernel = clCreateKernel(linked, "k", &code);
 	CL(code);
 	cl_mem buffer = buffer_of(NULL);
-	CL(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+	CL(clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffer));
 	CL(clEnqueueTask(cl_queue, kernel, 0, NULL, NULL));
 	CL(clEnqueueReadBuffer(cl_queue, buffer, CL_TRUE, 0, 4, &word, 0, NULL, NULL));
 	cr_assert(eq(u32, word, 42));

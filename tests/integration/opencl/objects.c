@@ -83,7 +83,7 @@ Test(objects, a_context_lives_while_its_queue_does)
 		clCreateCommandQueueWithProperties(context, cl_device, NULL, &code);
 	CL(code);
 	CL(clReleaseContext(context));
-	CL(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(found), &found, NULL));
+	CL(clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &found, NULL));
 	cr_assert(found == context);
 	CL(clReleaseCommandQueue(queue));
 }
