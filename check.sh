@@ -295,7 +295,8 @@ everything() {
 	lane "text" text
 	lane "build (gcc, address, undefined)" compile_asan &&
 		lend_cache build build/check-asan &&
-		tests "tests under address, undefined" build/check-asan -L '^address$'
+		tests "tests under address, undefined" build/check-asan -L '^address$' &&
+		script "timelines read by Perfetto" perfetto "$top/tests/support/perfetto/read.sh" "$top/build/perfetto" "$top"/build{,/check-asan}
 	lane "build (gcc, thread)" compile_tsan &&
 		tests "race tests under thread" build/check-tsan -L '^race$' -E '^wake_model'
 	lane "build (clang, fuzz)" fuzzers &&

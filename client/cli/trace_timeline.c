@@ -50,14 +50,18 @@ struct timeline {
 /* --------------------------------------- JSON -------------------------------------------- */
 
 /* Names come from programs and user databases: other characters than ASCII's printable ones become
- * question marks. */
+ * question marks. A backslash is written by its number, because Perfetto v52 takes the second of
+ * two backslashes before a quote for the escape of that quote. */
 static void write_string(const char *text, size_t most, FILE *file)
 {
 	(void)fputc('"', file);
 	for (size_t i = 0; i < most && text[i]; i++) {
-		if (text[i] == '"' || text[i] == '\\')
-			(void)fputc('\\', file);
-		(void)fputc(text[i] < ' ' || text[i] > '~' ? '?' : text[i], file);
+		if (text[i] == '\\')
+			(void)fputs("\\u005c", file);
+		else if (text[i] == '"')
+			(void)fputs("\\\"", file);
+		else
+			(void)fputc(text[i] < ' ' || text[i] > '~' ? '?' : text[i], file);
 	}
 	(void)fputc('"', file);
 }

@@ -1,28 +1,50 @@
 #!/bin/sh
-# read.sh BUILD READER lets Perfetto's own importer (README.md) read the timelines that the tests in BUILD make. Exit status 1: it refuses one.
+# read.sh FOLDER BUILD... lets Perfetto's own trace processor (README.md), kept in FOLDER, read the timelines that the tests in the builds make.
+# A test runs in the first build that has it. Exit status 1: it refuses one, or it does not refuse what it must refuse. 77: it cannot run
+# here; the reason is printed.
 set -eu
-build=$1 reader=$2
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$1
+shift
+"$here/processor.sh" "$folder"
+command -v node >/dev/null || {
+	echo "skipped: there is no node to run Perfetto's trace processor"
+	exit 77
+}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-for test in unit_cli_timeline processes_trace processes_cuda_traced; do
-	[ ! -x "$build/tests/$test" ] || SYCLD_TIMELINES=$work "$build/tests/$test" >"$work/said" 2>&1 </dev/null || {
-		cat "$work/said" >&2
-		exit 1
-	}
-done
-count=0
-for file in "$work"/*.json; do
-	[ -e "$file" ] || break
-	said=$("$reader" "$file" 2>&1) || {
-		echo "refused: $(basename "$file"): $said" >&2
-		exit 1
-	}
-	echo "$(basename "$file"): $said"
-	count=$((count + 1))
-done
-[ "$count" -gt 0 ] || {
-	echo "the tests have kept no timeline" >&2
-	exit 1
+# keep TEST BUILD...: runs the test, so that it keeps its timelines in $work.
+keep() {
+	test=$1
+	shift
+	for build; do
+		[ -x "$build/tests/$test" ] || continue
+		SYCLD_TIMELINES=$work "$build/tests/$test" >"$work/said" 2>&1 </dev/null || {
+			cat "$work/said"
+			exit 1
+		}
+		return 0
+	done
+	return 1
 }
-echo "$count timelines, without an error"
+
+for test in unit_cli_timeline processes_trace; do
+	keep "$test" "$@" || {
+		echo "no build has $test"
+		exit 1
+	}
+done
+keep processes_cuda_traced "$@" || echo "not built: processes_cuda_traced"
+node "$here/read.js" "$folder/processor" "$work"/*.json
+
+# A reader that takes everything shows nothing.
+echo '{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"a"},{"ph":"X","pid":1,"tid":1,"ts":5,"dur":10,"name":"b"}]}' \
+	>"$work/overlap.wrong"
+echo '{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"a"' >"$work/end.wrong"
+for wrong in "$work"/*.wrong; do
+	! node "$here/read.js" "$folder/processor" "$wrong" || {
+		echo "not refused: $(cat "$wrong")"
+		exit 1
+	}
+done

@@ -108,9 +108,9 @@ Test(cli_timeline, a_group_is_a_slice_of_its_lane_and_of_its_queue)
 	cr_expect(eq(uint, counts.arrows, 0));
 	cr_expect(eq(uint, counts.instants, 0));
 	EXPECT_SAID("\"name\":\"device fake:0\"");
-	EXPECT_SAID("session 7 of LAB\\\\alice(1000): a\\\"b\\\\c (pid 4242)");
+	EXPECT_SAID("session 7 of LAB\\u005calice(1000): a\\\"b\\u005cc (pid 4242)");
 	EXPECT_SAID("\"name\":\"queue 3\"");
-	EXPECT_SAID("lane 1 of LAB\\\\alice(1000)'s engine 42");
+	EXPECT_SAID("lane 1 of LAB\\u005calice(1000)'s engine 42");
 	EXPECT_SAID("\"ts\":150.000,\"dur\":250.000");
 	EXPECT_SAID("\"from_ready_to_begin_us\":50.000");
 	EXPECT_SAID("\"launches\":5");
