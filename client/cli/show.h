@@ -13,7 +13,10 @@ bool show_sessions(const Sycl__V1__AdminReply *reply);
 bool show_accounts(const Sycl__V1__AdminReply *reply);
 /* show_order.c: also gets the order to which the reply belongs. */
 bool show_order(const Sycl__V1__AdminReply *reply, const Sycl__V1__OrderCommand *order);
+/* The table alone, of the limits in the reply. */
 bool show_limits(const Sycl__V1__AdminReply *reply);
+/* The table of all limits, and when a user's are added to it. */
+bool show_all_limits(const Sycl__V1__AdminReply *reply);
 bool show_version(const Sycl__V1__AdminReply *reply);
 
 /* show_one.c: shows one thing of the kind cli_shown_kind, the only one that the answer has. Returns

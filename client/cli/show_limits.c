@@ -3,6 +3,7 @@
 #include "table.h"
 #include "units.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void value_cell(struct table *table, const Sycl__V1__LimitFacts *limit)
@@ -45,4 +46,14 @@ bool show_limits(const Sycl__V1__AdminReply *reply)
 						       (int)limit->source));
 	}
 	return table_print(&table, colours_wanted(), terminal_width());
+}
+
+/* The service looks up what the configuration has for a user when the user connects. */
+bool show_all_limits(const Sycl__V1__AdminReply *reply)
+{
+	bool shown = show_limits(reply);
+	(void)puts(
+		"Values that sycld.conf(5) has for a user or a group are listed for each of its "
+		"users\nfrom the user's first connection on; they apply to that connection, too.");
+	return shown;
 }

@@ -128,8 +128,9 @@ const struct verb verbs[] = {
 	 ORDER, WORDS_LIMIT_SESSION, ORDERS},
 	{"limits", NULL, "the limits that apply, each from sycld.conf or an order",
 	 "An order for a session comes first, then one for its user, then one for all users, then\n"
-	 "sycld.conf(5), then the default.",
-	 QUESTION, ASKS(request_limits, show_limits, json_limits)},
+	 "sycld.conf(5), then the default. What sycld.conf(5) has for a user or a group is listed from\n"
+	 "the user's first connection on.",
+	 QUESTION, ASKS(request_limits, show_all_limits, json_limits)},
 	{"events", NULL, "follow faults, orders, engines and sessions as they come",
 	 "First the events that the service still has, then each new one, until interrupted; with\n"
 	 "--once only the former. Root and the administrators' group see everything; others see\n"
