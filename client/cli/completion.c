@@ -1,5 +1,5 @@
 /* Completion files for shells, made of the tables of verbs and options. */
-#include "order.h"
+#include "order/order.h"
 #include "verb.h"
 
 #include <string.h>

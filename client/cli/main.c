@@ -1,15 +1,18 @@
 /* syclctl: the operator's view of a running service. */
-#include "accounts.h"
 #include "connection.h"
-#include "drain.h"
-#include "events.h"
+#include "events/events.h"
 #include "nearest_word.h"
-#include "order.h"
+#include "order/drain.h"
+#include "order/order.h"
 #include "protocol_limits.h"
-#include "top.h"
-#include "trace.h"
+#include "show/show.h"
+#include "top/top.h"
+#include "trace/trace.h"
 #include "verb.h"
-#include "wrong_word.h"
+#include "words/accounts.h"
+#include "words/filter.h"
+#include "words/operand.h"
+#include "words/wrong_word.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -192,8 +195,8 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
 	*wrong_out = "completion needs bash, zsh or fish";
 	if (!verb->ask)
 		return !verb_is(verb, "completion") || words->count == 1;
-	if (arguments->timeout &&
-	    !order_read_number(arguments->timeout, 1, TIMEOUT_MOST, &arguments->timeout_seconds)) {
+	if (arguments->timeout && !operand_read_number(arguments->timeout, 1, TIMEOUT_MOST,
+						       &arguments->timeout_seconds)) {
 		*wrong_out = "--timeout needs seconds, from 1 to 31536000";
 		return false;
 	}

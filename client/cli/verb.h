@@ -6,7 +6,6 @@
 #define SYCLCTL_VERB_H
 
 #include "admin.pb-c.h"
-#include "filter.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,9 +83,6 @@ extern const unsigned cli_option_count;
 /* The request of orders and of accounts, from the words of the command line. */
 extern Sycl__V1__OrderCommand cli_order;
 extern Sycl__V1__AccountsQuery cli_accounts_query;
-/* The filter of the rows that are shown, and the kind of thing that `show` shows. */
-extern struct filter cli_filter;
-extern const char *cli_shown_kind;
 
 const struct verb *find_verb(const char *name);
 bool verb_is(const struct verb *verb, const char *name);

@@ -1,7 +1,8 @@
 #include "verb.h"
 
-#include "events.h"
-#include "show.h"
+#include "events/events.h"
+#include "order/order.h"
+#include "show/show.h"
 
 #include <string.h>
 
@@ -61,9 +62,6 @@ static void request_limits(Sycl__V1__AdminRequest *request)
 	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_LIMITS;
 	request->limits = &query;
 }
-
-struct filter cli_filter;
-const char *cli_shown_kind;
 
 Sycl__V1__OrderCommand cli_order = SYCL__V1__ORDER_COMMAND__INIT;
 

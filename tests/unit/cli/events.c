@@ -1,10 +1,10 @@
 /* How `syclctl events` continues after an answer, and which events it prints. The service is
  * invented. */
-#include "events.h"
+#include "events/events.h"
 
 #include "connection.h"
-#include "since.h"
 #include "users.h"
+#include "words/since.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

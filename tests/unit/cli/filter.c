@@ -1,7 +1,7 @@
 /* The rows of an answer that are shown. */
-#include "filter.h"
+#include "words/filter.h"
 
-#include "wrong_word.h"
+#include "words/wrong_word.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

@@ -3,9 +3,9 @@
  * the answer is filled through the messages' descriptors. Each repeated message has one full and
  * one empty element.
  */
-#include "accounts.h"
-#include "show.h"
+#include "show/show.h"
 #include "users.h"
+#include "words/accounts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

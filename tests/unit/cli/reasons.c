@@ -1,5 +1,5 @@
 /* The sentences about sessions. */
-#include "show_tables.h"
+#include "show/tables.h"
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>

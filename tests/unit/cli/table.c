@@ -1,5 +1,5 @@
 /* The tables of syclctl: alignment, and the columns that are left out if a line has no room. */
-#include "table.h"
+#include "show/table.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

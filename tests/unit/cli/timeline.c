@@ -3,8 +3,8 @@
  * viewers take, whatever it is that engines claim. No time is in it that no record has.
  */
 #include "timeline_check.h"
-#include "trace_rows.h"
-#include "trace_timeline.h"
+#include "trace/rows.h"
+#include "trace/timeline.h"
 #include "users.h"
 
 #include <criterion/criterion.h>

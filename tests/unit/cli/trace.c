@@ -3,9 +3,9 @@
  * replays, whatever engines claim.
  */
 #include "simulator/run.h"
-#include "trace_file.h"
-#include "trace_table.h"
-#include "trace_width.h"
+#include "trace/file.h"
+#include "trace/table.h"
+#include "trace/width.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
