@@ -49,21 +49,65 @@ static bool claims_is_device(Sycl__V1__Backend backend, uint32_t index)
 	       backend <= SYCL__V1__BACKEND__BACKEND_FAKE && index < CLAIMS_DEVICES_MAX;
 }
 
+/*
+ * Returns the time of the command group that runs: the sum of a session has it, and its rows by
+ * device have only groups that are complete. No more than the time for which the group has run.
+ */
+static uint64_t session_running_ns(const Sycl__V1__SessionReport *report)
+{
+	const Sycl__V1__SessionPresent *present = report->present;
+	if (!present || !report->usage ||
+	    present->activity != SYCL__V1__SESSION_ACTIVITY__SESSION_ACTIVITY_RUNNING)
+		return 0;
+	uint64_t left_ns = report->usage->device_ns;
+	for (size_t i = 0; i < report->n_devices; i++) {
+		uint64_t device_ns = report->devices[i]->device_ns;
+		left_ns -= device_ns < left_ns ? device_ns : left_ns;
+	}
+	return left_ns < present->running_ns ? left_ns : present->running_ns;
+}
+
+/* Adds the time of the group that runs to the row of its device, which may be a new one. So a
+ * kernel counts that never ends. */
+static size_t session_add_running(const Sycl__V1__SessionReport *report,
+				  Sycl__V1__DeviceUsage rows[ACCOUNT_DEVICES_MAX], size_t count)
+{
+	const Sycl__V1__SessionPresent *present = report->present;
+	uint64_t running_ns = session_running_ns(report);
+	if (running_ns == 0)
+		return count;
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].backend == present->backend && rows[i].index == present->index) {
+			rows[i].device_ns += running_ns;
+			return count;
+		}
+	if (count == ACCOUNT_DEVICES_MAX)
+		return count;
+	sycl__v1__device_usage__init(&rows[count]);
+	rows[count].backend = present->backend;
+	rows[count].index = present->index;
+	rows[count].device_ns = running_ns;
+	return count + 1;
+}
+
 /* Keeps no more of a claim than an account counts, so without fields of a later release. */
 static void session_keep_devices(struct session_figures *claim,
 				 const Sycl__V1__SessionReport *report, size_t delays_most)
 {
 	Sycl__V1__DeviceUsage rows[ACCOUNT_DEVICES_MAX], *list[ACCOUNT_DEVICES_MAX];
 	Sycl__V1__SessionReport devices = SYCL__V1__SESSION_REPORT__INIT;
-	devices.devices = list;
-	for (size_t i = 0; i < report->n_devices && i < ACCOUNT_DEVICES_MAX; i++) {
-		rows[i] = *report->devices[i];
-		rows[i].base.n_unknown_fields = 0;
-		rows[i].base.unknown_fields = NULL;
-		if (rows[i].n_delays > delays_most)
-			rows[i].n_delays = delays_most;
-		list[devices.n_devices++] = &rows[i];
+	size_t count = 0;
+	for (; count < report->n_devices && count < ACCOUNT_DEVICES_MAX; count++) {
+		rows[count] = *report->devices[count];
+		rows[count].base.n_unknown_fields = 0;
+		rows[count].base.unknown_fields = NULL;
+		if (rows[count].n_delays > delays_most)
+			rows[count].n_delays = delays_most;
 	}
+	devices.n_devices = session_add_running(report, rows, count);
+	for (size_t i = 0; i < devices.n_devices; i++)
+		list[i] = &rows[i];
+	devices.devices = list;
 	if (devices.n_devices == 0)
 		return;
 	claim->devices = malloc(sycl__v1__session_report__get_packed_size(&devices));

@@ -277,6 +277,24 @@ Test(accounts, figures_outlive_engines_and_offenders_are_counted)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+/* The kernel never ends: 1.5 ms of it are in the session's sum, and in no row of a device. */
+Test(accounts, what_runs_counts_and_goes_on_counting_when_it_is_killed)
+{
+	start_accounts_service("hanger");
+	int client = open_socket();
+	json_t *list = only_row("--by=device", NULL, NULL);
+	cr_expect(eq(long, (long)figure(list, 0, "device_ns"), 6500000L));
+	cr_expect(eq(long, (long)figure(list, 0, "commands"), 100L));
+	json_decref(list);
+	cr_assert(eq(long, send(client, "crash2", 6, MSG_NOSIGNAL), 6));
+	must_become(NULL, "sessions_ended", 1);
+	list = only_row("--by=device", NULL, NULL);
+	cr_expect(eq(long, (long)figure(list, 0, "device_ns"), 6500000L));
+	json_decref(list);
+	close_fd(&client);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 Test(accounts, figures_and_groups_go_on_with_the_next_service)
 {
 	char group[PATH_MOST];

@@ -54,6 +54,8 @@ static void fill_present(Sycl__V1__SessionPresent *present)
 		present->waits_for = SYCL__V1__SESSION_WAIT__SESSION_WAIT_TURN;
 		present->running = (char *)(uintptr_t) "";
 	}
+	if (manner("hanger"))
+		present->running_ns = 2000000;
 	present->queued = is_wrong ? UINT32_MAX : 6;
 	present->device_bytes = is_wrong ? UINT64_MAX : 8192;
 	present->used_permille = is_wrong ? UINT32_MAX : 250;
@@ -101,6 +103,8 @@ static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionRep
 	usage->groups_resubmitted = 7;
 	usage->groups_completed = 11;
 	usage->buffer_bytes = 4096;
+	/* claims() has 5 ms. A sum without a measure counts no more than what runs. */
+	usage->device_ns = manner("hanger") ? 6500000 : 0;
 	static Sycl__V1__DeviceUsage *devices[CLAIMS_MAX];
 	size_t device_count = claims(devices);
 	static Sycl__V1__SessionPresent present;
