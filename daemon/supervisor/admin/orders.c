@@ -48,6 +48,21 @@ static void order_note_pause(const struct target *target, struct engine *engine,
 	}
 }
 
+/* The sessions of the engine that the order changes. Only paused ones are resumed. */
+static unsigned order_count_sessions(const struct target *target, const struct engine *engine,
+				     int act)
+{
+	const struct session *session;
+	unsigned count = 0;
+	if (target->session)
+		return 1;
+	if (act != ACT_RESUME)
+		return engine->sessions_count;
+	TAILQ_FOREACH (session, &engine->sessions, link)
+		count += session->paused_by.since_unix_seconds != 0;
+	return count;
+}
+
 static int order_send_to_engine(struct target *target, struct engine *engine, int act,
 				const char *text)
 {
@@ -58,7 +73,7 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 				 : order->value;
 	if (!engine->was_ready || engine->state == ENGINE_STOPPING)
 		return 0; /* the engine gets the order when it is ready, or takes nothing more */
-	target->reached += target->session ? 1 : engine->sessions_count;
+	target->reached += order_count_sessions(target, engine, act);
 	if (engine_send_order(engine, order->session, act, text, value) < 0)
 		return order_refuse(target, STATUS_RUNTIME,
 				    "the engine of uid %lu does not take messages",

@@ -110,6 +110,8 @@ Test(supervisor_orders, what_came_of_an_order_is_said_plainly)
 		    NULL, NULL);
 	must_answer("drained: no new session is accepted until 'syclctl resume --all'\n", "drain",
 		    "--all", NULL, NULL, NULL);
+	/* The open session was not paused. */
+	must_answer("new sessions are accepted\n", "resume", "--all", NULL, NULL, NULL);
 	must_answer("share_max is changed to 60 %\n", "limit", "share_max=60", "--all", NULL, NULL);
 	must_answer("share_max is not ordered any more\n", "limit", "share_max=default", "--all",
 		    NULL, NULL);
