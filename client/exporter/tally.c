@@ -199,9 +199,14 @@ static void add_share(const struct tallying *tallying, const Sycl__V1__ShareFact
 static void tally_add_row(const struct tallying *tallying, const Sycl__V1__AccountRow *row)
 {
 	const Sycl__V1__DeviceUsage *used = row->used;
+	struct tally_user *user = row->faults > 0 ? tally_find_user(tallying, row->uid) : NULL;
+	if (user)
+		user->faults += (double)row->faults;
+	/* The service does not know on which device a fault was. */
 	struct tally_use *use =
-		used ? tally_find_use(tallying, row->uid, (uint32_t)used->backend, used->index)
-		     : NULL;
+		used && used->backend != SYCL__V1__BACKEND__BACKEND_UNSPECIFIED
+			? tally_find_use(tallying, row->uid, (uint32_t)used->backend, used->index)
+			: NULL;
 	if (!use)
 		return;
 	/* Quantiles of several users cannot be summed. */
@@ -210,7 +215,6 @@ static void tally_add_row(const struct tallying *tallying, const Sycl__V1__Accou
 	use->device_seconds += (double)used->device_ns / 1e9;
 	use->commands += (double)used->commands;
 	use->failed += (double)used->failed;
-	use->faults += (double)row->faults;
 	use->to_device += (double)used->bytes_to_device;
 	use->to_host += (double)used->bytes_to_host;
 	use->spills += (double)used->spills;

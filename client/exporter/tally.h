@@ -33,7 +33,7 @@ struct tally_user {
 	uint32_t uid;
 	char name[USER_NAME_BYTES];
 	double engines, engines_answering, resident_bytes, waiting, spilled_bytes, drained;
-	double sessions_ended, engines_failed, submitted, completed, failed;
+	double sessions_ended, engines_failed, faults, submitted, completed, failed;
 	double held_bytes, shared_bytes;
 	double recent_commands; /* of the last minute */
 	/* The largest of the sessions' quantiles. Those of several sessions have no sum. */
@@ -52,7 +52,7 @@ struct tally_device {
 struct tally_use {
 	unsigned user, device;
 	bool has_use, has_wait, has_share;
-	double device_seconds, commands, failed, faults, to_device, to_host, spills, spilled;
+	double device_seconds, commands, failed, to_device, to_host, spills, spilled;
 	double waits, wait_p50, wait_p99; /* not summed for "(others)" */
 	double least, most, granted, wants;
 };

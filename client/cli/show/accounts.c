@@ -52,7 +52,9 @@ static void add_whose_cells(struct table *table, uint32_t by, const Sycl__V1__Ac
 		user_cell(table, row->uid);
 	if (by & ACCOUNTS_BY_CGROUP)
 		table_cell(table, COLOUR_NONE, "%s", *row->cgroup ? row->cgroup : "-");
-	if (by & ACCOUNTS_BY_DEVICE)
+	if (by & ACCOUNTS_BY_DEVICE && used->backend == 0)
+		table_cell(table, COLOUR_NONE, "-");
+	else if (by & ACCOUNTS_BY_DEVICE)
 		table_cell(table, COLOUR_NONE, "%s:%u", backend_name(used->backend), used->index);
 	if (by & ACCOUNTS_BY_SESSION && row->session == 0) {
 		table_cell(table, COLOUR_NONE, "(others)");

@@ -160,7 +160,6 @@
 				figure("device time", span(sum("device_ns") / 1e9)),
 				figure("copied in", bytes(sum("bytes_to_device"))),
 				figure("copied out", bytes(sum("bytes_to_host"))),
-				sum("faults") ? figure("faults", sum("faults")) : null,
 				facts.disputed ? figure("claims", "engines disagree") : null));
 	}
 

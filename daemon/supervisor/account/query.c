@@ -27,7 +27,7 @@ const char *account_terms_read(const Sycl__V1__AccountsQuery *query,
 }
 
 /* Otherwise figures without a device, or of several, are counted once, in the rows without device.
- */
+ * Of faults the device is not known: they are in these rows alone. */
 static bool query_has_device_rows(const struct account_terms *terms)
 {
 	return terms->by & ACCOUNTS_BY_DEVICE || terms->of_device;
@@ -39,9 +39,7 @@ static bool query_matches(const struct account_terms *terms, const struct accoun
 		return false;
 	if (terms->cgroup[0] && !cgroup_is_inside(key->cgroup, terms->cgroup))
 		return false;
-	if (terms->of_device && (key->backend != terms->backend || key->index != terms->index))
-		return false;
-	return key->backend != 0 || !query_has_device_rows(terms);
+	return !terms->of_device || (key->backend == terms->backend && key->index == terms->index);
 }
 
 /* Returns the row for a key, reduced to the query's parts. NULL: it does not match, or there is no
@@ -85,13 +83,17 @@ void account_query_begin_tenant(struct account_query *query, const struct tenant
 		return;
 	for (uint32_t i = 0; i < tenant->ledger.count; i++) {
 		const struct account_row *kept = &tenant->ledger.rows[i];
-		struct account_row *row = query_row(query, &kept->key);
-		if (!row)
-			continue;
 		struct account_sums sums = kept->sums;
 		if (kept->key.backend != 0 && !query_has_device_rows(&query->terms))
 			sums.sessions = 0;
-		account_sums_add(&row->sums, &sums);
+		if (kept->key.backend == 0 && query_has_device_rows(&query->terms)) {
+			if (sums.faults == 0)
+				continue;
+			sums = (struct account_sums){.faults = sums.faults};
+		}
+		struct account_row *row = query_row(query, &kept->key);
+		if (row)
+			account_sums_add(&row->sums, &sums);
 	}
 }
 
@@ -99,7 +101,9 @@ static struct account_row *query_session_row(struct account_query *query,
 					     const struct session *session,
 					     const struct account_key *key)
 {
-	struct account_row *row = query_row(query, key);
+	struct account_row *row = key->backend != 0 || !query_has_device_rows(&query->terms)
+					  ? query_row(query, key)
+					  : NULL;
 	/* A merged row has no session. */
 	if (row && row->key.session == session->id) {
 		row->pid = session->peer.pid;

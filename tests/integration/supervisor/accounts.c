@@ -260,6 +260,14 @@ Test(accounts, figures_outlive_engines_and_offenders_are_counted)
 	cr_expect(eq(long, (long)figure(list, 0, "faults"), 1L));
 	expect_figures(list, 2);
 	json_decref(list);
+	/* The device of a fault is not known: by device it has a row of its own. */
+	must_become("--by=uid,device", "faults", 1);
+	must_become("--device=cuda:1", "faults", 0);
+	list = rows("--by=uid,device", NULL, NULL);
+	cr_expect(eq(sz, json_array_size(list), 2));
+	cr_expect(eq(str, word(list, 1, "backend"), "unknown"));
+	cr_expect(eq(long, (long)figure(list, 1, "sessions_ended"), 0L));
+	json_decref(list);
 	close_fd(&first);
 	close_fd(&second);
 	int third = open_socket();

@@ -15,15 +15,15 @@ static struct {
 	Sycl__V1__AccountFacts accounts[2];
 	Sycl__V1__Usage usage;
 	Sycl__V1__ShareFacts shares[2];
-	Sycl__V1__AccountRow rows[2], session_row;
-	Sycl__V1__DeviceUsage used[3];
+	Sycl__V1__AccountRow rows[2], fault_row, session_row;
+	Sycl__V1__DeviceUsage used[3], fault_used;
 	uint32_t uids[2];
 	Sycl__V1__KnownDevice *device_list[1];
 	Sycl__V1__EngineFacts *engine_list[2];
 	Sycl__V1__SessionFacts *session_list[2];
 	Sycl__V1__AccountFacts *account_list[2];
 	Sycl__V1__ShareFacts *share_list[2];
-	Sycl__V1__AccountRow *row_list[2], *session_row_list[1];
+	Sycl__V1__AccountRow *row_list[3], *session_row_list[1];
 } a;
 
 static void make_use(Sycl__V1__DeviceUsage *used, Sycl__V1__AccountRow *row, uint32_t uid)
@@ -36,7 +36,6 @@ static void make_use(Sycl__V1__DeviceUsage *used, Sycl__V1__AccountRow *row, uin
 	used->bytes_to_device = 4096;
 	row->uid = uid;
 	row->used = used;
-	row->faults = uid == BOB;
 	row->delays = 3;
 	row->delay_p50_ns = 1500000;
 	row->delay_p99_ns = 20000000;
@@ -129,8 +128,13 @@ struct sample *answers_sample(void)
 	make_status();
 	make_use(&a.used[2], &a.session_row, ALICE);
 	a.session_row.session = 11;
+	/* Faults are in a row without a device. */
+	make_use(&a.fault_used, &a.fault_row, BOB);
+	sycl__v1__device_usage__init(&a.fault_used);
+	a.fault_row.faults = 2;
+	a.row_list[2] = &a.fault_row;
 	sycl__v1__admin_reply__init(&a.by_user);
-	a.by_user.n_account_rows = 2;
+	a.by_user.n_account_rows = 3;
 	a.by_user.account_rows = a.row_list;
 	a.by_user.accounts_by = 5;
 	sycl__v1__admin_reply__init(&a.by_session);

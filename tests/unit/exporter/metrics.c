@@ -149,6 +149,15 @@ Test(exporter_metrics, users_beyond_the_bound_are_one_row)
 	free(text);
 }
 
+Test(exporter_metrics, a_fault_is_a_users_and_of_no_device)
+{
+	char *text = written(false, 10);
+	expect_part(text, "\nsycld_user_faults_total{user=\"4000000002\",uid=\"4000000002\"} 2\n");
+	expect_part(text, "\nsycld_user_faults_total{user=\"4000000001\",uid=\"4000000001\"} 0\n");
+	cr_expect(eq(ptr, strstr(text, "unknown:"), NULL), "%s", text);
+	free(text);
+}
+
 /* A user keeps a row as long as it exists, whichever users precede it in an answer. */
 Test(exporter_metrics, a_user_with_a_row_keeps_it)
 {
