@@ -13,6 +13,11 @@ cl_ulong now_ns(void)
 	return (cl_ulong)now.tv_sec * 1000000000u + (cl_ulong)now.tv_nsec;
 }
 
+cl_ulong command_time(cl_command_queue queue, const cl_event *event_out)
+{
+	return event_out && queue->flags & CL_QUEUE_PROFILING_ENABLE ? now_ns() : 0;
+}
+
 cl_int wait_list_check(cl_context context, cl_uint count, const cl_event *events)
 {
 	if ((count == 0) != (events == NULL))
@@ -51,7 +56,7 @@ cl_int command_begin(struct command *command, cl_command_queue handle, cl_comman
 	command->queue = queue;
 	command->type = type;
 	command->event_out = event_out;
-	command->queued_ns = event_out ? now_ns() : 0;
+	command->queued_ns = command_time(queue, event_out);
 	command->handler = NULL;
 	sycl_result r = sycl_handler_begin(queue->sycl, &command->handler);
 	for (cl_uint i = 0; i < count && r == SYCL_SUCCESS; i++)
@@ -108,9 +113,7 @@ static void event_destroy(struct object *object)
 	if (event->sycl)
 		(void)sycl_event_release(event->sycl);
 	pthread_mutex_destroy(&event->lock);
-	if (event->queue)
-		object_unuse(&event->queue->head);
-	object_unuse(&event->context->head);
+	object_unuse(event->queue ? &event->queue->head : &event->context->head);
 	free(event);
 }
 
@@ -124,9 +127,7 @@ cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type t
 	event->type = type;
 	event->status = CL_SUBMITTED;
 	pthread_mutex_init(&event->lock, NULL);
-	object_use(&context->head);
-	if (queue)
-		object_use(&queue->head);
+	object_use(queue ? &queue->head : &context->head); /* a queue keeps its context */
 	object_publish(&event->head, OBJECT_EVENT, event_destroy);
 	return event;
 }

@@ -124,7 +124,6 @@ struct _cl_program {
 	sycl_kernel_bundle bundle;   /* executable or object; NULL: not built */
 	bool is_object;
 	uint32_t kernel_count; /* kernels that live */
-	struct destructor *destructors;
 };
 
 /* The value of a kernel's argument. */
@@ -139,14 +138,22 @@ struct argument {
 	const void *svm;
 };
 
+/* What a launch needs of a kernel on one device, asked for once. */
+struct kernel_facts {
+	bool are_known;
+	size_t required[3]; /* of a work-group, in OpenCL's order; 0: any */
+	size_t group_limit;
+};
+
 struct _cl_kernel {
 	struct object head;
 	cl_program program;
 	sycl_kernel sycl;
 	char *name;
 	cl_uint count;
-	pthread_mutex_t lock; /* guards arguments */
+	pthread_mutex_t lock; /* guards what follows */
 	struct argument *arguments;
+	struct kernel_facts *facts; /* one for each device of the program */
 };
 
 struct event_callback {
@@ -226,6 +233,8 @@ cl_int wait_list_check(cl_context context, cl_uint count, const cl_event *events
 cl_int event_make(cl_command_queue queue, cl_command_type type, sycl_event sycl, cl_ulong queued_ns,
 		  cl_event *event_out);
 cl_ulong now_ns(void);
+/* The time at which a command was asked for, if anybody can ask for that. */
+cl_ulong command_time(cl_command_queue queue, const cl_event *event_out);
 cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type type);
 /* The status of an event: CL_QUEUED to CL_COMPLETE, or an error. */
 cl_int event_status(cl_event event);
@@ -255,6 +264,8 @@ sycl_result late_copy(sycl_handler handler, const void *from, cl_mem memory, siz
 /* memory.c */
 void memory_use(cl_mem memory);
 void memory_unuse(cl_mem memory);
+/* How kernels may use it, by its flags. */
+sycl_access_mode memory_mode(cl_mem memory);
 /* Where a mapped part lies. NULL: no memory. */
 void *memory_shadow(cl_mem memory);
 

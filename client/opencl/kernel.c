@@ -23,6 +23,7 @@ static void kernel_destroy(struct object *object)
 	count_kernel(kernel->program, -1);
 	object_unuse(&kernel->program->head);
 	free(kernel->arguments);
+	free(kernel->facts);
 	free(kernel->name);
 	free(kernel);
 }
@@ -67,7 +68,8 @@ static cl_kernel kernel_make(cl_program program, sycl_kernel sycl, const char *n
 	count_kernel(program, 1);
 	(void)sycl_kernel_get_info(sycl, SYCL_KERNEL_INFO_NUM_ARGS, sizeof(count), &count, NULL);
 	kernel->arguments = calloc(count ? count : 1, sizeof(*kernel->arguments));
-	if (!kernel->arguments || !kernel->name) {
+	kernel->facts = calloc(program->device_count, sizeof(*kernel->facts));
+	if (!kernel->arguments || !kernel->facts || !kernel->name) {
 		kernel_destroy(&kernel->head);
 		return made(NULL, CL_OUT_OF_HOST_MEMORY, code_out);
 	}

@@ -12,6 +12,7 @@ struct request {
 	cl_kernel kernel;
 	cl_uint dimensions;
 	const size_t *offset, *global, *local;
+	const struct kernel_facts *facts;
 	sycl_range sycl_global, sycl_local;
 	struct sycl_launch_argument arguments[ARGUMENTS_MAX];
 	bool has_local_memory, is_empty;
@@ -27,10 +28,7 @@ static sycl_range turned(cl_uint dimensions, const size_t *sizes)
 
 static sycl_access_mode mode_of(const struct argument *argument)
 {
-	if (argument->is_const || argument->memory->flags & CL_MEM_READ_ONLY)
-		return SYCL_ACCESS_READ;
-	return argument->memory->flags & CL_MEM_WRITE_ONLY ? SYCL_ACCESS_WRITE
-							   : SYCL_ACCESS_READ_WRITE;
+	return argument->is_const ? SYCL_ACCESS_READ : memory_mode(argument->memory);
 }
 
 static cl_int read_arguments(struct request *request)
@@ -62,30 +60,31 @@ static cl_int read_arguments(struct request *request)
 	return CL_SUCCESS;
 }
 
-static void compiled_size(const struct request *request, size_t sizes[3])
+/* Asks for what the library knows of the kernel on this device, at its first launch there. */
+static const struct kernel_facts *facts_of(const struct request *request, size_t device)
 {
-	uint64_t ours[3] = {0, 0, 0};
-	(void)sycl_kernel_get_device_info(request->kernel->sycl, request->queue->device->sycl,
-					  SYCL_KERNEL_INFO_COMPILE_WORK_GROUP_SIZE, sizeof(ours),
-					  ours, NULL);
+	struct kernel_facts *facts = &request->kernel->facts[device];
+	uint64_t required[3] = {0, 0, 0}, limit = 0;
+	if (facts->are_known)
+		return facts;
+	sycl_kernel kernel = request->kernel->sycl;
+	sycl_device sycl = request->queue->device->sycl;
+	(void)sycl_kernel_get_device_info(kernel, sycl, SYCL_KERNEL_INFO_COMPILE_WORK_GROUP_SIZE,
+					  sizeof(required), required, NULL);
+	(void)sycl_kernel_get_device_info(kernel, sycl, SYCL_KERNEL_INFO_WORK_GROUP_SIZE,
+					  sizeof(limit), &limit, NULL);
 	for (int i = 0; i < 3; i++)
-		sizes[i] = ours[2 - i];
-}
-
-static size_t group_limit(const struct request *request)
-{
-	uint64_t limit = 0;
-	(void)sycl_kernel_get_device_info(request->kernel->sycl, request->queue->device->sycl,
-					  SYCL_KERNEL_INFO_WORK_GROUP_SIZE, sizeof(limit), &limit,
-					  NULL);
-	return limit ? limit : request->queue->device->max_group;
+		facts->required[i] = required[2 - i];
+	facts->group_limit = limit ? limit : request->queue->device->max_group;
+	facts->are_known = true;
+	return facts;
 }
 
 static cl_int check_local(const struct request *request, const size_t *local)
 {
 	const cl_device_id device = request->queue->device;
-	size_t product = 1, required[3];
-	compiled_size(request, required);
+	const size_t *required = request->facts->required;
+	size_t product = 1;
 	for (cl_uint i = 0; i < request->dimensions && i < 3; i++) {
 		if (local[i] == 0)
 			return CL_INVALID_WORK_GROUP_SIZE;
@@ -95,14 +94,14 @@ static cl_int check_local(const struct request *request, const size_t *local)
 		    request->global[i] % local[i] != 0 || (required[0] && required[i] != local[i]))
 			return CL_INVALID_WORK_GROUP_SIZE;
 	}
-	return product <= group_limit(request) ? CL_SUCCESS : CL_INVALID_WORK_GROUP_SIZE;
+	return product <= request->facts->group_limit ? CL_SUCCESS : CL_INVALID_WORK_GROUP_SIZE;
 }
 
 /* Sizes of work-groups where the program leaves them to the driver, but the kernel needs groups. */
 static cl_int choose_local(const struct request *request, size_t local[3])
 {
-	size_t required[3], limit = group_limit(request);
-	compiled_size(request, required);
+	const size_t *required = request->facts->required;
+	const size_t limit = request->facts->group_limit;
 	if (required[0]) {
 		for (cl_uint i = 0; i < 3; i++)
 			local[i] = required[i];
@@ -118,7 +117,7 @@ static cl_int choose_local(const struct request *request, size_t local[3])
 
 static cl_int read_ranges(struct request *request)
 {
-	size_t chosen[3], required[3];
+	size_t chosen[3];
 	cl_int code = CL_SUCCESS;
 	request->is_empty = !request->global;
 	for (cl_uint i = 0; request->global && i < request->dimensions; i++) {
@@ -131,11 +130,10 @@ static cl_int read_ranges(struct request *request)
 	request->sycl_global = turned(request->dimensions, request->global);
 	if (request->is_empty)
 		return CL_SUCCESS;
-	compiled_size(request, required);
 	if (request->local) {
 		code = check_local(request, request->local);
 		request->sycl_local = turned(request->dimensions, request->local);
-	} else if (request->has_local_memory || required[0]) {
+	} else if (request->has_local_memory || request->facts->required[0]) {
 		code = choose_local(request, chosen);
 		request->sycl_local = turned(request->dimensions, chosen);
 	}
@@ -152,6 +150,7 @@ static cl_int check_request(struct request *request)
 		return CL_INVALID_PROGRAM_EXECUTABLE;
 	if (request->dimensions < 1 || request->dimensions > 3)
 		return CL_INVALID_WORK_DIMENSION;
+	request->facts = facts_of(request, (size_t)(build - kernel->program->builds));
 	cl_int code = read_arguments(request);
 	return code == CL_SUCCESS ? read_ranges(request) : code;
 }
@@ -206,7 +205,7 @@ static cl_int launch_at_once(const struct request *request, cl_command_type type
 {
 	struct sycl_launch launch = SYCL_LAUNCH_INIT;
 	sycl_event after[16], event = NULL;
-	cl_ulong queued_ns = event_out ? now_ns() : 0;
+	cl_ulong queued_ns = command_time(request->queue, event_out);
 	cl_int code = wait_list_check(request->queue->context, count, events);
 	if (code != CL_SUCCESS)
 		return code;

@@ -16,6 +16,13 @@ void memory_unuse(cl_mem memory)
 		object_unuse(&memory->head);
 }
 
+sycl_access_mode memory_mode(cl_mem memory)
+{
+	if (memory->flags & CL_MEM_READ_ONLY)
+		return SYCL_ACCESS_READ;
+	return memory->flags & CL_MEM_WRITE_ONLY ? SYCL_ACCESS_WRITE : SYCL_ACCESS_READ_WRITE;
+}
+
 enum { SHADOW_ALIGNMENT = 4096 };
 
 /* Where mapped parts lie: the program's memory, or memory of the driver for the whole buffer, so

@@ -32,13 +32,15 @@ enum object_type {
 	OBJECT_EVENT
 };
 
+enum { OBJECT_ALIGNMENT = 16 };
+
 /* The loader reads the first member, and nothing else. */
 struct object {
-	const cl_icd_dispatch *dispatch;
+	/* The table keeps types in the low bits of addresses. */
+	_Alignas(OBJECT_ALIGNMENT) const cl_icd_dispatch *dispatch;
 	enum object_type type;
 	uint32_t references; /* the program's; guarded by the table's lock, as the next two */
 	uint32_t uses;       /* other objects' */
-	struct object *next; /* of the same bucket */
 	/* Called once, without the lock, when nobody has a reference. It frees the object. */
 	void (*destroy)(struct object *object);
 };
@@ -58,6 +60,10 @@ bool object_release(void *handle, enum object_type type);
 /* References of other objects. They keep the object, and its handle stays good. */
 void object_use(struct object *object);
 void object_unuse(struct object *object);
+/* A child after fork() has the handles, but neither the connection nor the threads, and another
+ * thread may have held any lock. So from then on no handle is found in it. */
+void object_forget_all(void);
+bool object_is_child(void);
 /* How many references the program has. */
 cl_uint object_references(const struct object *object);
 

@@ -21,7 +21,7 @@ static void platform_add(sycl_platform sycl)
 	uint32_t backend = 0, count = 0;
 	if (sycl_platform_get_info(sycl, SYCL_PLATFORM_INFO_BACKEND, sizeof(backend), &backend,
 				   NULL) != SYCL_SUCCESS ||
-	    backend != SYCL_BACKEND_KIND_OPENCL ||
+	    (backend != SYCL_BACKEND_KIND_OPENCL && backend != SYCL_BACKEND_KIND_FAKE) ||
 	    sycl_platform_get_devices(sycl, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX, devices, &count) !=
 		    SYCL_SUCCESS ||
 	    count == 0) {
@@ -65,8 +65,10 @@ static void platforms_open_locked(void)
 static void platforms_open(void)
 {
 	pthread_mutex_lock(&open_lock);
-	if (!is_open)
+	if (!is_open) {
+		(void)pthread_atfork(NULL, NULL, object_forget_all);
 		platforms_open_locked();
+	}
 	is_open = true;
 	pthread_mutex_unlock(&open_lock);
 }
@@ -76,6 +78,11 @@ clIcdGetPlatformIDsKHR(cl_uint capacity, cl_platform_id *list, cl_uint *count_ou
 {
 	if ((list && capacity == 0) || (!list && !count_out))
 		return CL_INVALID_VALUE;
+	if (object_is_child()) {
+		if (count_out)
+			*count_out = 0;
+		return CL_PLATFORM_NOT_FOUND_KHR;
+	}
 	platforms_open();
 	if (count_out)
 		*count_out = platform_count;

@@ -62,6 +62,7 @@ int row_stream(struct bench *bench);
 int row_sched(struct bench *bench);
 int row_schedule(struct bench *bench);
 int row_submit(struct bench *bench);
+int row_submit_opencl(struct bench *bench);
 int row_graph(struct bench *bench);
 int row_first_kernel(struct bench *bench);
 int row_counters(struct bench *bench);

@@ -29,6 +29,7 @@
 	X(clEnqueueReadBuffer)                                                                     \
 	X(clEnqueueWriteBuffer)                                                                    \
 	X(clEnqueueNDRangeKernel)                                                                  \
+	X(clReleaseEvent)                                                                          \
 	X(clFlush)                                                                                 \
 	X(clFinish)
 

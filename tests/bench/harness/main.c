@@ -16,6 +16,8 @@ static const struct bench_row rows[] = {
 	{"TC3", "the scheduler alone: ordering a command group", row_schedule},
 	{"sched", "a trace of thousands of clients through fair queueing, simulated", row_sched},
 	{"TC4", "the cost of one submission for the calling thread", row_submit},
+	{"TC4.opencl", "the same for a program that comes in by the OpenCL driver",
+	 row_submit_opencl},
 	{"TC4.counters", "allocations, locks and system calls for each command", row_counters},
 	{"TC5", "a host accessor to 256 MiB that a kernel has written", row_host_accessor},
 	{"pages", "256 MiB of an application's own pages, copied to a device and back", row_pages},
