@@ -92,10 +92,12 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id handle, cl_device_i
 	return device ? device_info(device, what, ANSWER) : CL_INVALID_DEVICE;
 }
 
+enum { PARTS_MAX = 64 };
+
 /* How to divide: from OpenCL's list to the library's property and values. */
 struct division {
 	sycl_partition_property property;
-	uint32_t values[64], count;
+	uint32_t values[PARTS_MAX], count;
 	size_t bytes; /* of OpenCL's list, with its final 0 */
 };
 
@@ -131,7 +133,7 @@ static cl_int read_division(const cl_device_partition_property *list, struct div
 		division->count = 0;
 		for (; list[1 + division->count] != CL_DEVICE_PARTITION_BY_COUNTS_LIST_END;
 		     division->count++) {
-			if (division->count == 64)
+			if (division->count == PARTS_MAX)
 				return CL_INVALID_DEVICE_PARTITION_COUNT;
 			division->values[division->count] = (uint32_t)list[1 + division->count];
 		}
@@ -167,7 +169,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateSubDevices(cl_device_id handle,
 {
 	cl_device_id device = FIND_DEVICE(handle);
 	struct division division = {.count = 0};
-	sycl_device parts[64];
+	sycl_device parts[PARTS_MAX];
 	uint32_t count = 0;
 	if (!device)
 		return CL_INVALID_DEVICE;
@@ -177,8 +179,12 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateSubDevices(cl_device_id handle,
 	if (!out && !count_out)
 		return CL_INVALID_VALUE;
 	sycl_result r = sycl_device_create_sub_devices(
-		device->sycl, division.property, division.count, division.values,
-		out ? (capacity < 64 ? capacity : 64) : 0, out ? parts : NULL, &count);
+		device->sycl, division.property, division.count, division.values, 0, NULL, &count);
+	if (r == SYCL_SUCCESS && out && (capacity < count || count > PARTS_MAX))
+		return CL_INVALID_VALUE;
+	if (r == SYCL_SUCCESS && out)
+		r = sycl_device_create_sub_devices(device->sycl, division.property, division.count,
+						   division.values, count, parts, &count);
 	if (r == SYCL_ERROR_INVALID && division.property == SYCL_PARTITION_BY_COUNTS)
 		return CL_INVALID_DEVICE_PARTITION_COUNT;
 	if (r == SYCL_ERROR_INVALID || r == SYCL_ERROR_FEATURE_NOT_SUPPORTED)

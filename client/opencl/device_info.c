@@ -39,7 +39,6 @@ static const struct row {
 	{CL_DEVICE_VENDOR, TEXT, SYCL_DEVICE_INFO_VENDOR, 0},
 	{CL_DRIVER_VERSION, TEXT, SYCL_DEVICE_INFO_DRIVER_VERSION, 0},
 	{CL_DEVICE_PROFILE, TEXT, SYCL_DEVICE_INFO_PROFILE, 0},
-	{CL_DEVICE_BUILT_IN_KERNELS, TEXT, SYCL_DEVICE_INFO_BUILTIN_KERNELS, 0},
 	{CL_DEVICE_HOST_UNIFIED_MEMORY, BOOL, SYCL_DEVICE_INFO_HOST_UNIFIED_MEMORY, 0},
 	{CL_DEVICE_ENDIAN_LITTLE, BOOL, SYCL_DEVICE_INFO_IS_LITTLE_ENDIAN, 0},
 	{CL_DEVICE_AVAILABLE, BOOL, SYCL_DEVICE_INFO_IS_AVAILABLE, 0},
@@ -96,7 +95,7 @@ static const struct fixed {
 	{CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, false, 0},
 	{CL_DEVICE_MAX_SAMPLERS, false, 0},
 	{CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, false, 128},
-	{CL_DEVICE_EXECUTION_CAPABILITIES, true, CL_EXEC_KERNEL},
+	{CL_DEVICE_EXECUTION_CAPABILITIES, true, CL_EXEC_KERNEL | CL_EXEC_NATIVE_KERNEL},
 	{CL_DEVICE_QUEUE_ON_HOST_PROPERTIES, true,
 	 CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE},
 	{CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES, true, 0},
@@ -120,11 +119,18 @@ static const struct fixed {
 	{CL_DEVICE_PIPE_SUPPORT, false, CL_FALSE},
 	{CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, true, 1},
 	{CL_DEVICE_NUMERIC_VERSION, false, CL_MAKE_VERSION(3, 0, 0)},
+	{CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, false, CL_MAKE_VERSION(1, 2, 0)},
 	{CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, true,
 	 CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP},
 	{CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, true,
 	 CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL |
 		 CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP},
+};
+
+/* What the driver itself has for every device. */
+static const cl_name_version own[] = {
+	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_create_command_queue"},
+	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
 };
 
 /* Extensions of a device that the driver passes on: those of the language alone. */
@@ -138,49 +144,59 @@ static const char *const passed[] = {
 	"cl_khr_int64_extended_atomics",
 	"cl_khr_fp64",
 	"cl_khr_fp16",
+	"cl_khr_subgroups",
+	"cl_khr_subgroup_extended_types",
+	"cl_khr_subgroup_non_uniform_vote",
+	"cl_khr_subgroup_ballot",
+	"cl_khr_subgroup_non_uniform_arithmetic",
+	"cl_khr_subgroup_shuffle",
+	"cl_khr_subgroup_shuffle_relative",
+	"cl_khr_subgroup_clustered_reduce",
+	"cl_khr_expect_assume",
+	"cl_khr_extended_bit_ops",
+	"cl_nv_compiler_options",
+	"cl_nv_pragma_unroll",
 };
+enum { OWN = sizeof(own) / sizeof(*own), PASSED = sizeof(passed) / sizeof(*passed) };
 
-static char *extensions_of(cl_device_id device)
+static bool is_passed(const char *word)
 {
-	size_t bytes = 0;
-	if (sycl_device_get_info(device->sycl, SYCL_DEVICE_INFO_EXTENSIONS, 0, NULL, &bytes) !=
-	    SYCL_SUCCESS)
-		return strdup("");
-	char *all = calloc(1, bytes + 1), *list = calloc(1, bytes + 1), *rest = NULL;
-	if (!all || !list ||
-	    sycl_device_get_info(device->sycl, SYCL_DEVICE_INFO_EXTENSIONS, bytes, all, NULL) !=
-		    SYCL_SUCCESS) {
-		free(all);
-		return list;
-	}
-	for (char *word = strtok_r(all, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-		for (size_t i = 0; i < sizeof(passed) / sizeof(*passed); i++)
-			if (strcmp(word, passed[i]) == 0) {
-				text_append(list, bytes + 1, " ", word);
-			}
-	free(all);
-	return list;
+	for (size_t i = 0; i < PASSED; i++)
+		if (strcmp(word, passed[i]) == 0)
+			return true;
+	return false;
 }
 
-static cl_int answer_extensions(cl_device_id device, bool versions, struct answer answer)
+/* The driver's own, and those of the device that it passes on. Each once. Returns how many. */
+static size_t extensions_of(cl_device_id device, cl_name_version table[OWN + PASSED])
 {
-	cl_name_version table[sizeof(passed) / sizeof(*passed)] = {{0}};
-	size_t count = 0;
-	char *rest = NULL, *list = extensions_of(device);
-	if (!list)
-		return CL_OUT_OF_HOST_MEMORY;
-	if (!versions) {
-		cl_int code = answer_text(answer, list);
-		free(list);
-		return code;
-	}
-	for (char *word = strtok_r(list, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+	char all[16384] = "", *rest = NULL;
+	size_t count = OWN;
+	memcpy(table, own, sizeof(own));
+	if (sycl_device_get_info(device->sycl, SYCL_DEVICE_INFO_EXTENSIONS, sizeof(all), all,
+				 NULL) != SYCL_SUCCESS)
+		return count;
+	for (char *word = strtok_r(all, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		if (!is_passed(word) || count == OWN + PASSED)
+			continue;
 		table[count].version = CL_MAKE_VERSION(1, 0, 0);
 		(void)snprintf(table[count].name, sizeof(table[count].name), "%s", word);
 		count++;
 	}
-	free(list);
-	return answer_bytes(answer, table, count * sizeof(*table));
+	return count;
+}
+
+static cl_int answer_extensions(cl_device_id device, bool versions, struct answer answer)
+{
+	cl_name_version table[OWN + PASSED];
+	char text[sizeof(table)] = "";
+	memset(table, 0, sizeof(table));
+	size_t count = extensions_of(device, table);
+	if (versions)
+		return answer_bytes(answer, table, count * sizeof(*table));
+	for (size_t i = 0; i < count; i++)
+		text_append(text, sizeof(text), " ", table[i].name);
+	return answer_text(answer, text);
 }
 
 static cl_int answer_row(cl_device_id device, const struct row *row, struct answer answer)
@@ -227,6 +243,7 @@ static cl_int answer_names(cl_device_info what, struct answer answer)
 	case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
 		return answer_bytes(answer, c_versions, sizeof(c_versions));
 	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
+	case CL_DEVICE_BUILT_IN_KERNELS: /* the library runs none of the device's */
 	case CL_DEVICE_IL_VERSION:
 		return answer_text(answer, "");
 	default: /* IL and built-in kernels with version, features of OpenCL C */
@@ -292,6 +309,7 @@ cl_int device_info(cl_device_id device, cl_device_info what, struct answer answe
 	case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
 	case CL_DEVICE_OPENCL_C_FEATURES:
 	case CL_DEVICE_ILS_WITH_VERSION:
+	case CL_DEVICE_BUILT_IN_KERNELS:
 	case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
 	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
 	case CL_DEVICE_IL_VERSION:

@@ -129,14 +129,20 @@ const cl_icd_dispatch opencl_dispatch = {
 #function, (void (*)(void))(function)                                              \
 	}
 
+/* The name of an extension's function that is one of OpenCL now. */
+#define NAMED_KHR(function)                                                                        \
+	{                                                                                          \
+#function "KHR", (void (*)(void))(function)                                        \
+	}
+
 /* What clGetExtensionFunctionAddress finds: loaders ask for the first three. */
 static const struct {
 	const char *name;
 	void (*function)(void);
 } named[] = {
-	NAMED(clIcdGetPlatformIDsKHR),
-	NAMED(clGetPlatformInfo),
-	NAMED(clGetExtensionFunctionAddress),
+	NAMED(clIcdGetPlatformIDsKHR),        NAMED(clGetPlatformInfo),
+	NAMED(clGetExtensionFunctionAddress), NAMED_KHR(clCreateCommandQueueWithProperties),
+	NAMED_KHR(clGetKernelSubGroupInfo),
 };
 
 __attribute__((visibility("default"))) CL_API_ENTRY void *CL_API_CALL

@@ -111,17 +111,3 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(
 		r = sycl_handler_require(command.handler, memories[i]->sycl, SYCL_ACCESS_READ);
 	return command_submit(&command, r, false, NULL);
 }
-
-/* The library has host tasks, but the device itself runs none: CL_EXEC_NATIVE_KERNEL is not among
- * its capabilities. */
-CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue,
-						      void(CL_CALLBACK *function)(void *),
-						      void *arguments, size_t bytes,
-						      cl_uint memory_count, const cl_mem *memories,
-						      const void **places, cl_uint count,
-						      const cl_event *events, cl_event *event_out)
-{
-	(void)function, (void)arguments, (void)bytes, (void)memory_count, (void)memories;
-	(void)places, (void)count, (void)events, (void)event_out;
-	return FIND_QUEUE(queue) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
-}

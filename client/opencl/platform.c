@@ -99,7 +99,17 @@ CL_API_ENTRY cl_int CL_API_CALL clGetPlatformIDs(cl_uint capacity, cl_platform_i
 
 static const cl_name_version platform_extensions[] = {
 	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd"},
+	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_create_command_queue"},
+	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
 };
+
+static cl_int answer_extensions(struct answer answer)
+{
+	char text[sizeof(platform_extensions)] = "";
+	for (size_t i = 0; i < sizeof(platform_extensions) / sizeof(*platform_extensions); i++)
+		text_append(text, sizeof(text), " ", platform_extensions[i].name);
+	return answer_text(answer, text);
+}
 
 static cl_int answer_native_text(cl_platform_id platform, sycl_platform_info info,
 				 const char *prefix, struct answer answer)
@@ -128,7 +138,7 @@ __attribute__((visibility("default"))) CL_API_ENTRY cl_int CL_API_CALL clGetPlat
 	case CL_PLATFORM_VENDOR:
 		return answer_text(ANSWER, "sycld");
 	case CL_PLATFORM_EXTENSIONS:
-		return answer_text(ANSWER, "cl_khr_icd");
+		return answer_extensions(ANSWER);
 	case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
 		return answer_bytes(ANSWER, platform_extensions, sizeof(platform_extensions));
 	case CL_PLATFORM_ICD_SUFFIX_KHR:

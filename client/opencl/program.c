@@ -5,22 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void call_destructors(cl_program program)
-{
-	while (program->destructors) {
-		struct destructor *first = program->destructors;
-		void(CL_CALLBACK * call)(cl_program, void *);
-		program->destructors = first->next;
-		memcpy(&call, &first->function, sizeof(call));
-		call(program, first->user_data);
-		free(first);
-	}
-}
-
 static void program_destroy(struct object *object)
 {
 	cl_program program = (cl_program)object;
-	call_destructors(program);
 	if (program->bundle)
 		(void)sycl_kernel_bundle_release(program->bundle);
 	for (cl_uint i = 0; i < program->device_count && program->builds && program->devices; i++) {
@@ -115,16 +102,24 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, co
 		    code_out);
 }
 
-CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context,
+/* No device reports a built-in kernel, so any name is one that a device lacks. */
+CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context handle,
 								      cl_uint count,
 								      const cl_device_id *devices,
 								      const char *names,
 								      cl_int *code_out)
 {
-	(void)count;
-	(void)devices;
-	(void)names;
-	return made(NULL, FIND_CONTEXT(context) ? CL_INVALID_VALUE : CL_INVALID_CONTEXT, code_out);
+	cl_context context = FIND_CONTEXT(handle);
+	if (!context)
+		return made(NULL, CL_INVALID_CONTEXT, code_out);
+	if (count == 0 || !devices || !names)
+		return made(NULL, CL_INVALID_VALUE, code_out);
+	for (cl_uint i = 0; i < count; i++) {
+		cl_device_id device = FIND_DEVICE(devices[i]);
+		if (!device || !context_has_device(context, device))
+			return made(NULL, CL_INVALID_DEVICE, code_out);
+	}
+	return made(NULL, CL_INVALID_VALUE, code_out);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clRetainProgram(cl_program program)
@@ -140,9 +135,10 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseProgram(cl_program program)
 CL_API_ENTRY cl_int CL_API_CALL clSetProgramReleaseCallback(
 	cl_program handle, void(CL_CALLBACK *notify)(cl_program, void *), void *user_data)
 {
-	(void)notify;
 	(void)user_data;
-	return FIND_PROGRAM(handle) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
+	if (!FIND_PROGRAM(handle))
+		return CL_INVALID_PROGRAM;
+	return notify ? CL_INVALID_OPERATION : CL_INVALID_VALUE;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program handle, cl_uint id,

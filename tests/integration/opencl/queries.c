@@ -1,0 +1,176 @@
+/* Queries and refusals of the OpenCL driver that need no command, and native kernels. */
+#include "driver.h"
+
+#include <CL/cl_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(queries, .init = with_driver, .fini = without_driver);
+
+/* All that a device or platform names, by both queries: the list of words, and the table. */
+static bool names_alike(const char *words, const cl_name_version *table, size_t count)
+{
+	size_t length = 0;
+	for (size_t i = 0; i < count; i++) {
+		const char *found = strstr(words, table[i].name);
+		if (!found || CL_VERSION_MAJOR(table[i].version) < 1)
+			return false;
+		length += strlen(table[i].name) + 1;
+	}
+	return length == strlen(words) + 1;
+}
+
+Test(queries, extensions_have_versions)
+{
+	char words[4096] = "";
+	cl_name_version table[64];
+	cl_version version = 0;
+	size_t bytes = 0;
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_EXTENSIONS, sizeof(words), words, NULL));
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_EXTENSIONS_WITH_VERSION, sizeof(table), table,
+			   &bytes));
+	cr_assert(names_alike(words, table, bytes / sizeof(*table)));
+	cr_assert(strstr(words, "cl_khr_extended_versioning") != NULL);
+	CL(clGetPlatformInfo(cl_platform, CL_PLATFORM_EXTENSIONS, sizeof(words), words, NULL));
+	CL(clGetPlatformInfo(cl_platform, CL_PLATFORM_EXTENSIONS_WITH_VERSION, sizeof(table), table,
+			     &bytes));
+	cr_assert(names_alike(words, table, bytes / sizeof(*table)));
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, sizeof(version),
+			   &version, NULL));
+	cr_assert(eq(u32, CL_VERSION_MAJOR(version), 1));
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_NUMERIC_VERSION_KHR, sizeof(version), &version,
+			   NULL));
+	cr_assert(eq(u32, CL_VERSION_MAJOR(version), 3));
+}
+
+typedef cl_command_queue (*queue_function)(cl_context, cl_device_id, const cl_queue_properties *,
+					   cl_int *);
+
+Test(queries, functions_of_extensions_are_found_by_name)
+{
+	const char *name = "clCreateCommandQueueWithPropertiesKHR";
+	const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE,
+						  0};
+	queue_function make = NULL;
+	cl_int code = 0;
+	void *address = clGetExtensionFunctionAddressForPlatform(cl_platform, name);
+	cr_assert(address != NULL);
+	memcpy(&make, &address, sizeof(make));
+	cl_command_queue queue = make(cl_context_made, cl_device, properties, &code);
+	CL(code);
+	CL(clReleaseCommandQueue(queue));
+	cr_assert(clGetExtensionFunctionAddressForPlatform(cl_platform, "clNoSuchKHR") == NULL);
+}
+
+Test(queries, no_built_in_kernels_and_no_il_are_refused_as_such)
+{
+	char names[64] = "x";
+	cl_int code = 0;
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_BUILT_IN_KERNELS, sizeof(names), names, NULL));
+	cr_assert(eq(str, names, ""));
+	(void)clCreateProgramWithBuiltInKernels(cl_context_made, 0, NULL, "a", &code);
+	REFUSES(code, CL_INVALID_VALUE);
+	(void)clCreateProgramWithBuiltInKernels(cl_context_made, 1, (cl_device_id *)&cl_queue, "a",
+						&code);
+	REFUSES(code, CL_INVALID_DEVICE);
+	(void)clCreateProgramWithBuiltInKernels(cl_context_made, 1, &cl_device, "a", &code);
+	REFUSES(code, CL_INVALID_VALUE);
+	(void)clCreateProgramWithIL(cl_context_made, names, 4, &code);
+	REFUSES(code, CL_INVALID_OPERATION);
+}
+
+Test(queries, a_device_without_sub_groups_says_so)
+{
+	cl_uint most = 0;
+	size_t number = 0;
+	cl_kernel kernel = kernel_of("__kernel void k(__global uint *x) { *x = 1; }", "k");
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_MAX_NUM_SUB_GROUPS, sizeof(most), &most, NULL));
+	REFUSES(clGetKernelSubGroupInfo(kernel, (cl_device_id)(void *)cl_queue,
+					CL_KERNEL_MAX_NUM_SUB_GROUPS, 0, NULL, sizeof(number),
+					&number, NULL),
+		CL_INVALID_DEVICE);
+	REFUSES(clGetKernelSubGroupInfo(kernel, cl_device, CL_KERNEL_MAX_NUM_SUB_GROUPS, 0, NULL,
+					sizeof(number), &number, NULL),
+		most > 0 ? CL_SUCCESS : CL_INVALID_OPERATION);
+	CL(clReleaseKernel(kernel));
+}
+
+Test(queries, room_for_too_few_sub_devices_is_refused)
+{
+	const cl_device_partition_property list[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+	cl_device_id parts[64];
+	cl_uint count = 0, units = 0;
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL));
+	CL(clCreateSubDevices(cl_device, list, 0, NULL, &count));
+	cr_assert(eq(u32, count, units));
+	REFUSES(clCreateSubDevices(cl_device, list, 0, parts, &count), CL_INVALID_VALUE);
+	REFUSES(clCreateSubDevices(cl_device, list, units - 1, parts, &count), CL_INVALID_VALUE);
+	CL(clCreateSubDevices(cl_device, list, units, parts, &count));
+	for (cl_uint i = 0; i < units; i++)
+		CL(clReleaseDevice(parts[i]));
+}
+
+struct native_arguments {
+	cl_uint *words;
+	cl_uint add;
+};
+
+static void CL_CALLBACK add_natively(void *pointer)
+{
+	struct native_arguments *arguments = pointer;
+	for (int i = 0; i < WORDS; i++)
+		arguments->words[i] += arguments->add;
+}
+
+Test(queries, a_native_kernel_gets_its_buffers_in_order)
+{
+	static cl_uint words[WORDS];
+	struct native_arguments arguments = {NULL, 3};
+	const void *place = &arguments.words, *outside = &arguments + 1;
+	const cl_uint pattern = 4;
+	cl_event event = NULL;
+	cl_mem buffer = buffer_of(words);
+	CL(clEnqueueFillBuffer(cl_queue, buffer, &pattern, 4, 0, WORD_BYTES, 0, NULL, NULL));
+	CL(clEnqueueNativeKernel(cl_queue, add_natively, &arguments, sizeof(arguments), 1, &buffer,
+				 &place, 0, NULL, &event));
+	arguments.add = 99; /* a copy has been made */
+	read_words(buffer, words);
+	cr_assert(eq(u32, words[WORDS - 1], 7));
+	CL(clWaitForEvents(1, &event));
+	REFUSES(clEnqueueNativeKernel(cl_queue, NULL, NULL, 0, 0, NULL, NULL, 0, NULL, NULL),
+		CL_INVALID_VALUE);
+	REFUSES(clEnqueueNativeKernel(cl_queue, add_natively, NULL, 8, 0, NULL, NULL, 0, NULL,
+				      NULL),
+		CL_INVALID_VALUE);
+	REFUSES(clEnqueueNativeKernel(cl_queue, add_natively, &arguments, sizeof(arguments), 1,
+				      &buffer, &outside, 0, NULL, NULL),
+		CL_INVALID_VALUE);
+	REFUSES(clEnqueueNativeKernel(cl_queue, add_natively, &arguments, sizeof(arguments), 1,
+				      (cl_mem *)&cl_queue, &place, 0, NULL, NULL),
+		CL_INVALID_MEM_OBJECT);
+	CL(clReleaseEvent(event));
+	CL(clReleaseMemObject(buffer));
+}
+
+Test(queries, a_copied_kernel_has_its_arguments)
+{
+	static cl_uint words[WORDS];
+	const cl_uint value = 6, other = 7;
+	const size_t global = WORDS;
+	cl_int code = 0;
+	cl_mem buffer = buffer_of(words);
+	cl_kernel kernel = kernel_of("__kernel void k(__global uint *x, uint n) {\n"
+				     "  x[get_global_id(0)] = n; }",
+				     "k");
+	CL(clSetKernelArg(kernel, 0, sizeof(cl_mem), &buffer));
+	CL(clSetKernelArg(kernel, 1, sizeof(value), &value));
+	cl_kernel copy = clCloneKernel(kernel, &code);
+	CL(code);
+	CL(clSetKernelArg(kernel, 1, sizeof(other), &other));
+	CL(clEnqueueNDRangeKernel(cl_queue, copy, 1, NULL, &global, NULL, 0, NULL, NULL));
+	read_words(buffer, words);
+	cr_assert(eq(u32, words[5], value));
+	CL(clReleaseKernel(kernel));
+	CL(clReleaseKernel(copy));
+	CL(clReleaseMemObject(buffer));
+}
