@@ -34,6 +34,15 @@ work=$(mktemp -d)
 (cd /packages/BUILD/sycld-* && LD_LIBRARY_PATH=/usr/lib64 PKG_CONFIG_PATH=/usr/lib64/pkgconfig AUTOPKGTEST_TMP=$work debian/tests/saxpy) ||
 	fail "the installed library and service do not work"
 
+# A service keeps files for the next one. They go with the packages.
+LD_LIBRARY_PATH=/usr/lib64 sycld >/tmp/log 2>&1 &
+service=$!
+LD_LIBRARY_PATH=/usr/lib64 timeout 60 sh -c 'until syclctl status >/dev/null 2>&1; do sleep 0.1; done' ||
+	fail "the installed service does not answer: $(cat /tmp/log)"
+kill "$service"
+wait "$service" || fail "the installed service failed: $(cat /tmp/log)"
+[ -e /run/sycld/engines ] || fail "the installed service has kept nothing for the next one"
+
 echo '[supervisor]' >>/etc/sycld/sycld.conf
 what rpm --upgrade --nodeps /packages/RPMS/*/*.rpm
 ! grep -q 'scriptlet failed' /tmp/log || fail "a scriptlet failed: $(cat /tmp/log)"
