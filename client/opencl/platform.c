@@ -2,6 +2,7 @@
 /* The connection to the service, and the OpenCL platforms behind it. */
 #include "driver.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,10 +43,17 @@ static void platform_add(sycl_platform sycl)
 	platform_count++;
 }
 
-/* The engine marks its process: a driver that it loads must not ask for an engine. */
+/* An engine that loads this driver must not ask for an engine. The service marks its engines;
+ * inside of a program the engine is a library. */
 static bool in_engine(void)
 {
-	return secure_getenv("SYCLD_ENGINE") != NULL;
+	const char *endpoint = secure_getenv("SYCLD_ENDPOINT");
+	if (secure_getenv("SYCLD_ENGINE") || (endpoint && strcmp(endpoint, "embedded:") == 0))
+		return true;
+	void *engine = dlopen("libsyclengine.so", RTLD_LAZY | RTLD_NOLOAD);
+	if (engine)
+		(void)dlclose(engine);
+	return engine != NULL;
 }
 
 static void platforms_open_locked(void)

@@ -25,13 +25,13 @@ rm -rf /usr/libexec/sycld
 mkdir -p /run/lock
 files >/tmp/before
 
-dpkg -i /packages/one/sycld_*.deb /packages/one/sycld-exporter_*.deb /packages/one/libsyclclient0_*.deb /packages/one/libsyclclient-dev_*.deb \
-	/packages/one/sycld-doc_*.deb >/tmp/log 2>&1 || fail "the installation failed: $(cat /tmp/log)"
+dpkg -i /packages/one/sycld_*.deb /packages/one/sycld-exporter_*.deb /packages/one/sycld-opencl-icd_*.deb \
+	/packages/one/libsyclclient0_*.deb /packages/one/libsyclclient-dev_*.deb /packages/one/sycld-doc_*.deb >/tmp/log 2>&1 || fail "the installation failed: $(cat /tmp/log)"
 getent group sycld sycld-observers >/dev/null || fail "the installation made no group"
 [ -e /etc/systemd/system/sockets.target.wants/sycld.socket ] || fail "the socket is not enabled"
 [ -e /etc/systemd/system/multi-user.target.wants/sycld-exporter.service ] || fail "the exporter is not enabled"
 [ "$(stat -c %a /run/sycld)" = 755 ] || fail "the folder of the sockets does not exist, or has another mode"
-for page in syclctl.1 sycld.conf.5 sycld-overview.7 sycld.8 sycld-exporter.8 sycl_queue_submit.3; do
+for page in syclctl.1 sycld.conf.5 sycld-overview.7 sycld.8 sycld-exporter.8 libsyclcl.7 sycl_queue_submit.3; do
 	man -w "${page##*.}" "${page%.*}" >/dev/null || fail "there is no manual page $page"
 done
 work=$(mktemp -d)
@@ -39,6 +39,13 @@ work=$(mktemp -d)
 	tail -n 20 "$work"/sycld/*.log "$work"/.local/state/sycld/* /root/.local/state/sycld/* 2>/dev/null
 	fail "the installed library and service do not work"
 }
+
+# The driver is there for the whole machine, so the engine's loader finds it, too. It must not ask for an engine there.
+work=$(mktemp -d)
+XDG_RUNTIME_DIR=$work HOME=$work clinfo -l >/tmp/log 2>&1 || fail "clinfo failed: $(cat /tmp/log)"
+grep -q 'Platform #[0-9]: sycld: Portable Computing Language' /tmp/log || fail "OpenCL's loader shows no device of the service: $(cat /tmp/log)"
+[ "$(pgrep -c -x sycl-engine)" = 1 ] || fail "there is more than one engine: $(pgrep -a sycl-engine)"
+pkill -x sycld
 
 # A service keeps files for the next one. They go with the packages.
 sycld >/tmp/log 2>&1 &
@@ -62,8 +69,8 @@ grep -q 'try-restart sycld.service' /tmp/asked || fail "the upgrade does not res
 tail -n 1 /etc/sycld/sycld.conf | grep -qx '\[supervisor\]' || fail "the upgrade has overwritten the configuration"
 dpkg -s sycld | grep -q '^Version: .*+later$' || fail "the upgrade left the older version"
 
-dpkg -r sycld-exporter sycld >/tmp/log 2>&1 || fail "the removal failed: $(cat /tmp/log)"
+dpkg -r sycld-exporter sycld-opencl-icd sycld >/tmp/log 2>&1 || fail "the removal failed: $(cat /tmp/log)"
 [ -e /etc/sycld/sycld.conf ] || fail "the removal deleted the configuration"
-dpkg -P sycld-exporter sycld sycld-doc libsyclclient-dev libsyclclient0 >/tmp/log 2>&1 || fail "the purge failed: $(cat /tmp/log)"
+dpkg -P sycld-exporter sycld-opencl-icd sycld sycld-doc libsyclclient-dev libsyclclient0 >/tmp/log 2>&1 || fail "the purge failed: $(cat /tmp/log)"
 files | diff /tmp/before - >/tmp/left || fail "the packages left or removed these files: $(head -n 20 /tmp/left)"
 echo "installed, used, upgraded and purged; nothing is left"

@@ -61,7 +61,7 @@ make_fresh() {
 run_own_test() {
 	local layer=$1
 	copy_root "$layer" "$folder/fresh"
-	exec autopkgtest --no-built-binaries "$folder"/one/{sycld_,libsyclclient0_,libsyclclient-dev_}*.deb "$folder/one/sycld/" \
+	exec autopkgtest --no-built-binaries "$folder"/one/{sycld_,sycld-opencl-icd_,libsyclclient0_,libsyclclient-dev_}*.deb "$folder/one/sycld/" \
 		-- chroot "$layer/root"
 }
 

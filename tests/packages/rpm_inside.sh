@@ -50,7 +50,7 @@ tail -n 1 /etc/sycld/sycld.conf | grep -qx '\[supervisor\]' || fail "the upgrade
 [ "$(rpm --query --queryformat '%{RELEASE}' sycld)" = 2 ] || fail "the upgrade left the older release"
 [ -e /etc/systemd/system/sockets.target.wants/sycld.socket ] || fail "the upgrade has disabled the socket"
 
-what rpm --erase sycld sycld-exporter sycld-doc libsyclclient libsyclclient-devel
+what rpm --erase sycld sycld-exporter sycld-opencl sycld-doc libsyclclient libsyclclient-devel
 ! grep -q 'scriptlet failed' /tmp/log || fail "a scriptlet failed: $(cat /tmp/log)"
 grep -qx '\[supervisor\]' /etc/sycld/sycld.conf.rpmsave || fail "the removal deleted a changed configuration"
 rm /etc/sycld/sycld.conf.rpmsave

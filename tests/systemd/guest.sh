@@ -57,7 +57,7 @@ make_disk() {
 	mkdir "$debian/sycld-test"
 	cp -r "$folder/newer" "$debian/sycld-test/newer"
 	mkdir "$debian/sycld-test/one"
-	cp "$folder"/one/{sycld_,sycld-exporter_,libsyclclient0_,libsyclclient-dev_,sycld-doc_}*.deb "$debian/sycld-test/one/"
+	cp "$folder"/one/{sycld_,sycld-exporter_,sycld-opencl-icd_,libsyclclient0_,libsyclclient-dev_,sycld-doc_}*.deb "$debian/sycld-test/one/"
 	rm -f "$debian/usr/sbin/policy-rc.d"
 	install "$build/tests/worker" "$debian/usr/local/bin/sycld-test-worker"
 	install "$here/guest_inside.sh" "$debian/usr/local/bin/sycld-test-boot"

@@ -242,7 +242,7 @@ removed() {
 	[ -e /etc/sycld/sycld.conf ] || fail "the removal deleted the configuration"
 	has_no_process_named 'sycld|sycl-engine|sycld-exporter' || fail "the removal leaves processes"
 	! systemctl list-units --all --no-legend 'sycld*' | grep -v 'not-found\|sycld-test' || fail "the removal leaves units"
-	dpkg -P sycld-exporter sycld sycld-doc libsyclclient-dev libsyclclient0 >dpkg.log 2>&1 || fail "the purge failed"
+	dpkg -P sycld-exporter sycld-opencl-icd sycld sycld-doc libsyclclient-dev libsyclclient0 >dpkg.log 2>&1 || fail "the purge failed"
 	files | diff /tmp/before - >/tmp/left || fail "the packages left or removed these files: $(head -n 20 /tmp/left)"
 	echo "ok: removed and purged; nothing is left"
 }
