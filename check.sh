@@ -291,7 +291,8 @@ prepare_lanes() {
 everything() {
 	lane "build (gcc)" compile_lane build plain &&
 		ahead prepare_lanes &&
-		tests "tests" build -L '^plain$'
+		tests "tests" build -L '^plain$' &&
+		script "OpenCL programs of others" judges "$top/tests/judges/short.sh" "$top/build" "$top/build/judges"
 	lane "text" text
 	lane "build (gcc, address, undefined)" compile_asan &&
 		lend_cache build build/check-asan &&

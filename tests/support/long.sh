@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154
 : "${top:?the project folder}"
 
-long_parts='races rows lives seeds chaos again other coverage boot exporter packages guest machines fuzz tidy'
+long_parts='races rows lives seeds chaos again other coverage boot exporter packages judges guest machines fuzz tidy'
 
 # These tests make 100,000 random groups, 10,000 programs with USM, and 10,000,000 submissions.
 random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu|two_doubles)'
@@ -26,6 +26,8 @@ Parts of --long (without any, all of them run):
   exporter  test sycld-exporter with Prometheus and a browser; screenshots of the page remain in build/exporter
   packages  build the Debian packages twice to the same bytes, check them with lintian, then install, use, upgrade and purge them on a copy
             of the root folder; the same with RPM packages, built once
+  judges    run other projects' OpenCL programs and tests on the plain drivers and through the service; tests/judges/README.md says how to
+            make the ones that are built from sources. The table is written to build/judges-long/judges.md
   guest     install the Debian packages in a virtual machine with a systemd and all control groups, let users take too much, upgrade and purge
   machines  run tests that depend on the machine on imitated ones: with 1, 16 and 64 processors, an old processor, small caches, /tmp in
             memory, in large pages, and on disk; part of them also under AddressSanitizer
@@ -113,6 +115,10 @@ long_part() {
 		install_packages package &&
 			script "Debian packages" packages "$top/tests/packages/packages.sh" "$top/build/packages" &&
 			script "RPM packages" rpm "$top/tests/packages/rpm.sh" "$top/build/rpm"
+		;;
+	judges)
+		install_packages judge &&
+			script "OpenCL programs of others, whole" judges "$top/tests/judges/long.sh" "$top/build" "$top/build/judges-long"
 		;;
 	guest)
 		install_packages package guest &&
