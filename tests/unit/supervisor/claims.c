@@ -187,6 +187,19 @@ Test(claims, figures_of_a_session_that_a_later_report_omits_are_dropped)
 	cr_expect(eq(sz, engine->claims.devices_bytes, sessions[1]->figures.devices_bytes));
 }
 
+/* Otherwise each of many would be copied. */
+Test(claims, of_two_claims_of_one_session_in_one_report_the_first_is_kept)
+{
+	Sycl__V1__DeviceUsage usage = SYCL__V1__DEVICE_USAGE__INIT;
+	add_engine_session(1);
+	cr_assert(eq(int, claims_keep_part(report_of(1, 1, &usage, 1)), 1));
+	const void *kept = sessions[0]->figures.devices;
+	size_t bytes = sessions[0]->figures.devices_bytes;
+	cr_assert(eq(int, claims_keep_part(report_of(1, 1, &usage, 2)), 1));
+	cr_expect(eq(ptr, (void *)(uintptr_t)kept, sessions[0]->figures.devices));
+	cr_expect(eq(sz, sessions[0]->figures.devices_bytes, bytes));
+}
+
 static size_t kept_bytes(void)
 {
 	size_t sum = 0;
