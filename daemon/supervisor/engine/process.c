@@ -99,11 +99,21 @@ __attribute__((format(printf, 2, 3))) static int strings_add(struct strings *str
 	return 0;
 }
 
+/* Returns true if OpenCL's loader would find libsyclcl and no other driver. A program that chooses
+ * its platform so may have started the service, and an engine finds no device by it. */
+static bool names_own_driver_only(const char *name, const char *value)
+{
+	const char *file = strrchr(value, '/');
+	file = file ? file + 1 : value;
+	return strncmp(name, "OCL_ICD_", 8) == 0 && !strchr(value, ':') &&
+	       (strcmp(file, "sycld.icd") == 0 || strncmp(file, "libsyclcl.so", 12) == 0);
+}
+
 static int environment_pass(struct strings *environment, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const char *value = getenv(names[i]);
-		if (!value)
+		if (!value || names_own_driver_only(names[i], value))
 			continue;
 		int r = strings_add(environment, "%s=%s", names[i], value);
 		if (r < 0)

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { STATUS_BYTES = 1 << 18 };
+
 static void vendors_write(const char *folder, const char *name, const char *line)
 {
 	char path[PATH_MAX];
@@ -53,7 +55,8 @@ void vendors_make(struct vendors *vendors)
 
 pid_t vendors_service(const struct vendors *vendors)
 {
-	char program[PATH_MAX], runtime[96], answer[ANSWER_BYTES];
+	static char answer[STATUS_BYTES];
+	char program[PATH_MAX], runtime[96];
 	struct child child = CHILD_INIT;
 	(void)snprintf(runtime, sizeof(runtime), "%s/sycld", vendors->directory);
 	const char *const argv[] = {program, "--runtime-dir", runtime, "status", "--json", NULL};

@@ -90,6 +90,28 @@ Test(opencl_found, a_service_that_the_driver_starts_does_not_load_the_driver_aga
 	program_finish(&program);
 }
 
+/* A program that shall have no other platform. Its service's engine finds the drivers of the
+ * machine. */
+Test(opencl_found, a_program_with_this_driver_alone_starts_a_service_that_has_devices)
+{
+	static const char *const list[] = {"list", NULL};
+	CLEANUP(vendors_remove) struct vendors vendors;
+	struct child program;
+	char file[160], runtime[160];
+	if (access("/etc/OpenCL/vendors", F_OK) != 0)
+		cr_skip_test("SKIPPED: this machine has no /etc/OpenCL/vendors");
+	vendors_make(&vendors);
+	(void)snprintf(file, sizeof(file), "OCL_ICD_VENDORS=%s/sycld.icd", vendors.through);
+	(void)snprintf(runtime, sizeof(runtime), "XDG_RUNTIME_DIR=%s", vendors.directory);
+	const char *const environment[] = {file, runtime, "SYCLD_ENDPOINT", NULL};
+	program_start(&program, environment, list);
+	struct seen seen = read_list(&program);
+	cr_expect(seen.ours == 1 && seen.plain == 0 && seen.others == 0,
+		  "platforms of the service: %d, of PoCL: %d, other lines: %d", seen.ours,
+		  seen.plain, seen.others);
+	expect_one_service(&vendors);
+}
+
 /* In a mount namespace of its own, where the files lie as an installation puts them. */
 Test(opencl_found, the_driver_is_there_for_the_whole_machine)
 {
