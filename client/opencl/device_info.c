@@ -119,6 +119,10 @@ static const struct fixed {
 	{CL_DEVICE_PIPE_SUPPORT, false, CL_FALSE},
 	{CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, true, 1},
 	{CL_DEVICE_NUMERIC_VERSION, false, CL_MAKE_VERSION(3, 0, 0)},
+	{CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, true,
+	 CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR |
+		 CL_COMMAND_BUFFER_CAPABILITY_OUT_OF_ORDER_KHR},
+	{CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR, true, 0},
 	{CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR, false, CL_MAKE_VERSION(1, 2, 0)},
 	{CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, true,
 	 CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP},
@@ -131,6 +135,7 @@ static const struct fixed {
 static const cl_name_version own[] = {
 	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_create_command_queue"},
 	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
+	{CL_MAKE_VERSION(0, 9, 0), "cl_khr_command_buffer"},
 };
 
 /* Extensions of a device that the driver passes on: those of the language alone. */

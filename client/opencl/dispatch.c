@@ -3,7 +3,7 @@
  * The table that the loader calls through. Functions of extensions that the driver does not have
  * are NULL there. The names are hidden, because a program's own loader exports the same ones.
  */
-#include "object.h"
+#include "driver.h"
 
 #include <string.h>
 
@@ -152,7 +152,7 @@ clGetExtensionFunctionAddress(const char *name)
 	for (size_t i = 0; name && i < sizeof(named) / sizeof(*named); i++)
 		if (strcmp(named[i].name, name) == 0)
 			memcpy(&address, &named[i].function, sizeof(address));
-	return address;
+	return address || !name ? address : command_buffer_function(name);
 }
 
 CL_API_ENTRY void *CL_API_CALL clGetExtensionFunctionAddressForPlatform(cl_platform_id platform,

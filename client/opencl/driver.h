@@ -253,6 +253,31 @@ enum host_use { HOST_READS = 1, HOST_WRITES = 2 };
 cl_int buffer_check_host(cl_command_queue queue, cl_mem handle, unsigned use);
 bool is_inside(size_t offset, size_t bytes, size_t all);
 
+/* The same for both buffers of a copy, and for a fill, with all that OpenCL asks of them. */
+cl_int copy_check(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,
+		  size_t to_offset, size_t bytes);
+cl_int fill_check(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes,
+		  size_t offset, size_t bytes);
+
+/* rect.c: a copy between boxes, as OpenCL's calls describe it. */
+struct rect_pitches {
+	const size_t *from_origin, *to_origin, *region;
+	size_t from_row, from_slice, to_row, to_slice;
+};
+cl_int rect_check_copy(cl_command_queue queue, cl_mem from, cl_mem to,
+		       const struct rect_pitches *pitches, struct sycl_copy_rect *box_out);
+
+/* launch.c: checks a launch as clEnqueueNDRangeKernel does, and sets it as the group's action. */
+struct ranges {
+	cl_uint dimensions;
+	const size_t *offset, *global, *local;
+};
+cl_int launch_fill(cl_command_queue queue, cl_kernel kernel, const struct ranges *ranges,
+		   sycl_handler handler);
+
+/* command_buffer.c: finds the functions of the extension. NULL: no such name. */
+void *command_buffer_function(const char *name);
+
 /* late.c: a read that does not block writes there; takes the reference to its event. */
 void late_note_read(const void *to, size_t bytes, sycl_event read);
 /* Whether such a read may still write there. */

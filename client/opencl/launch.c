@@ -263,6 +263,29 @@ static bool is_zero(cl_uint dimensions, const size_t *numbers)
 	return true;
 }
 
+cl_int launch_fill(cl_command_queue queue, cl_kernel handle, const struct ranges *ranges,
+		   sycl_handler handler)
+{
+	struct request request;
+	bool has_offset = ranges->offset && !is_zero(ranges->dimensions, ranges->offset);
+	request.queue = queue;
+	request.kernel = FIND_KERNEL(handle);
+	request.dimensions = ranges->dimensions;
+	request.offset = has_offset ? ranges->offset : NULL;
+	request.global = ranges->global;
+	request.local = ranges->local;
+	request.has_local_memory = false;
+	request.sycl_local = sycl_launch_any_local();
+	if (!request.kernel)
+		return CL_INVALID_KERNEL;
+	pthread_mutex_lock(&request.kernel->lock);
+	cl_int code = check_request(&request);
+	if (code == CL_SUCCESS)
+		code = code_of(fill_group(&request, handler));
+	pthread_mutex_unlock(&request.kernel->lock);
+	return code;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
 						       cl_uint dimensions, const size_t *offset,
 						       const size_t *global, const size_t *local,

@@ -123,6 +123,28 @@ static bool do_boxes_overlap(cl_mem from, const size_t *from_origin, cl_mem to,
 	return true;
 }
 
+cl_int rect_check_copy(cl_command_queue queue, cl_mem from, cl_mem to,
+		       const struct rect_pitches *pitches, struct sycl_copy_rect *box_out)
+{
+	struct side source, target;
+	cl_int code = buffer_check(queue, from);
+	if (code == CL_SUCCESS)
+		code = buffer_check(queue, to);
+	if (code != CL_SUCCESS)
+		return code;
+	if (!read_side(pitches->from_origin, pitches->region, pitches->from_row,
+		       pitches->from_slice, from->bytes, &source) ||
+	    !read_side(pitches->to_origin, pitches->region, pitches->to_row, pitches->to_slice,
+		       to->bytes, &target))
+		return CL_INVALID_VALUE;
+	if (from == to && (source.row != target.row || source.slice != target.slice))
+		return CL_INVALID_VALUE;
+	if (do_boxes_overlap(from, pitches->from_origin, to, pitches->to_origin, pitches->region))
+		return CL_MEM_COPY_OVERLAP;
+	*box_out = box_of(pitches->region, &source, &target);
+	return CL_SUCCESS;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
 	cl_command_queue queue_handle, cl_mem from, cl_mem to, const size_t *from_origin,
 	const size_t *to_origin, const size_t *region, size_t from_row, size_t from_slice,
@@ -130,27 +152,17 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
 {
 	cl_command_queue queue = FIND_QUEUE(queue_handle);
 	struct command command;
-	struct side source, target;
+	struct sycl_copy_rect box = SYCL_COPY_RECT_INIT;
+	const struct rect_pitches pitches = {from_origin, to_origin, region,  from_row,
+					     from_slice,  to_row,    to_slice};
 	if (!queue)
 		return CL_INVALID_COMMAND_QUEUE;
-	cl_int code = buffer_check(queue, from);
-	if (code == CL_SUCCESS)
-		code = buffer_check(queue, to);
-	if (code == CL_SUCCESS &&
-	    (!read_side(from_origin, region, from_row, from_slice, from->bytes, &source) ||
-	     !read_side(to_origin, region, to_row, to_slice, to->bytes, &target)))
-		code = CL_INVALID_VALUE;
-	if (code == CL_SUCCESS && from == to &&
-	    (source.row != target.row || source.slice != target.slice))
-		code = CL_INVALID_VALUE;
-	if (code == CL_SUCCESS && do_boxes_overlap(from, from_origin, to, to_origin, region))
-		code = CL_MEM_COPY_OVERLAP;
+	cl_int code = rect_check_copy(queue, from, to, &pitches, &box);
 	if (code == CL_SUCCESS)
 		code = command_begin(&command, queue, CL_COMMAND_COPY_BUFFER_RECT, count, events,
 				     event_out);
 	if (code != CL_SUCCESS)
 		return code;
-	const struct sycl_copy_rect box = box_of(region, &source, &target);
 	sycl_result r = sycl_handler_copy_rect(command.handler, from->sycl, to->sycl, &box);
 	if (r == SYCL_ERROR_INVALID) {
 		command_drop(&command);

@@ -97,6 +97,20 @@ static bool do_overlap(cl_mem from, size_t from_offset, cl_mem to, size_t to_off
 	return from_offset < to_offset + bytes && to_offset < from_offset + bytes;
 }
 
+cl_int copy_check(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,
+		  size_t to_offset, size_t bytes)
+{
+	cl_int code = buffer_check(queue, from);
+	if (code == CL_SUCCESS)
+		code = buffer_check(queue, to);
+	if (code != CL_SUCCESS)
+		return code;
+	if (!is_inside(from_offset, bytes, from->bytes) || !is_inside(to_offset, bytes, to->bytes))
+		return CL_INVALID_VALUE;
+	return do_overlap(from, from_offset, to, to_offset, bytes) ? CL_MEM_COPY_OVERLAP
+								   : CL_SUCCESS;
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue_handle, cl_mem from,
 						    cl_mem to, size_t from_offset, size_t to_offset,
 						    size_t bytes, cl_uint count,
@@ -106,14 +120,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue_handl
 	struct command command;
 	if (!queue)
 		return CL_INVALID_COMMAND_QUEUE;
-	cl_int code = buffer_check(queue, from);
-	if (code == CL_SUCCESS)
-		code = buffer_check(queue, to);
-	if (code == CL_SUCCESS && (!is_inside(from_offset, bytes, from->bytes) ||
-				   !is_inside(to_offset, bytes, to->bytes)))
-		code = CL_INVALID_VALUE;
-	if (code == CL_SUCCESS && do_overlap(from, from_offset, to, to_offset, bytes))
-		code = CL_MEM_COPY_OVERLAP;
+	cl_int code = copy_check(queue, from, to, from_offset, to_offset, bytes);
 	if (code == CL_SUCCESS)
 		code = command_begin(&command, queue, CL_COMMAND_COPY_BUFFER, count, events,
 				     event_out);
@@ -122,6 +129,19 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue_handl
 	sycl_result r = sycl_handler_copy(command.handler, from->sycl, from_offset, to->sycl,
 					  to_offset, bytes);
 	return command_submit(&command, r, false, NULL);
+}
+
+cl_int fill_check(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes,
+		  size_t offset, size_t bytes)
+{
+	cl_int code = buffer_check(queue, memory);
+	if (code != CL_SUCCESS)
+		return code;
+	if (!pattern || pattern_bytes == 0 || pattern_bytes > 128 ||
+	    (pattern_bytes & (pattern_bytes - 1)) != 0 || offset % pattern_bytes != 0 ||
+	    bytes % pattern_bytes != 0 || !is_inside(offset, bytes, memory->bytes))
+		return CL_INVALID_VALUE;
+	return CL_SUCCESS;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue_handle, cl_mem memory,
@@ -133,12 +153,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue_handl
 	struct command command;
 	if (!queue)
 		return CL_INVALID_COMMAND_QUEUE;
-	cl_int code = buffer_check(queue, memory);
-	if (code == CL_SUCCESS &&
-	    (!pattern || pattern_bytes == 0 || pattern_bytes > 128 ||
-	     (pattern_bytes & (pattern_bytes - 1)) != 0 || offset % pattern_bytes != 0 ||
-	     bytes % pattern_bytes != 0 || !is_inside(offset, bytes, memory->bytes)))
-		code = CL_INVALID_VALUE;
+	cl_int code = fill_check(queue, memory, pattern, pattern_bytes, offset, bytes);
 	if (code == CL_SUCCESS)
 		code = command_begin(&command, queue, CL_COMMAND_FILL_BUFFER, count, events,
 				     event_out);

@@ -13,7 +13,7 @@ static bool names_alike(const char *words, const cl_name_version *table, size_t 
 	size_t length = 0;
 	for (size_t i = 0; i < count; i++) {
 		const char *found = strstr(words, table[i].name);
-		if (!found || CL_VERSION_MAJOR(table[i].version) < 1)
+		if (!found || table[i].version == 0)
 			return false;
 		length += strlen(table[i].name) + 1;
 	}
