@@ -15,6 +15,7 @@ static void program_destroy(struct object *object)
 		free(program->builds[i].options);
 		device_unuse(program->devices[i]);
 	}
+	parts_clear(&program->parts);
 	pthread_mutex_destroy(&program->lock);
 	object_unuse(&program->context->head);
 	free(program->builds);

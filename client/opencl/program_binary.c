@@ -1,45 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Binaries. The service keeps what it compiled, and the library has no way to get it. So a binary
- * of this driver is the source with its options. Building it again is fast while the service has
- * the program in its cache.
+ * of this driver is the sources with their options. Building them again is fast while the service
+ * has the program in its cache.
  */
 #include "driver.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The head of a binary; the options and the source follow, without a 0. */
+/* The head of a binary. The options of the linker follow, without a 0, and the parts. */
 struct binary {
 	char magic[8];
-	uint32_t type; /* cl_program_binary_type; 0: not built */
-	uint32_t options_bytes;
-	uint64_t source_bytes;
+	uint32_t type; /* cl_program_binary_type */
+	uint32_t is_linked;
+	uint64_t part_count;
+	uint64_t link_options_bytes;
 };
-static const char binary_magic[8] = {'S', 'Y', 'C', 'L', 'D', 'C', 'L', '1'};
+static const char binary_magic[8] = {'S', 'Y', 'C', 'L', 'D', 'C', 'L', '2'};
+enum { PARTS_MAX = 64 };
 
-static const char *options_of(const struct device_build *build)
+/* The head of a part. The options and the source follow. */
+struct binary_part {
+	uint64_t options_bytes, source_bytes;
+};
+
+static size_t link_options_bytes(const struct parts *parts)
 {
-	return build->options ? build->options : "";
+	return parts->link_options ? strlen(parts->link_options) : 0;
 }
 
 static size_t size_of(cl_program program, const struct device_build *build)
 {
-	if (program->is_linked || build->type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+	const struct parts *parts = &program->parts;
+	if (build->type == CL_PROGRAM_BINARY_TYPE_NONE || parts->count == 0)
 		return 0;
-	return sizeof(struct binary) + strlen(options_of(build)) + program->source_bytes;
+	size_t bytes = sizeof(struct binary) + link_options_bytes(parts);
+	for (size_t i = 0; i < parts->count; i++)
+		bytes += sizeof(struct binary_part) + strlen(parts->list[i].options) +
+			 strlen(parts->list[i].source);
+	return bytes;
+}
+
+static unsigned char *put(unsigned char *at, const void *bytes, size_t count)
+{
+	if (count > 0)
+		memcpy(at, bytes, count);
+	return at + count;
 }
 
 static void write_binary(cl_program program, const struct device_build *build, unsigned char *out)
 {
-	struct binary head = {.type = build->type};
-	const char *options = options_of(build);
+	const struct parts *parts = &program->parts;
+	struct binary head = {.type = build->type, .is_linked = parts->link_options != NULL};
 	memcpy(head.magic, binary_magic, sizeof(head.magic));
-	head.options_bytes = (uint32_t)strlen(options);
-	head.source_bytes = program->source_bytes;
-	memcpy(out, &head, sizeof(head));
-	memcpy(out + sizeof(head), options, head.options_bytes);
-	memcpy(out + sizeof(head) + head.options_bytes, program->source, program->source_bytes);
+	head.part_count = parts->count;
+	head.link_options_bytes = link_options_bytes(parts);
+	out = put(out, &head, sizeof(head));
+	out = put(out, parts->link_options, head.link_options_bytes);
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct part *part = &parts->list[i];
+		const struct binary_part part_head = {strlen(part->options), strlen(part->source)};
+		out = put(out, &part_head, sizeof(part_head));
+		out = put(out, part->options, part_head.options_bytes);
+		out = put(out, part->source, part_head.source_bytes);
+	}
 }
 
 cl_int program_answer_binaries(cl_program program, cl_program_info what, struct answer answer)
@@ -61,17 +86,69 @@ cl_int program_answer_binaries(cl_program program, cl_program_info what, struct 
 	return CL_SUCCESS;
 }
 
-/* Checks a binary, which comes from anywhere. */
-static bool read_binary(const unsigned char *bytes, size_t count, struct binary *head)
+/* What is left of a binary, which comes from anywhere. */
+struct rest {
+	const unsigned char *at;
+	size_t bytes;
+};
+
+static const unsigned char *take(struct rest *rest, uint64_t bytes)
 {
-	if (count < sizeof(*head))
+	const unsigned char *at = rest->at;
+	if (bytes > rest->bytes)
+		return NULL;
+	rest->at += bytes;
+	rest->bytes -= bytes;
+	return at;
+}
+
+static bool take_text(struct rest *rest, uint64_t bytes, const char **text_out)
+{
+	const unsigned char *at = take(rest, bytes);
+	*text_out = (const char *)at;
+	return at && !memchr(at, 0, bytes);
+}
+
+static bool read_part(struct rest *rest, struct parts *parts)
+{
+	struct binary_part head;
+	const char *options = NULL, *source = NULL;
+	const unsigned char *at = take(rest, sizeof(head));
+	if (!at)
 		return false;
-	memcpy(head, bytes, sizeof(*head));
-	return memcmp(head->magic, binary_magic, sizeof(head->magic)) == 0 &&
-	       head->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE &&
-	       head->options_bytes <= count - sizeof(*head) &&
-	       head->source_bytes == count - sizeof(*head) - head->options_bytes &&
-	       !memchr(bytes + sizeof(*head), 0, count - sizeof(*head));
+	memcpy(&head, at, sizeof(head));
+	return take_text(rest, head.options_bytes, &options) &&
+	       take_text(rest, head.source_bytes, &source) &&
+	       (!parts || parts_add(parts, source, head.source_bytes, options, head.options_bytes));
+}
+
+static bool is_type(uint32_t type)
+{
+	return type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE ||
+	       type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT ||
+	       type == CL_PROGRAM_BINARY_TYPE_LIBRARY;
+}
+
+/* Checks a binary, and takes its parts unless that is NULL. */
+static bool read_binary(const unsigned char *bytes, size_t count, struct binary *head,
+			struct parts *parts)
+{
+	struct rest rest = {bytes, count};
+	const char *options = NULL;
+	const unsigned char *at = take(&rest, sizeof(*head));
+	if (!at)
+		return false;
+	memcpy(head, at, sizeof(*head));
+	if (memcmp(head->magic, binary_magic, sizeof(head->magic)) != 0 || !is_type(head->type) ||
+	    head->part_count < 1 || head->part_count > PARTS_MAX || head->is_linked > 1 ||
+	    !take_text(&rest, head->link_options_bytes, &options))
+		return false;
+	if (head->is_linked && parts)
+		parts->link_options = strndup(options, head->link_options_bytes);
+	for (uint64_t i = 0; i < head->part_count; i++)
+		if (!read_part(&rest, parts))
+			return false;
+	return rest.bytes == 0;
 }
 
 static cl_int check_binaries(cl_context context, cl_uint count, const cl_device_id *devices,
@@ -89,7 +166,7 @@ static cl_int check_binaries(cl_context context, cl_uint count, const cl_device_
 		cl_int status = CL_SUCCESS;
 		if (lengths[i] == 0 || !binaries[i])
 			status = CL_INVALID_VALUE;
-		else if (!read_binary(binaries[i], lengths[i], &head))
+		else if (!read_binary(binaries[i], lengths[i], &head, NULL))
 			status = CL_INVALID_BINARY;
 		if (statuses)
 			statuses[i] = status;
@@ -116,16 +193,19 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle,
 			code = CL_INVALID_BINARY;
 	if (code != CL_SUCCESS)
 		return made(NULL, code, code_out);
-	(void)read_binary(binaries[0], lengths[0], &head);
-	const char *options = (const char *)binaries[0] + sizeof(head);
-	char *source = strndup(options + head.options_bytes, head.source_bytes);
-	cl_program program =
-		program_make(context, count, devices, source, head.source_bytes, code_out);
+	cl_program program = program_make(context, count, devices, strdup(""), 0, code_out);
 	if (!program)
 		return NULL;
 	program->is_binary = true;
+	if (!read_binary(binaries[0], lengths[0], &head, &program->parts)) {
+		(void)clReleaseProgram(program);
+		return made(NULL, CL_OUT_OF_HOST_MEMORY, code_out);
+	}
+	const struct parts *parts = &program->parts;
+	program->is_object = head.type != CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
 	for (cl_uint i = 0; i < count; i++) {
-		program->builds[i].options = strndup(options, head.options_bytes);
+		program->builds[i].options =
+			strdup(parts->link_options ? parts->link_options : parts->list[0].options);
 		program->builds[i].type = head.type;
 	}
 	return program;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PARTS_MAX = 64 }; /* of one bundle of the library */
+
 typedef void(CL_CALLBACK *build_callback)(cl_program, void *);
 
 struct device_build *program_build_of(cl_program program, cl_device_id device)
@@ -110,11 +112,81 @@ static cl_int build_with(cl_program program, build_function *function, const cha
 		(void)sycl_kernel_bundle_release(program->bundle);
 	program->bundle = bundle;
 	program->is_object = compiles;
+	parts_clear(&program->parts);
+	if (r == SYCL_SUCCESS &&
+	    !parts_add(&program->parts, source, strlen(source), options, strlen(options)))
+		code = CL_OUT_OF_HOST_MEMORY;
 	note_builds(program, count, devices, options, r,
 		    compiles ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
 			     : CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
 	if (input)
 		(void)sycl_kernel_bundle_release(input);
+	pthread_mutex_unlock(&program->lock);
+	return code;
+}
+
+/* The same for the program's own source. */
+static cl_int build_source(cl_program program, build_function *function, cl_uint header_count,
+			   const cl_program *headers, const char **names, const char *options,
+			   cl_uint count, const cl_device_id *devices)
+{
+	options = options ? options : "";
+	char *source = program_include(program->source, header_count, headers, names, options);
+	if (!source)
+		return CL_OUT_OF_HOST_MEMORY;
+	cl_int code = build_with(program, function, source, options, count, devices);
+	free(source);
+	return code;
+}
+
+/* Makes the bundles of all parts, and one of them all. */
+static sycl_result load_parts(cl_program program, bool executable, sycl_kernel_bundle *bundle_out)
+{
+	const struct parts *parts = &program->parts;
+	bool is_single = parts->count == 1 && (!executable || !parts->link_options);
+	sycl_kernel_bundle input = NULL, bundles[PARTS_MAX];
+	uint32_t count = 0;
+	sycl_result r = SYCL_SUCCESS;
+	for (; count < parts->count && r == SYCL_SUCCESS; count += r == SYCL_SUCCESS) {
+		const struct part *part = &parts->list[count];
+		r = make_input(program, 0, NULL, part->source, &input);
+		if (r != SYCL_SUCCESS)
+			break;
+		r = (is_single && executable
+			     ? sycl_kernel_bundle_build
+			     : sycl_kernel_bundle_compile)(input, part->options, &bundles[count]);
+		(void)sycl_kernel_bundle_release(input);
+	}
+	if (r == SYCL_SUCCESS && is_single) {
+		*bundle_out = bundles[0];
+		return r;
+	}
+	if (r == SYCL_SUCCESS)
+		r = executable ? sycl_kernel_bundle_link(count, bundles, parts->link_options,
+							 bundle_out)
+			       : sycl_kernel_bundle_join(count, bundles, bundle_out);
+	while (count > 0)
+		(void)sycl_kernel_bundle_release(bundles[--count]);
+	return r;
+}
+
+/* Makes the bundle of a program that was made of a binary. */
+static cl_int load(cl_program program, bool executable)
+{
+	sycl_kernel_bundle bundle = NULL;
+	pthread_mutex_lock(&program->lock);
+	if (program->kernel_count > 0) {
+		pthread_mutex_unlock(&program->lock);
+		return CL_INVALID_OPERATION;
+	}
+	sycl_result r = load_parts(program, executable, &bundle);
+	cl_int code = build_code(r, false);
+	if (program->bundle)
+		(void)sycl_kernel_bundle_release(program->bundle);
+	program->bundle = bundle;
+	program->is_object = !executable;
+	note_builds(program, 0, NULL, NULL, r,
+		    executable ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE : program->builds[0].type);
 	pthread_mutex_unlock(&program->lock);
 	return code;
 }
@@ -134,9 +206,10 @@ CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program handle, cl_uint count,
 	if (program->is_linked)
 		return CL_INVALID_OPERATION;
 	if (program->is_binary)
-		options = program->builds[0].options;
-	code = build_with(program, sycl_kernel_bundle_build, program->source, options, count,
-			  devices);
+		code = load(program, true);
+	else
+		code = build_source(program, sycl_kernel_bundle_build, 0, NULL, NULL, options,
+				    count, devices);
 	if (notify)
 		notify(program, user_data);
 	return code;
@@ -162,11 +235,8 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program handle, cl_uint coun
 			return CL_INVALID_PROGRAM;
 	if (program->is_linked || program->is_binary)
 		return CL_INVALID_OPERATION;
-	char *source = program_include(program->source, header_count, headers, names);
-	if (!source)
-		return CL_OUT_OF_HOST_MEMORY;
-	code = build_with(program, sycl_kernel_bundle_compile, source, options, count, devices);
-	free(source);
+	code = build_source(program, sycl_kernel_bundle_compile, header_count, headers, names,
+			    options, count, devices);
 	if (notify)
 		notify(program, user_data);
 	return code;
@@ -175,10 +245,16 @@ CL_API_ENTRY cl_int CL_API_CALL clCompileProgram(cl_program handle, cl_uint coun
 static sycl_result link_bundles(cl_program linked, const char *options, cl_uint count,
 				const cl_program *programs)
 {
-	sycl_kernel_bundle bundles[64];
+	sycl_kernel_bundle bundles[PARTS_MAX];
 	bool is_library = options && strstr(options, "-create-library");
-	for (cl_uint i = 0; i < count; i++)
+	for (cl_uint i = 0; i < count; i++) {
 		bundles[i] = programs[i]->bundle;
+		if (!parts_add_all(&linked->parts, &programs[i]->parts))
+			return SYCL_ERROR_MEMORY_ALLOCATION;
+	}
+	linked->parts.link_options = strdup(options ? options : "");
+	if (!linked->parts.link_options)
+		return SYCL_ERROR_MEMORY_ALLOCATION;
 	linked->is_object = is_library;
 	return is_library ? sycl_kernel_bundle_join(count, bundles, &linked->bundle)
 			  : sycl_kernel_bundle_link(count, bundles, options, &linked->bundle);
@@ -187,7 +263,8 @@ static sycl_result link_bundles(cl_program linked, const char *options, cl_uint 
 static cl_int check_link(cl_context context, cl_uint device_count, const cl_device_id *devices,
 			 cl_uint count, const cl_program *programs)
 {
-	if ((device_count == 0) != (devices == NULL) || count == 0 || !programs || count > 64)
+	if ((device_count == 0) != (devices == NULL) || count == 0 || !programs ||
+	    count > PARTS_MAX)
 		return CL_INVALID_VALUE;
 	for (cl_uint i = 0; i < device_count; i++)
 		if (!FIND_DEVICE(devices[i]) || !context_has_device(context, devices[i]))
@@ -196,6 +273,9 @@ static cl_int check_link(cl_context context, cl_uint device_count, const cl_devi
 		cl_program program = FIND_PROGRAM(programs[i]);
 		if (!program)
 			return CL_INVALID_PROGRAM;
+		if (program->is_binary && !program->bundle && program->is_object &&
+		    load(program, false) != CL_SUCCESS)
+			return CL_INVALID_OPERATION;
 		if (!program->bundle || !program->is_object)
 			return CL_INVALID_OPERATION;
 	}
