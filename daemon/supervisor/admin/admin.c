@@ -3,19 +3,17 @@
 #include "packet_socket.h"
 #include "protocol_limits.h"
 #include "base/log.h"
+#include "base/user_database.h"
 #include "admin/report.h"
 #include "status.h"
 #include "service/supervisor.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <unistd.h>
-
-enum { GROUP_BYTES = 16384 };
 
 void asker_drop(struct asker *asker)
 {
@@ -86,15 +84,15 @@ static void on_admin_connected(struct sp_server *server, int connection, struct 
 
 static const struct sp_calls admin_calls = {on_admin_request, on_admin_connected};
 
+/* False: there is no such group, or the database has failed, which is logged. */
 static bool admin_find_group(const char *name, gid_t *group_out)
 {
-	struct group entry;
-	struct group *found = NULL;
-	char buffer[GROUP_BYTES];
-	if (getgrnam_r(name, &entry, buffer, sizeof(buffer), &found) != 0 || !found)
-		return false;
-	*group_out = found->gr_gid;
-	return true;
+	int r = user_database_group(name, group_out);
+	if (r < 0 && r != -ENOENT)
+		log_warning("admin",
+			    "group %s cannot be looked up, and its members have no rights: %s",
+			    name, strerror(-r));
+	return r == 0;
 }
 
 /* Lets members of the group use the socket too. An owner may give a file to a group of its own, so

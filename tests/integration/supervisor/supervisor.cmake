@@ -107,6 +107,8 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   # The same for operators.
   add_executable(supervisor_uids_operators supervisor/uids_operators.c)
   target_link_libraries(supervisor_uids_operators PRIVATE sycl_flags supervisor_harness)
+  target_compile_definitions(supervisor_uids_operators PRIVATE SLOW_USER_DATABASE="$<TARGET_FILE:slow_user_database>")
+  add_dependencies(supervisor_uids_operators slow_user_database)
   set_target_properties(supervisor_uids_operators PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME supervisor_uids_operators COMMAND supervisor_uids_operators)
   sycl_test_properties(supervisor_uids_operators 120 "")
