@@ -178,6 +178,27 @@ Test(processes_orders, N4_a_users_engine_is_killed_and_the_next_one_serves)
 	client_close(&next);
 }
 
+/* The kernel that runs is not at fault. */
+Test(processes_orders, N4_clients_of_a_killed_engine_get_the_reason_while_a_kernel_runs)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
+	struct child endless = CHILD_INIT, blocked = CHILD_INIT;
+	char line[LINE_BYTES];
+	worker_start(&endless, service, "endless", NULL, NULL);
+	worker_expect(&endless, "ready", line);
+	worker_start(&blocked, service, "blocked", NULL, NULL);
+	worker_expect(&blocked, "ready", line);
+	ORDER(service, "kill", "--uid", user(), "--reason", "the machine is needed");
+	worker_expect(&blocked, "result ", line);
+	cr_expect(strstr(line, "the machine is needed"), "%s", line);
+	cr_expect_not(strstr(line, "endless"), "%s", line);
+	worker_expect(&endless, "result ", line);
+	cr_expect(strstr(line, "the machine is needed"), "%s", line);
+	worker_finish(&blocked);
+	worker_finish(&endless);
+}
+
 Test(processes_orders, a_paused_session_rests_and_others_go_on)
 {
 	CLEANUP(private_service_cleanup)
