@@ -90,6 +90,17 @@ static sycl_argument_kind guessed_kind(size_t bytes, const void *value)
 	return FIND_MEMORY(handle) ? SYCL_ARGUMENT_GLOBAL : SYCL_ARGUMENT_VALUE;
 }
 
+/* No device of the program takes a larger value, even if it is not known what the kernel takes. */
+static size_t largest_value(cl_kernel kernel)
+{
+	size_t most = 0;
+	for (cl_uint i = 0; i < kernel->program->device_count; i++) {
+		size_t bytes = kernel->program->devices[i]->max_parameter_bytes;
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
 static cl_int set_any(cl_kernel kernel, struct argument *argument, size_t bytes, const void *value)
 {
 	sycl_argument_kind kind = argument->kind;
@@ -112,7 +123,8 @@ static cl_int set_any(cl_kernel kernel, struct argument *argument, size_t bytes,
 	default:
 		if (!value)
 			return CL_INVALID_ARG_VALUE;
-		if (bytes == 0 || (argument->bytes && bytes != argument->bytes))
+		if (bytes == 0 || (argument->bytes && bytes != argument->bytes) ||
+		    (!argument->bytes && bytes > largest_value(kernel)))
 			return CL_INVALID_ARG_SIZE;
 		return set_value(argument, bytes, value);
 	}

@@ -48,6 +48,7 @@ cl_device_id device_make(cl_platform_id platform, sycl_device sycl)
 	device->type = types[type < 5 ? type : 0];
 	device->max_group = fact(sycl, SYCL_DEVICE_INFO_MAX_WORK_GROUP_SIZE);
 	device->max_alloc_bytes = fact(sycl, SYCL_DEVICE_INFO_MAX_MEM_ALLOC_BYTES);
+	device->max_parameter_bytes = fact(sycl, SYCL_DEVICE_INFO_MAX_PARAMETER_BYTES);
 	device->local_bytes = fact(sycl, SYCL_DEVICE_INFO_LOCAL_MEM_BYTES);
 	device->align_bits = (cl_uint)fact(sycl, SYCL_DEVICE_INFO_MEM_BASE_ADDR_ALIGN_BITS);
 	object_publish(&device->head, OBJECT_DEVICE, device_destroy);

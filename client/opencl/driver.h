@@ -41,6 +41,7 @@ struct _cl_device_id {
 	size_t max_group, max_items[3]; /* OpenCL's order of dimensions */
 	cl_ulong max_alloc_bytes, local_bytes;
 	cl_uint align_bits;
+	size_t max_parameter_bytes;
 };
 
 /* A function of the program that is called when an object ends. The last one is called first. */
@@ -296,6 +297,11 @@ bool late_is_needed(const void *from, size_t bytes);
 /* Sets the action: a copy that reads the memory when its turn has come. */
 sycl_result late_copy(sycl_handler handler, const void *from, cl_mem memory, size_t offset,
 		      size_t bytes);
+sycl_result late_copy_rect(sycl_handler handler, const void *from, cl_mem memory,
+			   const struct sycl_copy_rect *box);
+/* How many bytes a box of the program's memory spans, gaps included. */
+size_t late_source_bytes(const struct sycl_copy_rect *box);
+size_t late_destination_bytes(const struct sycl_copy_rect *box);
 
 /* memory.c */
 void memory_use(cl_mem memory);

@@ -70,34 +70,70 @@ bool late_is_needed(const void *from, size_t bytes)
 	return found;
 }
 
+/* A box of bytes; offsets of the destination are those of the buffer's part. */
 struct late_write {
-	const void *from;
-	size_t bytes;
+	const char *from;
+	struct sycl_copy_rect box;
 };
 
 static sycl_result write_now(sycl_host_task task, void *pointer)
 {
 	const struct late_write *write = pointer;
+	const struct sycl_copy_rect *box = &write->box;
 	void *to = NULL;
 	sycl_result r = sycl_host_task_get_pointer(task, 0, &to);
+	for (uint64_t slice = 0; slice < box->slices && r == SYCL_SUCCESS; slice++)
+		for (uint64_t row = 0; row < box->rows; row++)
+			memcpy((char *)to + slice * box->destination_slice_pitch_bytes +
+				       row * box->destination_row_pitch_bytes,
+			       write->from + slice * box->source_slice_pitch_bytes +
+				       row * box->source_row_pitch_bytes,
+			       box->width_bytes);
+	return r;
+}
+
+/* From the first byte of a box to behind its last one. */
+static uint64_t extent(const struct sycl_copy_rect *box, uint64_t row, uint64_t slice)
+{
+	return (box->slices - 1) * slice + (box->rows - 1) * row + box->width_bytes;
+}
+
+size_t late_source_bytes(const struct sycl_copy_rect *box)
+{
+	return extent(box, box->source_row_pitch_bytes, box->source_slice_pitch_bytes);
+}
+
+size_t late_destination_bytes(const struct sycl_copy_rect *box)
+{
+	return extent(box, box->destination_row_pitch_bytes, box->destination_slice_pitch_bytes);
+}
+
+sycl_result late_copy_rect(sycl_handler handler, const void *from, cl_mem memory,
+			   const struct sycl_copy_rect *box)
+{
+	/* The gaps between the rows keep what they have. */
+	bool is_whole = box->slices == 1 && box->rows == 1;
+	struct late_write *write = calloc(1, sizeof(*write));
+	if (!write)
+		return SYCL_ERROR_MEMORY_ALLOCATION;
+	write->from = (const char *)from + box->source_offset_bytes;
+	write->box = *box;
+	sycl_result r = sycl_handler_set_ranged_host_accessor(
+		handler, 0, memory->sycl, is_whole ? SYCL_ACCESS_WRITE : SYCL_ACCESS_READ_WRITE,
+		box->destination_offset_bytes, late_destination_bytes(box));
 	if (r == SYCL_SUCCESS)
-		memcpy(to, write->from, write->bytes);
+		r = sycl_handler_host_task(handler, write_now, write, free);
+	if (r != SYCL_SUCCESS)
+		free(write);
 	return r;
 }
 
 sycl_result late_copy(sycl_handler handler, const void *from, cl_mem memory, size_t offset,
 		      size_t bytes)
 {
-	struct late_write *write = calloc(1, sizeof(*write));
-	if (!write)
-		return SYCL_ERROR_MEMORY_ALLOCATION;
-	write->from = from;
-	write->bytes = bytes;
-	sycl_result r = sycl_handler_set_ranged_host_accessor(handler, 0, memory->sycl,
-							      SYCL_ACCESS_WRITE, offset, bytes);
-	if (r == SYCL_SUCCESS)
-		r = sycl_handler_host_task(handler, write_now, write, free);
-	if (r != SYCL_SUCCESS)
-		free(write);
-	return r;
+	struct sycl_copy_rect box = SYCL_COPY_RECT_INIT;
+	box.width_bytes = bytes;
+	box.rows = box.slices = 1;
+	box.destination_offset_bytes = offset;
+	return late_copy_rect(handler, from, memory, &box);
 }

@@ -79,8 +79,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(
 	if (code != CL_SUCCESS)
 		return code;
 	const struct sycl_copy_rect box = box_of(region, &from, &host);
+	sycl_event read = NULL;
 	sycl_result r = sycl_handler_copy_rect_to_host(command.handler, memory->sycl, to, &box);
-	return command_submit(&command, r, blocking, NULL);
+	code = command_submit(&command, r, blocking, blocking ? NULL : &read);
+	if (read)
+		late_note_read((char *)to + host.offset, late_destination_bytes(&box), read);
+	return code;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(
@@ -106,8 +110,11 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(
 	if (code != CL_SUCCESS)
 		return code;
 	const struct sycl_copy_rect box = box_of(region, &host, &to);
-	sycl_result r = sycl_handler_copy_rect_from_host(command.handler, from, memory->sycl, &box);
-	return command_submit(&command, r, blocking && (count > 0 || event_out), NULL);
+	bool is_late = late_is_needed((const char *)from + host.offset, late_source_bytes(&box));
+	sycl_result r = is_late ? late_copy_rect(command.handler, from, memory, &box)
+				: sycl_handler_copy_rect_from_host(command.handler, from,
+								   memory->sycl, &box);
+	return command_submit(&command, r, blocking && (is_late || count > 0 || event_out), NULL);
 }
 
 /* Boxes of one buffer with the same distances overlap if they do in each dimension. */

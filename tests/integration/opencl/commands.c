@@ -206,6 +206,31 @@ Test(commands, a_write_sees_what_an_earlier_read_brings)
 	CL(clReleaseMemObject(to));
 }
 
+/* The same with boxes: the lower half of each row goes there and back to another place. */
+Test(commands, a_box_that_is_written_sees_what_an_earlier_read_brings)
+{
+	static cl_uint words[WORDS], between[WORDS];
+	const size_t origin[3] = {0, 0, 0}, shifted[3] = {64, 1, 0}, region[3] = {64, 4, 1};
+	cl_int code = 0;
+	fill_words(words);
+	cl_mem from = buffer_of(words), to = buffer_of(words);
+	cl_event gate = clCreateUserEvent(cl_context_made, &code);
+	CL(code);
+	CL(clEnqueueReadBufferRect(cl_queue, from, CL_FALSE, origin, origin, region, 128, 0, 128, 0,
+				   between, 1, &gate, NULL));
+	CL(clEnqueueWriteBufferRect(cl_queue, to, CL_FALSE, shifted, origin, region, 128, 0, 128, 0,
+				    between, 0, NULL, NULL));
+	CL(clSetUserEventStatus(gate, CL_COMPLETE));
+	read_words(to, words);
+	cr_assert(eq(u32, words[32 + 16], 0));
+	cr_assert(eq(u32, words[32 + 31], 15));
+	cr_assert(eq(u32, words[64], 64)); /* between the rows */
+	cr_assert(eq(u32, words[64 + 16], 32));
+	CL(clReleaseEvent(gate));
+	CL(clReleaseMemObject(from));
+	CL(clReleaseMemObject(to));
+}
+
 static void CL_CALLBACK complete_gate(cl_event event, cl_int status, void *gate)
 {
 	(void)event;
