@@ -116,12 +116,12 @@ judge_both() {
 	judge_note "$test" "$plain" "$through"
 }
 
-# judge_why TEST PLAIN THROUGH: prints the known reason of a difference, from reasons.tsv, or "unknown". Nothing if there is none.
+# judge_why TEST PLAIN THROUGH: prints the known reason of a difference, from reasons.tsv, or "unknown". Nothing if there is no difference.
 judge_why() {
 	[ "$2" != "$3" ] || return 0
-	awk -F '\t' -v judge="$judge" -v test="$1" '
+	awk -F '\t' -v judge="$judge" -v test="$1" -v through="$3" '
 		!/^#/ && $1 == judge && match(test, "^(" $2 ")$") { print $3; found = 1; exit }
-		END { if (!found) print "unknown" }' "$judges/reasons.tsv"
+		END { if (!found) print through == "pass" ? "the plain driver alone does not pass" : "unknown" }' "$judges/reasons.tsv"
 }
 
 # judge_end: prints the line of counts. 1: a test that passes on the plain driver does not pass through the service, for no known reason.
