@@ -145,6 +145,16 @@ static cl_int read_division(const cl_device_partition_property *list, struct div
 	}
 }
 
+/* A part with all units divides nothing, and none can have more. */
+static cl_int check_equal_parts(cl_device_id device, const struct division *division)
+{
+	uint64_t units = fact(device->sycl, SYCL_DEVICE_INFO_MAX_COMPUTE_UNITS);
+	if (division->property != SYCL_PARTITION_EQUALLY || division->values[0] < units)
+		return CL_SUCCESS;
+	return division->values[0] == units ? CL_DEVICE_PARTITION_FAILED
+					    : CL_INVALID_DEVICE_PARTITION_COUNT;
+}
+
 static cl_int store_sub_devices(cl_device_id parent, const struct division *division,
 				const cl_device_partition_property *list, uint32_t count,
 				const sycl_device *syclies, cl_device_id *out)
@@ -179,6 +189,9 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateSubDevices(cl_device_id handle,
 		return code;
 	if (!out && !count_out)
 		return CL_INVALID_VALUE;
+	code = check_equal_parts(device, &division);
+	if (code != CL_SUCCESS)
+		return code;
 	sycl_result r = sycl_device_create_sub_devices(
 		device->sycl, division.property, division.count, division.values, 0, NULL, &count);
 	if (r == SYCL_SUCCESS && out && (capacity < count || count > PARTS_MAX))

@@ -97,10 +97,12 @@ Test(queries, a_device_without_sub_groups_says_so)
 
 Test(queries, room_for_too_few_sub_devices_is_refused)
 {
-	const cl_device_partition_property list[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+	cl_device_partition_property list[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
 	cl_device_id parts[64];
 	cl_uint count = 0, units = 0;
 	CL(clGetDeviceInfo(cl_device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL));
+	if (units < 2)
+		cr_skip_test("one compute unit cannot be divided");
 	CL(clCreateSubDevices(cl_device, list, 0, NULL, &count));
 	cr_assert(eq(u32, count, units));
 	REFUSES(clCreateSubDevices(cl_device, list, 0, parts, &count), CL_INVALID_VALUE);
@@ -108,6 +110,12 @@ Test(queries, room_for_too_few_sub_devices_is_refused)
 	CL(clCreateSubDevices(cl_device, list, units, parts, &count));
 	for (cl_uint i = 0; i < units; i++)
 		CL(clReleaseDevice(parts[i]));
+	list[1] = units; /* one part is no division */
+	REFUSES(clCreateSubDevices(cl_device, list, units, parts, &count),
+		CL_DEVICE_PARTITION_FAILED);
+	list[1] = units + 1;
+	REFUSES(clCreateSubDevices(cl_device, list, units, parts, &count),
+		CL_INVALID_DEVICE_PARTITION_COUNT);
 }
 
 struct native_arguments {
