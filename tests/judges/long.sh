@@ -15,6 +15,16 @@ run() {
 	[ "$status" = 0 ] || [ "$status" = 77 ] || worst=1
 }
 
+# run_in NAME FOLDER VARIABLE
+run_in() {
+	if [ -n "$2" ]; then
+		run "$1" "$2"
+	else
+		rm -f "$out/$1.tsv"
+		echo "skipped: $1, because $3 names no folder" | tee "$out/$1.said"
+	fi
+}
+
 IFS=: read -r -a loaders <<<"${SYCLD_LOADERS-}"
 run clinfo
 run clpeak
@@ -22,7 +32,7 @@ run pyopencl "$out"
 [ ! -d "$out/pyopencl" ] || loaders+=("$out")
 run loaders "${loaders[@]}"
 run hashcat
-run clblast "${SYCLD_CLBLAST:-/nowhere}"
-run cts "${SYCLD_CTS:-/nowhere}"
+run_in clblast "${SYCLD_CLBLAST-}" SYCLD_CLBLAST
+run_in cts "${SYCLD_CTS-}" SYCLD_CTS
 "$here/table.sh" "$out" >"$out/judges.md"
 exit "$worst"
