@@ -40,16 +40,29 @@ static void vendors_copy_others(const char *folder)
 	globfree(&found);
 }
 
+/* Copies the driver, and the library that it looks for beside itself. */
+static void vendors_copy_driver(const struct vendors *vendors, char driver_out[PATH_MAX])
+{
+	char library[PATH_MAX], copy[PATH_MAX];
+	(void)snprintf(driver_out, PATH_MAX, "%s/libsyclcl.so.0", vendors->directory);
+	processes_copy(SYCLCL_LIBRARY, driver_out);
+	cr_assert_eq(build_path("lib", "libsyclclient.so.0", library, sizeof(library)), 0);
+	(void)snprintf(copy, sizeof(copy), "%s/libsyclclient.so.0", vendors->directory);
+	processes_copy(library, copy);
+}
+
 void vendors_make(struct vendors *vendors)
 {
+	char driver[PATH_MAX];
 	(void)snprintf(vendors->directory, sizeof(vendors->directory), "/tmp/sycld-vendors.XXXXXX");
 	cr_assert(mkdtemp(vendors->directory) && chmod(vendors->directory, 0755) == 0);
 	(void)snprintf(vendors->through, sizeof(vendors->through), "%s/through",
 		       vendors->directory);
 	(void)snprintf(vendors->both, sizeof(vendors->both), "%s/both", vendors->directory);
 	cr_assert(mkdir(vendors->through, 0755) == 0 && mkdir(vendors->both, 0755) == 0);
-	vendors_write(vendors->through, "sycld.icd", SYCLCL_LIBRARY);
-	vendors_write(vendors->both, "sycld.icd", SYCLCL_LIBRARY);
+	vendors_copy_driver(vendors, driver);
+	vendors_write(vendors->through, "sycld.icd", driver);
+	vendors_write(vendors->both, "sycld.icd", driver);
 	vendors_copy_others(vendors->both);
 }
 

@@ -71,4 +71,8 @@ void footprint_expect_flat(const struct footprint *base, uint64_t clients);
 
 bool processes_gone(void *pid); /* condition of wait_until */
 
+/* Copies a program or library to where other users can read it: they may not be able to enter the
+ * build folder. An error fails the test. */
+void processes_copy(const char *from_path, const char *to_path);
+
 #endif

@@ -1,19 +1,17 @@
 #include "processes/fake_service.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <linux/limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { ANSWER_SECONDS = 60, COPY_BYTES = 1 << 30 };
+enum { ANSWER_SECONDS = 60 };
 
 static void write_lines(const struct fake_service *fake, const char *lines)
 {
@@ -29,21 +27,10 @@ static void write_lines(const struct fake_service *fake, const char *lines)
 /* It is a copy, because other users may not be able to read the build folder. */
 static void copy_driver(const struct fake_service *fake, char path_out[PATH_MAX])
 {
-	char from_path[PATH_MAX];
-	cr_assert_eq(build_path("tests", "fake_cuda/libcuda.so.1", from_path, sizeof(from_path)),
-		     0);
+	char from[PATH_MAX];
+	cr_assert_eq(build_path("tests", "fake_cuda/libcuda.so.1", from, sizeof(from)), 0);
 	(void)snprintf(path_out, PATH_MAX, "%s/libcuda.so.1", fake->folder);
-	int from = open(from_path, O_RDONLY | O_CLOEXEC);
-	int to = open(path_out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
-	cr_assert(from >= 0 && to >= 0, "%s: %s", from_path, strerror(errno));
-	ssize_t copied;
-	do
-		copied = sendfile(to, from, NULL, COPY_BYTES); /* also to another file system */
-	while (copied > 0);
-	cr_assert_eq(copied, 0, "%s: %s", path_out, strerror(errno));
-	cr_assert_eq(fchmod(to, 0755), 0);
-	(void)close(from);
-	(void)close(to);
+	processes_copy(from, path_out);
 }
 
 static void open_socket(struct fake_service *fake)
