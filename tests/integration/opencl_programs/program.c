@@ -124,7 +124,7 @@ static struct work work_begin(void)
 	work.buffer = clCreateBuffer(work.context, CL_MEM_COPY_HOST_PTR, options.bytes, work.words,
 				     &code);
 	must(code, "clCreateBuffer");
-	must(clSetKernelArg(work.kernel, 0, sizeof(work.buffer), &work.buffer), "clSetKernelArg");
+	must(clSetKernelArg(work.kernel, 0, sizeof(cl_mem), &work.buffer), "clSetKernelArg");
 	return work;
 }
 
@@ -181,7 +181,7 @@ static void misuse(struct work *work)
 	(void)clReleaseMemObject(no_buffer);
 	(void)clReleaseKernel((cl_kernel)(void *)work->context);
 	(void)clReleaseEvent(NULL);
-	(void)clSetKernelArg((cl_kernel)(void *)work->buffer, 0, sizeof(no_buffer), &no_buffer);
+	(void)clSetKernelArg((cl_kernel)(void *)work->buffer, 0, sizeof(cl_mem), &no_buffer);
 	(void)clEnqueueNDRangeKernel((cl_command_queue)(void *)work->buffer,
 				     (cl_kernel)(void *)work->queue, 1, NULL, NULL, NULL, 0, NULL,
 				     NULL);

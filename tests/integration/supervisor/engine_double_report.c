@@ -123,7 +123,7 @@ static void report_sessions(Sycl__V1__EngineReport *report, Sycl__V1__SessionRep
 	report->n_sessions = me.count;
 	for (unsigned i = 0;
 	     manner("repeater") && report->n_sessions < SESSIONS_MAX && i < me.count; i++)
-		list[report->n_sessions++] = list[i];
+		list[report->n_sessions++] = &rows[i];
 	report->sessions = list;
 }
 
