@@ -31,6 +31,37 @@ static bool open_buffer(struct cost_client *client, sycl_buffer *buffer_out)
 			   "sycl_queue_fill");
 }
 
+static bool record_graph(struct cost_client *client, sycl_graph graph)
+{
+	bool good = client_good(sycl_graph_begin_recording(graph, 1, &client->queue),
+				"sycl_graph_begin_recording");
+	for (int i = 0; i < COST_KERNELS && good; i++)
+		good = cost_client_launch(client, &cost_all[i]);
+	return good &&
+	       client_good(sycl_graph_end_recording(graph, 0, NULL), "sycl_graph_end_recording") &&
+	       client_good(sycl_graph_finalize(graph, NULL, &client->graph), "sycl_graph_finalize");
+}
+
+static bool open_graph(struct cost_client *client)
+{
+	sycl_context context = NULL;
+	sycl_device device = NULL;
+	sycl_graph graph = NULL;
+	const bool good =
+		client_good(sycl_queue_get_context(client->queue, &context), "its context") &&
+		client_good(sycl_queue_get_device(client->queue, &device), "its device") &&
+		client_good(sycl_graph_create(context, device, NULL, &graph),
+			    "sycl_graph_create") &&
+		record_graph(client, graph);
+	if (graph)
+		(void)sycl_graph_release(graph);
+	if (device)
+		(void)sycl_device_release(device);
+	if (context)
+		(void)sycl_context_release(context);
+	return good;
+}
+
 bool cost_client_open(struct cost_client *client, const char *place_text)
 {
 	struct gpu_place place;
@@ -46,11 +77,13 @@ bool cost_client_open(struct cost_client *client, const char *place_text)
 				   cost_kernel_names[i]);
 	for (int i = 0; i < COST_BUFFERS && good; i++)
 		good = open_buffer(client, &client->buffers[i]);
-	return good && cost_client_wait(client);
+	return good && open_graph(client) && cost_client_wait(client);
 }
 
 void cost_client_close(struct cost_client *client)
 {
+	if (client->graph)
+		(void)sycl_executable_graph_release(client->graph);
 	for (int i = 0; i < COST_BUFFERS; i++)
 		if (client->buffers[i])
 			(void)sycl_buffer_release(client->buffers[i]);
@@ -82,6 +115,12 @@ bool cost_client_launch(struct cost_client *client, const struct cost_group *gro
 	launch.arguments = arguments;
 	launch.argument_count = group->count + 1;
 	return client_good(sycl_queue_launch(client->queue, &launch, NULL), "sycl_queue_launch");
+}
+
+bool cost_client_graph(struct cost_client *client)
+{
+	return client_good(sycl_queue_graph(client->queue, client->graph, 0, NULL, NULL),
+			   "sycl_queue_graph");
 }
 
 bool cost_client_read(struct cost_client *client, unsigned buffer, uint32_t *word_out)

@@ -13,6 +13,7 @@ struct cost_client {
 	sycl_kernel_bundle bundle;
 	sycl_kernel kernels[COST_KERNEL_NAMES];
 	sycl_buffer buffers[COST_BUFFERS];
+	sycl_executable_graph graph; /* the kernels of an iteration */
 };
 
 /* `place`: see place.h. Buffers contain only COST_WORD. */
@@ -20,6 +21,8 @@ bool cost_client_open(struct cost_client *client, const char *place);
 void cost_client_close(struct cost_client *client);
 
 bool cost_client_launch(struct cost_client *client, const struct cost_group *group);
+/* Launches all kernels of an iteration as one graph. */
+bool cost_client_graph(struct cost_client *client);
 /* Returns the first word of a buffer when the earlier groups that write it are complete. */
 bool cost_client_read(struct cost_client *client, unsigned buffer, uint32_t *word_out);
 bool cost_client_wait(struct cost_client *client);

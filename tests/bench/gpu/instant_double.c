@@ -65,12 +65,13 @@ static int bind_beside(int fd, const struct instant_double *made)
 	return bind(fd, (const struct sockaddr *)&own, sizeof(own));
 }
 
-int64_t instant_double_launches(const struct instant_double *made, pid_t pid)
+int64_t instant_double_count(const struct instant_double *made, pid_t pid, const char *what)
 {
-	static const char question[] = "count instant_launches";
+	char question[64];
 	struct sockaddr_un there = {.sun_family = AF_UNIX};
 	const struct timeval patience = {.tv_sec = 10};
 	char answer[32];
+	(void)snprintf(question, sizeof(question), "count %s", what);
 	CLEANUP(close_fd) int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	(void)snprintf(there.sun_path, sizeof(there.sun_path), "%s/%d.socket", made->folder,
 		       (int)pid);
@@ -84,4 +85,9 @@ int64_t instant_double_launches(const struct instant_double *made, pid_t pid)
 		return -errno;
 	answer[got] = '\0';
 	return strtoll(answer, NULL, 10);
+}
+
+int64_t instant_double_launches(const struct instant_double *made, pid_t pid)
+{
+	return instant_double_count(made, pid, "instant_launches");
 }

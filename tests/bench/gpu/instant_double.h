@@ -16,8 +16,10 @@ int instant_double_open(struct instant_double *made_out);
 /* Removes its folder. It accepts one that was never opened. */
 void instant_double_close(struct instant_double *made);
 
-/* Returns how many kernels the process with the double has launched; negative: there is no
- * answer. */
+/* Returns a number of the double's list (tests/support/fake_cuda/controls.md) in the process that
+ * has it; negative: there is no answer. */
+int64_t instant_double_count(const struct instant_double *made, pid_t pid, const char *what);
+/* Returns how many kernels the process has launched. */
 int64_t instant_double_launches(const struct instant_double *made, pid_t pid);
 
 #endif

@@ -27,6 +27,7 @@
 enum {
 	TRIP = OWN_COST_TRIP,
 	ITERATION = OWN_COST_ITERATION,
+	GRAPH = OWN_COST_GRAPH,
 	MODES = OWN_COST_MODES,
 	MODE_BITS = OWN_COST_MODE_BITS
 };
@@ -38,7 +39,9 @@ enum {
 };
 enum { GROUPS_OF_ITERATION = COST_KERNELS + 1 };
 
-static const char *const mode_names[MODES] = {"trip", "iteration"};
+static const char *const mode_names[MODES] = {"trip", "iteration", "graph"};
+/* The command groups of each. */
+static const unsigned mode_groups[MODES] = {1, GROUPS_OF_ITERATION, 2};
 
 static bool own_cost_client_once(void *state, unsigned mode)
 {
@@ -46,8 +49,8 @@ static bool own_cost_client_once(void *state, unsigned mode)
 	uint32_t word = 0;
 	if (mode == TRIP)
 		return cost_client_launch(client, &cost_one) && cost_client_wait(client);
-	bool good = true;
-	for (int i = 0; i < COST_KERNELS && good; i++)
+	bool good = mode != GRAPH || cost_client_graph(client);
+	for (int i = 0; mode != GRAPH && i < COST_KERNELS && good; i++)
 		good = cost_client_launch(client, &cost_all[i]);
 	return good && cost_client_read(client, COST_READ_BUFFER, &word) && word == COST_WORD;
 }
@@ -245,7 +248,8 @@ static void tell_group(struct bench *bench, const struct cost *cost, int percent
 static void tell_times(struct bench *bench, const struct cost *cost)
 {
 	static const char *const notes[MODES] = {"one group with one buffer, until it is complete",
-						 "5 kernels over 6 buffers, and a read of 4 B"};
+						 "5 kernels over 6 buffers, and a read of 4 B",
+						 "the same kernels as a graph, and the read"};
 	for (int mode = 0; mode < MODES; mode++)
 		for (int percentile = P50; percentile <= P99; percentile++) {
 			char name[BENCH_NAME_BYTES];
@@ -279,7 +283,7 @@ static int count_side(struct cost *cost, enum side side, unsigned mode,
 	int r = ask_side(cost, side, mode, values);
 	counters_read(client, values_out[CLIENT]);
 	counters_read(engine, values_out[ENGINE]);
-	const double groups = values[DONE] * (mode == TRIP ? 1 : GROUPS_OF_ITERATION);
+	const double groups = values[DONE] * mode_groups[mode];
 	for (int process = 0; process < PROCESSES; process++)
 		for (int counter = 0; counter < COUNTERS; counter++)
 			if (values_out[process][counter] >= 0)
@@ -336,6 +340,56 @@ static int tell_counters(struct bench *bench, struct cost *cost)
 	return r;
 }
 
+enum { CALLS = 5 };
+static const struct {
+	const char *function, *name;
+} calls[CALLS] = {
+	{"call cuGraphLaunch", "graph_launches"},
+	{"call cuLaunchKernel", "kernel_launches"},
+	{"call cuGraphExecKernelNodeSetParams", "kernels_set"},
+	{"call cuGraphExecMemsetNodeSetParams", "words_set"},
+	{"call cuStreamWriteValue32", "words_written"},
+};
+
+static double calls_so_far(const struct cost *cost, int call)
+{
+	return (double)instant_double_count(&cost->made, cost->engines[SERVICE],
+					    calls[call].function);
+}
+
+/* Reports how often the engine calls the driver in a round trip, or in an iteration. */
+static int tell_mode_calls(struct bench *bench, struct cost *cost, unsigned mode)
+{
+	double values[AGENT_VALUES] = {0}, before[CALLS];
+	for (int i = 0; i < CALLS; i++)
+		before[i] = calls_so_far(cost, i);
+	int r = ask_side(cost, SERVICE, mode, values);
+	for (int i = 0; i < CALLS && r == 0; i++) {
+		char name[BENCH_NAME_BYTES];
+		(void)snprintf(name, sizeof(name), "TR10.%s.driver.%s", mode_names[mode],
+			       calls[i].name);
+		const struct bench_result result = {
+			.name = name,
+			.unit = mode == TRIP ? "per round trip" : "per iteration",
+			.value = (calls_so_far(cost, i) - before[i]) / values[DONE],
+			.baseline = NAN,
+			.ratio = NAN,
+			.spread = NAN,
+			.runs = 1,
+		};
+		bench_report(bench, &result);
+	}
+	return r;
+}
+
+static int tell_calls(struct bench *bench, struct cost *cost)
+{
+	int r = 0;
+	for (unsigned mode = 0; mode < MODES && r == 0; mode++)
+		r = tell_mode_calls(bench, cost, mode);
+	return r;
+}
+
 static int measure_own_cost(struct bench *bench, struct cost *cost)
 {
 	int r = start_sides(cost);
@@ -345,8 +399,11 @@ static int measure_own_cost(struct bench *bench, struct cost *cost)
 		tell_times(bench, cost);
 	if (r == 0)
 		r = tell_counters(bench, cost);
+	if (r == 0)
+		r = tell_calls(bench, cost);
+	const struct own_cost_engine engine = {&cost->made, cost->engines[SERVICE]};
 	return r == 0 ? own_cost_several(bench, &client_subject, cost->place,
-					 &cost->agents[SERVICE], cost->engines[SERVICE])
+					 &cost->agents[SERVICE], &engine)
 		      : r;
 }
 
@@ -364,7 +421,7 @@ int row_own_cost(struct bench *bench)
 		cost->agents[side] = (struct agent)AGENT_INIT;
 	if (r == 0) {
 		cost->counts[TRIP] = bench->quick ? 50 : 20000;
-		cost->counts[ITERATION] = bench->quick ? 20 : 10000;
+		cost->counts[ITERATION] = cost->counts[GRAPH] = bench->quick ? 20 : 10000;
 		gpu_use_library(cost->made.library);
 		r = measure_own_cost(bench, cost);
 		gpu_use_library(library);
