@@ -33,7 +33,7 @@ static uint32_t send(struct scene *scene, uint32_t length)
 	for (uint32_t i = 0; i < length; i++)
 		lanes_launch(scene->lane, &scene->kernel, ++scene->sequence);
 	cuda_flush(scene->device);
-	driver_run_all(scene->device);
+	(void)driver_run(scene->lane, UINT32_MAX);
 	cr_assert_eq(cuda_progress(scene->device, completions, CUDA_CHAIN_LENGTH_MAX), length);
 	for (uint32_t i = 0; i < length; i++)
 		cr_assert_eq(completions[i].fault.status, 0);
@@ -100,7 +100,7 @@ Test(cuda_lanes_exact, F8_they_are_made_in_quiet_moments_alone)
 
 Test(cuda_lanes_exact, the_one_that_was_sent_longest_ago_is_replaced)
 {
-	static const uint32_t lengths[CUDA_EXACT_MAX] = {3, 5, 6, 7};
+	static const uint32_t lengths[CUDA_EXACT_MAX] = {3, 5, 6, 7, 9, 10, 11, 12};
 	struct scene scene;
 
 	lanes_exact_scene_open(&scene, true);
@@ -109,22 +109,115 @@ Test(cuda_lanes_exact, the_one_that_was_sent_longest_ago_is_replaced)
 	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
 		cr_assert_eq(send(&scene, lengths[i]), 1);
 	cr_assert_eq(send(&scene, 3), 1); /* so 5 is the oldest */
-	send_often(&scene, 9);
-	cr_assert_eq(send(&scene, 9), 1);
+	send_often(&scene, 15);           /* at first as 8 and 7 */
+	cr_assert_eq(send(&scene, 15), 1);
 	cr_assert_eq(send(&scene, 3), 1);
 	cr_assert_eq(send(&scene, 5), 2);
+	lanes_device_free(scene.device);
+}
+
+/* Where something always runs, no quiet moment comes by itself. */
+Test(cuda_lanes_exact, TR5_a_chain_that_is_lacked_often_is_worth_a_moment_without_commands)
+{
+	struct scene scene;
+
+	lanes_exact_scene_open(&scene, true);
+	struct cuda_lanes *lanes = scene.device->lanes;
+	lanes_launch(lanes_lane(scene.device, BACKEND_LANE_COMPUTE), &scene.kernel, 1);
+	cuda_flush(scene.device); /* and it runs for ever */
+	for (uint32_t i = 0; i < OFTEN + CUDA_REFUSED_FIRST; i++) {
+		cr_assert(!cuda_chains_are_due(lanes), "%u", i);
+		cr_assert_eq(send(&scene, 5), 2);
+	}
+	cr_assert(cuda_chains_are_due(lanes));
+	cuda_chains_make_wanted(scene.device);
+	cr_assert_eq(send(&scene, 5), 1);
+	for (uint32_t i = 0; i < OFTEN + CUDA_REFUSED_FIRST; i++)
+		cr_assert_eq(send(&scene, 6), 2);
+	cr_assert(!cuda_chains_are_due(lanes),
+		  "the next is worth one when it is lacked more often");
+	driver_run_all(scene.device);
+	lanes_device_free(scene.device);
+}
+
+/* Beside a long kernel there is no such moment for a long time. */
+Test(cuda_lanes_exact, F8_the_request_for_such_a_moment_ends_by_itself)
+{
+	struct scene scene;
+
+	lanes_exact_scene_open(&scene, true);
+	struct cuda_lanes *lanes = scene.device->lanes;
+	lanes_launch(lanes_lane(scene.device, BACKEND_LANE_COMPUTE), &scene.kernel, 1);
+	cuda_flush(scene.device);
+	for (uint32_t i = 0; i < OFTEN + CUDA_REFUSED_FIRST; i++)
+		(void)send(&scene, 5);
+	cr_assert(cuda_chains_are_due(lanes));
+	lanes->exact_asks_until_ns = 1; /* that time is over */
+	cr_assert(!cuda_chains_are_due(lanes));
+	for (uint32_t i = 0; i < 2 * CUDA_REFUSED_FIRST; i++) {
+		cr_assert(!cuda_chains_are_due(lanes), "%u", i);
+		(void)send(&scene, 5);
+	}
+	cr_assert(cuda_chains_are_due(lanes), "twice as many sends lacked it");
+	driver_run_all(scene.device);
+	lanes_device_free(scene.device);
+}
+
+/* Returns how many nodes were set for these launches. */
+static uint32_t send_with(struct scene *scene, int argument, uint32_t length)
+{
+	const uint32_t before = driver.counts.nodes_set;
+
+	scene->kernel.argument = argument;
+	(void)send(scene, length);
+	return driver.counts.nodes_set - before;
+}
+
+Test(cuda_lanes_exact, TR5_programs_that_share_a_lane_find_their_arguments)
+{
+	static const uint32_t lengths[] = {4, 5};
+	struct scene scene;
+
+	lanes_exact_scene_open(&scene, true);
+	scene.kernel.parameter_bytes = 8;
+	for (int j = 0; j < 2; j++) {
+		for (int i = 0; i < 3 * (int)OFTEN * (int)CUDA_SAME_MAX; i++) {
+			(void)send_with(&scene, i % (int)CUDA_SAME_MAX, lengths[j]);
+			cuda_chains_make_wanted(scene.device);
+		}
+		for (int i = 0; i < (int)CUDA_SAME_MAX; i++)
+			cr_expect_eq(send_with(&scene, i, lengths[j]), 0, "%u", lengths[j]);
+	}
+	lanes_device_free(scene.device);
+}
+
+Test(cuda_lanes_exact, TR5_arguments_that_are_always_new_make_no_further_chain)
+{
+	struct scene scene;
+
+	lanes_exact_scene_open(&scene, true);
+	scene.kernel.parameter_bytes = 8;
+	send_often(&scene, 5);
+	const uint32_t before = driver.counts.graphs_made;
+	for (int i = 0; i < 10 * OFTEN; i++) {
+		cr_assert_eq(send_with(&scene, i, 5), 5);
+		cuda_chains_make_wanted(scene.device);
+	}
+	cr_assert_eq(driver.counts.graphs_made, before);
 	lanes_device_free(scene.device);
 }
 
 /* Each needs a quiet moment. */
 Test(cuda_lanes_exact, a_lane_makes_a_bounded_number)
 {
+	/* One more than there are places. */
+	static const uint32_t lengths[CUDA_EXACT_MAX + 1] = {3, 5, 6, 7, 9, 10, 11, 12, 13};
 	struct scene scene;
 
 	lanes_exact_scene_open(&scene, true);
 	const uint32_t before = driver.counts.graphs_made;
-	for (uint32_t i = 0; i < 3 * MAKES; i++)
-		send_often(&scene, i % 5 + 9); /* one more than there are places */
+	for (uint32_t i = 0; i < 4 * MAKES; i++)
+		send_often(&scene, lengths[i % (CUDA_EXACT_MAX + 1)]);
 	cr_assert_eq(driver.counts.graphs_made, before + MAKES);
 	cr_assert_eq(scene.device->lanes->wanting_exact, 0);
 	lanes_device_free(scene.device);
@@ -187,6 +280,7 @@ Test(cuda_lanes_exact, the_code_of_a_kernel_stays_while_a_node_names_it)
 
 Test(cuda_lanes_exact, the_code_is_let_go_with_the_chain)
 {
+	static const uint32_t others[CUDA_EXACT_MAX] = {3, 6, 7, 9, 10, 11, 12, 13};
 	struct scene scene;
 	struct backend_program code = {.holds = 1};
 
@@ -196,8 +290,8 @@ Test(cuda_lanes_exact, the_code_is_let_go_with_the_chain)
 	(void)send(&scene, 5);
 	cr_assert_eq(code.kept, 5);
 	scene.kernel.code = NULL;
-	for (uint32_t length = 9; length < 9 + CUDA_EXACT_MAX; length++)
-		send_often(&scene, length);
+	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
+		send_often(&scene, others[i]);
 	cr_assert_eq(code.kept, 0);
 	lanes_device_free(scene.device);
 }

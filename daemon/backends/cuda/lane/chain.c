@@ -4,12 +4,16 @@
 #include "cuda/lane/partition.h"
 #include "cuda/program/ptx_wait.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Exact chains that a lane makes in its life, as each needs a quiet moment. */
 #define EXACT_MAKES 32u
+/* How long commands may be held back for a moment to make one. */
+#define EXACT_ASKS_NS 100000000u
 
 uint32_t cuda_chain_level(uint32_t count)
 {
@@ -208,7 +212,7 @@ static struct cuda_exact *exact_choose_place(struct cuda_lane_state *state)
 	struct cuda_exact *best = &state->exact[0];
 
 	for (uint32_t i = 1; i < CUDA_EXACT_MAX && best->length > 0; i++)
-		if (state->exact[i].length == 0 || state->exact[i].used < best->used)
+		if (state->exact[i].length == 0 || state->exact[i].chain.used < best->chain.used)
 			best = &state->exact[i];
 	return best;
 }
@@ -227,8 +231,8 @@ static void lane_make_exact_chain(struct cuda_lane_state *state)
 	chain_free(&state->lane->device->backend->library, &place->chain);
 	place->form = state->wanted.form;
 	place->length = state->wanted.length;
-	place->used = ++state->exact_uses;
 	make_chain(state, place->length, &ending, &place->chain);
+	place->chain.used = ++state->chain_uses;
 	state->wanted.length = 0;
 	state->lane->device->lanes->wanting_exact--;
 }
@@ -242,6 +246,37 @@ void cuda_chains_want(struct cuda_lane_state *state)
 		lanes->awaiting_chains++;
 	else
 		lane_make_chains(state);
+}
+
+static void restart_refusals(struct cuda_lanes *lanes)
+{
+	if (lanes->exact_refused >= lanes->exact_refused_most &&
+	    lanes->exact_refused_most < UINT32_MAX / 2)
+		lanes->exact_refused_most *= 2;
+	lanes->exact_refused = 0;
+	lanes->exact_asks_until_ns = 0;
+}
+
+/*
+ * A requested chain saves only a little time at each send. So at first it is made when the device
+ * happens to be idle. Where many programs send, the device never is. Then commands are held back
+ * for it once enough sends have lacked it; each time it takes twice as many. The request ends soon,
+ * granted or not: a device with long kernels has no such moment for a long time, and others would
+ * be held back for it again and again.
+ */
+bool cuda_chains_are_due(struct cuda_lanes *lanes)
+{
+	if (lanes->awaiting_chains > 0 || lanes->wanting_exact == 0 || lanes->in_flight == 0)
+		return lanes->awaiting_chains > 0 || lanes->wanting_exact > 0;
+	if (lanes->exact_refused < lanes->exact_refused_most)
+		return false;
+	const uint64_t now_ns = clock_now_ns();
+	if (lanes->exact_asks_until_ns == 0)
+		lanes->exact_asks_until_ns = now_ns + EXACT_ASKS_NS;
+	if (now_ns < lanes->exact_asks_until_ns)
+		return true;
+	restart_refusals(lanes);
+	return false;
 }
 
 void cuda_chains_make_wanted(struct backend_device *device)
@@ -259,6 +294,7 @@ void cuda_chains_make_wanted(struct backend_device *device)
 		state->awaits_chains = false;
 	}
 	lanes->awaiting_chains = 0;
+	restart_refusals(lanes);
 }
 
 void cuda_chains_free(struct cuda_lane_state *state)
@@ -284,6 +320,14 @@ static bool node_has_launch(const struct cuda_node *node, const struct cuda_laun
 	       memcmp(node->grid, launch->grid, sizeof(node->grid)) == 0 &&
 	       memcmp(node->block, launch->block, sizeof(node->block)) == 0 &&
 	       memcmp(node->storage, storage, launch->parameter_bytes) == 0;
+}
+
+bool cuda_chain_has_launch(const struct cuda_chain *chain, uint32_t index,
+			   const struct cuda_collected *launch)
+{
+	return chain->nodes && launch->launch.parameter_bytes <= CUDA_NODE_BYTES &&
+	       chain->codes[index] == (launch->kernel ? cuda_kernel_code(launch->kernel) : NULL) &&
+	       node_has_launch(&chain->nodes[index], &launch->launch, launch->storage);
 }
 
 static void remember_node(struct cuda_node *node, const struct cuda_launch *launch,
@@ -354,6 +398,7 @@ void cuda_chains_open(struct backend_device *device)
 	struct cuda_lanes *lanes = device->lanes;
 
 	device->on_abandoned = release_abandoned;
+	lanes->exact_refused_most = CUDA_REFUSED_FIRST;
 	if (!cuda_chains_are_possible(cu))
 		return;
 	lanes->own_module = device->ahead.own ? device->ahead.own

@@ -42,6 +42,8 @@ CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgrap
 /* Makes the templates that a lane will need, so that no launch has to make them. If the device has
  * work, they are made in the next quiet moment. A template that cannot be made is marked broken. */
 void cuda_chains_want(struct cuda_lane_state *state);
+/* True if requested chains are worth a moment in which commands are held back for them. */
+bool cuda_chains_are_due(struct cuda_lanes *lanes);
 /* A quiet moment: nothing is in flight. */
 void cuda_chains_make_wanted(struct backend_device *device);
 void cuda_chains_free(struct cuda_lane_state *state);
@@ -69,6 +71,9 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 
 /* Between chain.c, which makes templates, and chain_send.c: */
 
+/* True if the node has this launch already, so that nothing has to be set. */
+bool cuda_chain_has_launch(const struct cuda_chain *chain, uint32_t index,
+			   const struct cuda_collected *launch);
 /* The level of the template with so many launches, or of the next shorter one. */
 uint32_t cuda_chain_level(uint32_t count);
 /* The node that writes the lane's word. */

@@ -5,6 +5,7 @@
 #include "cuda/lane/partition.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define EXACT_SEEN 8u /* a chain is made once its length has come this often */
 
@@ -86,30 +87,48 @@ static enum cuda_chain_form choose_form(const struct cuda_lane_state *state,
 	return CUDA_CHAIN_OVERLAPPED;
 }
 
-static struct cuda_exact *chain_find_exact(struct cuda_lane_state *state, enum cuda_chain_form form,
-					   uint32_t length)
+static bool is_exact(const struct cuda_exact *exact, enum cuda_chain_form form, uint32_t length)
 {
-	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
-		if (state->exact[i].length == length && state->exact[i].form == form)
-			return &state->exact[i];
-	return NULL;
+	return exact->length == length && exact->form == form;
 }
 
-/* Requests a chain of a length that occurred often. A lane has one request at a time, and a bounded
- * number in all, for programs whose lengths change all the time. */
-static void chain_note_length(struct cuda_lane_state *state, enum cuda_chain_form form,
-			      uint32_t length)
+static uint32_t count_exact(const struct cuda_lane_state *state, enum cuda_chain_form form,
+			    uint32_t length)
 {
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
+		count += is_exact(&state->exact[i], form, length);
+	return count;
+}
+
+/*
+ * A send lacked a chain: of this length, or with these arguments. One that is lacked often is
+ * requested. A lane has one request at a time, and a bounded number in all, for programs whose
+ * lengths or arguments change all the time.
+ */
+static void chain_note_lack(struct cuda_lane_state *state, enum cuda_chain_form form,
+			    uint32_t length)
+{
+	struct cuda_lanes *lanes = state->lane->device->lanes;
 	uint8_t *seen = &state->seen[form][length - 1];
 
+	if (state->wanted.length == length && state->wanted.form == form)
+		lanes->exact_refused += lanes->exact_refused < UINT32_MAX;
 	if (*seen < EXACT_SEEN && ++*seen < EXACT_SEEN)
 		return;
 	if (state->wanted.length > 0 || state->exact_makes == 0)
 		return;
 	state->exact_makes--;
 	state->wanted = (struct cuda_wanted_exact){form, length};
-	state->lane->device->lanes->wanting_exact++;
+	lanes->wanting_exact++;
 	*seen = 0;
+}
+
+static bool may_have_exact(const struct cuda_lane_state *state)
+{
+	return state->lane->device->backend->settings.exact_chains && !state->awaits_chains &&
+	       !cuda_lane_is_apart(state);
 }
 
 bool cuda_chain_has(struct cuda_lane_state *state, const struct cuda_collected *launches,
@@ -117,30 +136,101 @@ bool cuda_chain_has(struct cuda_lane_state *state, const struct cuda_collected *
 {
 	if ((count & (count - 1)) == 0)
 		return true;
-	if (!state->lane->device->backend->settings.exact_chains || state->awaits_chains ||
-	    cuda_lane_is_apart(state))
+	if (!may_have_exact(state))
 		return false;
 	const enum cuda_chain_form form = choose_form(state, launches, count);
-	const struct cuda_exact *exact = chain_find_exact(state, form, count);
-	if (!exact)
-		chain_note_length(state, form, count);
-	return exact && exact->chain.executable;
+	bool is_there = false;
+	for (uint32_t i = 0; i < CUDA_EXACT_MAX && !is_there; i++)
+		is_there =
+			is_exact(&state->exact[i], form, count) && state->exact[i].chain.executable;
+	if (!is_there && count_exact(state, form, count) == 0)
+		chain_note_lack(state, form, count);
+	return is_there;
 }
 
-static struct cuda_chain *find_chain(struct cuda_lane_state *state, enum cuda_chain_form form,
+/* A program's arguments often differ in one of the first two launches at most. */
+static bool chain_has_arguments(const struct cuda_chain *chain,
+				const struct cuda_collected *launches, uint32_t count)
+{
+	return cuda_chain_has_launch(chain, 0, &launches[0]) ||
+	       (count > 1 && cuda_chain_has_launch(chain, 1, &launches[1]));
+}
+
+/* The level's chain, which is made if it is not there. NULL: the length is no level. */
+static struct cuda_chain *find_level(struct cuda_lane_state *state, enum cuda_chain_form form,
 				     uint32_t count)
 {
 	const uint32_t level = cuda_chain_level(count);
-
-	if (count != 1u << level) {
-		struct cuda_exact *exact = chain_find_exact(state, form, count);
-		exact->used = ++state->exact_uses;
-		return &exact->chain;
-	}
 	struct cuda_chain *chain = &state->chains[form][level];
+
+	if (count != 1u << level)
+		return NULL;
 	if (!chain->executable && !chain->is_broken && !state->awaits_chains)
 		cuda_chain_make_level(state, level, form);
-	return chain;
+	return chain->executable ? chain : NULL;
+}
+
+static uint64_t chain_hash_word(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
+
+/* Two launches with one hash cost a chain that is of no use, and nothing else. */
+static uint64_t chain_hash_launch(const struct cuda_collected *launch, uint64_t seed)
+{
+	const uint32_t bytes = launch->launch.parameter_bytes;
+	uint64_t hash = chain_hash_word(seed, (uintptr_t)launch->launch.function);
+
+	for (uint32_t at = 0; at < bytes; at += 8) {
+		uint64_t word = 0;
+		memcpy(&word, launch->storage + at, bytes - at < 8 ? bytes - at : 8);
+		hash = chain_hash_word(hash, word);
+	}
+	return hash;
+}
+
+/*
+ * True if launches with these arguments came lately. Then a chain of their own would spare setting
+ * them; arguments that are always new would not find one.
+ */
+static bool arguments_came_lately(struct cuda_lane_state *state, enum cuda_chain_form form,
+				  const struct cuda_collected *launches, uint32_t count)
+{
+	bool came = false;
+
+	for (uint32_t i = 0; i < 2 && i < count; i++) {
+		const uint64_t hash =
+			chain_hash_launch(&launches[i], (uint64_t)form << 32 | count << 1 | i);
+		for (uint32_t j = 0; j < CUDA_RECENT_MAX; j++)
+			came |= state->recent[j] == hash;
+		state->recent[state->recent_next++ % CUDA_RECENT_MAX] = hash;
+	}
+	return came;
+}
+
+/* A chain that has the arguments of these launches, or else the one that was sent longest ago.
+ * NULL: there is none of the length. */
+static struct cuda_chain *find_chain(struct cuda_lane_state *state, enum cuda_chain_form form,
+				     const struct cuda_collected *launches, uint32_t count)
+{
+	struct cuda_chain *oldest = find_level(state, form, count);
+
+	if (count == 1 || (oldest && chain_has_arguments(oldest, launches, count)))
+		return oldest;
+	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++) {
+		struct cuda_exact *exact = &state->exact[i];
+		if (!is_exact(exact, form, count) || !exact->chain.executable)
+			continue;
+		if (chain_has_arguments(&exact->chain, launches, count))
+			return &exact->chain;
+		if (!oldest || exact->chain.used < oldest->used)
+			oldest = &exact->chain;
+	}
+	if (may_have_exact(state) && arguments_came_lately(state, form, launches, count) &&
+	    count_exact(state, form, count) < CUDA_SAME_MAX)
+		chain_note_lack(state, form, count);
+	return oldest;
 }
 
 int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *launches,
@@ -149,10 +239,11 @@ int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *
 	struct backend_device *device = state->lane->device;
 	const struct cuda_library *cu = &device->backend->library;
 	const enum cuda_chain_form form = choose_form(state, launches, count);
-	struct cuda_chain *chain = find_chain(state, form, count);
+	struct cuda_chain *chain = find_chain(state, form, launches, count);
 
-	if (!chain->executable)
+	if (!chain)
 		return -EAGAIN;
+	chain->used = ++state->chain_uses;
 	CUresult result = chain_set_launches(state, chain, launches, count, value);
 	if (result == CUDA_SUCCESS)
 		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);

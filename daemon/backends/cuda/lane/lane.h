@@ -64,6 +64,8 @@ struct cuda_chain {
 	struct backend_program *codes[CUDA_CHAIN_LENGTH_MAX];
 	struct cuda_node *nodes; /* one for each kernel; NULL: nothing is known of the nodes */
 	bool is_broken;          /* the driver refused to make the chain; it is not tried again */
+	/* The count of the lane's chains at its last use; the one used longest ago is replaced. */
+	uint64_t used;
 };
 
 /*
@@ -77,14 +79,19 @@ enum cuda_chain_form {
 	CUDA_CHAIN_FORMS
 };
 
-#define CUDA_EXACT_MAX 4u /* chains of other lengths that one lane has */
+#define CUDA_EXACT_MAX     8u /* chains that one lane has beside those of the levels */
+#define CUDA_SAME_MAX      4u /* chains of one form and length that one lane has */
+#define CUDA_RECENT_MAX    16u
+#define CUDA_REFUSED_FIRST 256u
 
-/* A chain with a length between those of the levels. It is made once the length has come often. */
+/*
+ * A chain that is made when it would have been of use often: of a length between those of the
+ * levels, or one more of a length that is there. Several programs may send to one lane in turn.
+ * Then each finds the chain that has its arguments, and sets none.
+ */
 struct cuda_exact {
 	enum cuda_chain_form form;
 	uint32_t length; /* 0: the place is empty */
-	/* The count of the lane's sends at its last use; the least used is replaced first. */
-	uint64_t used;
 	struct cuda_chain chain;
 };
 
@@ -194,9 +201,14 @@ struct cuda_lane_state {
 	struct cuda_chain chains[CUDA_CHAIN_FORMS][CUDA_LEVELS];
 	struct cuda_chain lone; /* one kernel, then the mark */
 	struct cuda_exact exact[CUDA_EXACT_MAX];
-	uint64_t exact_uses;
+	uint64_t chain_uses;
+	/* Hashes of arguments that no chain had, and the index of the next, to be taken modulo the
+	 * size. */
+	uint64_t recent[CUDA_RECENT_MAX];
+	uint32_t recent_next;
 	uint32_t exact_makes; /* chains of exact length that the lane may still make */
-	/* How often each length came without a chain for it. */
+	/* How often each length came without a chain for it, or without one of the same arguments.
+	 */
 	uint8_t seen[CUDA_CHAIN_FORMS][CUDA_CHAIN_LENGTH_MAX];
 	struct cuda_wanted_exact {
 		enum cuda_chain_form form;
@@ -253,6 +265,10 @@ struct cuda_lanes {
 	CUstream model;           /* a stream with the attributes that each new one gets */
 	uint32_t awaiting_chains; /* number of lanes that wait for chains */
 	uint32_t wanting_exact;   /* number of lanes with a requested chain */
+	/* Sends that lacked a requested chain, since one was made last; and how many of them are
+	 * worth a moment in which commands are held back. */
+	uint32_t exact_refused, exact_refused_most;
+	uint64_t exact_asks_until_ns; /* end of the request for such a moment; 0: there is none */
 	struct cuda_partition partition;
 	struct cuda_checks *checks; /* lane/check.c; NULL: no launch was checked yet */
 

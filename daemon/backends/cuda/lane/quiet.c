@@ -5,18 +5,11 @@
 #include "cuda/lane/partition.h"
 #include "cuda/memory/state.h"
 
-/* A chain of an exact length saves only a little time. So no command is held back for making one:
- * it is made when the device happens to be idle. */
-static bool is_chain_due(const struct cuda_lanes *lanes)
-{
-	return lanes->awaiting_chains > 0 || (lanes->wanting_exact > 0 && lanes->in_flight == 0);
-}
-
 bool cuda_quiet_wanted(struct backend_device *device)
 {
 	return atomic_load_explicit(&device->memory->reaper.waiting, memory_order_relaxed) > 0 ||
 	       atomic_load_explicit(&device->memory->graph_memory_is_due, memory_order_relaxed) ||
-	       is_chain_due(device->lanes) || cuda_partition_wants_quiet(device) ||
+	       cuda_chains_are_due(device->lanes) || cuda_partition_wants_quiet(device) ||
 	       cuda_l2_is_due(device);
 }
 
