@@ -30,6 +30,7 @@ const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
 	"best_effort",
 	"best_effort_spares",
 	"cupti",
+	"graph_chains",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -50,6 +51,7 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"beside or gaps",
 	"a number up to 1024",
 	"yes, no, a library's name or its whole path",
+	"yes or no",
 };
 
 enum {
@@ -69,7 +71,8 @@ enum {
 	EXACT_CHAINS,
 	BEST_EFFORT,
 	BEST_EFFORT_SPARES,
-	CUPTI
+	CUPTI,
+	GRAPH_CHAINS
 };
 
 static bool text_is_choice(const char *value, const char *const *words)
@@ -125,6 +128,7 @@ static bool cuda_option_set(unsigned index, const char *value, struct configurat
 	case OVERLAP:
 	case FILL_KERNEL:
 	case EXACT_CHAINS:
+	case GRAPH_CHAINS:
 		return cuda_option_set_text(value, text_is_choice(value, switches), option);
 	case CONNECTIONS:
 		return cuda_option_set_number(value, false, 1, CONNECTIONS_MAX, option);

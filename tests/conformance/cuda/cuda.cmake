@@ -39,7 +39,7 @@ endif()
 
 # Tests of calls to the driver: streams, contexts, waits, faults.
 sycl_test(conformance_cuda_rules SOURCES cuda/rules.c cuda/setup.c cuda/threads.c cuda/workers.c cuda/faults.c cuda/versions.c cuda/double.c
-  cuda/bursts.c cuda/graphs.c cuda/graphs_memory.c cuda/graphs_stage.c cuda/partition.c common/graphs_support.c
+  cuda/bursts.c cuda/graphs.c cuda/graphs_memory.c cuda/graphs_series.c cuda/graphs_stage.c cuda/partition.c common/graphs_support.c
   targets/cuda.c targets/cuda_options.c ${fixture}
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 300 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda_rules)

@@ -1,5 +1,7 @@
 #include "cuda/graphs_stage.h"
 
+#include "targets/cuda.h"
+
 #include <dlfcn.h>
 
 void *graphs_driver_function(const char *name)
@@ -11,15 +13,41 @@ void *graphs_driver_function(const char *name)
 	return found;
 }
 
-void graph_stage_open(struct graph_stage *stage)
+static void graph_stage_make(struct graph_stage *stage)
 {
-	*stage = (struct graph_stage){.fixture = {.wake_fd = -1}};
-	cr_assert(graphs_open(&stage->fixture));
 	stage->a = fixture_memory(&stage->fixture, GRAPH_WORDS * 4, NULL);
 	stage->b = fixture_memory(&stage->fixture, GRAPH_WORDS * 4, NULL);
 	stage->fill = fixture_kernel(&stage->fixture, "fill_u32");
 	stage->increment = fixture_kernel(&stage->fixture, "increment_u32");
 	stage->graph = graph_make(&stage->fixture);
+}
+
+void graph_stage_open(struct graph_stage *stage)
+{
+	*stage = (struct graph_stage){.fixture = {.wake_fd = -1}};
+	cr_assert(graphs_open(&stage->fixture));
+	graph_stage_make(stage);
+}
+
+void graph_stage_open_with(struct graph_stage *stage, const char *const *more)
+{
+	const char *options[8] = {NULL};
+	struct fixture *fixture = &stage->fixture;
+	struct backend_fault fault = {0};
+	size_t count = 0;
+
+	target_cuda_prepare();
+	for (size_t i = 0; target_cuda_options[i]; i++)
+		options[count++] = target_cuda_options[i];
+	for (size_t i = 0; more[i]; i++)
+		options[count++] = more[i];
+	*stage = (struct graph_stage){.fixture = {.ops = conformance_target.ops, .wake_fd = -1}};
+	const struct backend_settings settings = {.options = options};
+	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s",
+		     fault.text);
+	fixture_open(fixture, 0);
+	graph_stage_make(stage);
 }
 
 void graph_stage_close(struct graph_stage *stage)

@@ -24,6 +24,8 @@ struct graph_stage {
 };
 
 void graph_stage_open(struct graph_stage *stage);
+/* With up to four more options of the backend; NULL ends them. */
+void graph_stage_open_with(struct graph_stage *stage, const char *const *more);
 void graph_stage_close(struct graph_stage *stage);
 struct backend_command graph_stage_increment(const struct graph_stage *stage,
 					     struct backend_argument *argument);

@@ -12,6 +12,7 @@ if(TARGET sycl_cuda_headers)
     cuda/lanes_fault.c
     cuda/lanes_order.c
     cuda/lanes_result.c
+    cuda/lanes_series.c
     cuda/lanes_settings.c
     ${cuda_folder}/driver/cupti.c
     ${cuda_folder}/lane/activity.c
@@ -25,6 +26,7 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/driver/environment.c
     ${cuda_folder}/driver/fault.c
     ${cuda_folder}/graph/fill.c
+    ${cuda_folder}/graph/series.c
     ${cuda_folder}/lane/own_kernels.c
     ${cuda_folder}/lane/lane.c
     ${cuda_folder}/lane/l2.c
@@ -33,6 +35,7 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/lane/progress.c
     ${cuda_folder}/lane/room.c
     ${cuda_folder}/lane/send.c
+    ${cuda_folder}/lane/series.c
     ${cuda_folder}/driver/settings.c
     ${cuda_folder}/lane/streams.c
     ${cuda_folder}/lane/submit.c

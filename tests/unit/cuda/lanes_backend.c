@@ -206,11 +206,18 @@ int cuda_native_call(struct backend_lane *lane, const struct backend_command *co
 int cuda_graph_launch(const struct cuda_lane_state *state, struct backend_graph *graph,
 		      uint32_t value, struct backend_fault *fault_out)
 {
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+
 	(void)graph;
-	(void)value;
 	(void)fault_out;
 	driver_put(state->lane->stream, 1000 + (int)BACKEND_COMMAND_GRAPH);
+	(void)cu->cuStreamWriteValue32(state->lane->stream, state->word_device, value, 0);
 	return 0;
+}
+
+uint32_t cuda_graph_node_count(const struct backend_graph *graph)
+{
+	return graph->count;
 }
 
 void cuda_finish_run(struct cuda_finish *finish)

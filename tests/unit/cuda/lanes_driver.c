@@ -517,6 +517,8 @@ struct backend_device *lanes_device_with(const struct cuda_settings *settings, b
 	device->backend = backend;
 	cr_assert_eq(cuda_lanes_open(device, &fault), 0, "%s", fault.text);
 	device->lanes->launch_graph = cuda_graph_launch;
+	device->lanes->count_nodes = cuda_graph_node_count;
+	device->lanes->find_series = cuda_graph_find_series;
 	return device;
 }
 

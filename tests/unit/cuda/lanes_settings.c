@@ -33,6 +33,7 @@ Test(cuda_settings, no_option_gives_the_defaults)
 	cr_assert_eq(settings.chain_length, 16);
 	cr_assert_eq(settings.copy_kernel_bytes, 65536);
 	cr_assert(settings.exact_chains);
+	cr_assert(settings.graph_chains);
 	cr_assert(settings.fill_kernel);
 	cr_assert_eq(settings.lane_operations, 512);
 	cr_assert(settings.overlap);
@@ -54,6 +55,7 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 					      "chain_length=8",
 					      "copy_kernel_bytes=0",
 					      "exact_chains=no",
+					      "graph_chains=no",
 					      "fill_kernel=no",
 					      "lane_operations=0",
 					      "overlap=no",
@@ -76,6 +78,7 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 	cr_assert_eq(settings.chain_length, 8);
 	cr_assert_eq(settings.copy_kernel_bytes, 0);
 	cr_assert_not(settings.exact_chains);
+	cr_assert_not(settings.graph_chains);
 	cr_assert_not(settings.fill_kernel);
 	cr_assert_eq(settings.lane_operations, 0);
 	cr_assert_not(settings.overlap);
@@ -103,6 +106,7 @@ Test(cuda_settings, a_wrong_option_is_refused_by_name)
 					    "copy_kernel_bytes=1048577",
 					    "copy_kernel_bytes=64K",
 					    "exact_chains=16",
+					    "graph_chains=16",
 					    "fill_kernel=maybe",
 					    "lane_operations=1001",
 					    "overlap=maybe",

@@ -76,6 +76,7 @@ static int cuda_device_open_parts(struct backend_device *device, struct backend_
 	if (error == 0) {
 		device->lanes->launch_graph = cuda_graph_launch;
 		device->lanes->count_nodes = cuda_graph_node_count;
+		device->lanes->find_series = cuda_graph_find_series;
 		error = cuda_memory_open(device, fault_out);
 	}
 	if (error == 0)

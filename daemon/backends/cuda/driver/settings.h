@@ -45,6 +45,9 @@ struct cuda_settings {
 				    launches only */
 	/* "exact_chains" = yes no: chains of any length that occurs often (lane/chain.h). */
 	bool exact_chains;
+	/* "graph_chains" = yes no: short graphs of kernels in a row are sent in chains, too
+	 * (lane/series.h). */
+	bool graph_chains;
 	bool overlap; /* "overlap" = yes no: a kernel may begin while the one before it ends */
 	/* "copy_kernel_bytes": copies up to this size are kernels, which are sent with launches
 	 * (lane/copy.c); 0: none. */

@@ -81,6 +81,7 @@ void cuda_graph_free(struct backend_graph *graph)
 		(void)cu->cuGraphExecDestroy(graph->executable);
 	(void)cu->cuGraphDestroy(graph->graph);
 	cuda_graph_memory_end(graph);
+	cuda_series_refuse(graph);
 	for (uint32_t i = 0; i < graph->count; i++)
 		if (graph->nodes[i].kernel)
 			cuda_kernel_free(graph->nodes[i].kernel);

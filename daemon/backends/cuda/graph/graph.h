@@ -104,6 +104,10 @@ struct backend_graph {
 	struct cuda_graph_temporary *temporaries[CUDA_GRAPH_TEMPORARIES];
 	/* Temporaries, and the number of them with a free node. */
 	uint32_t temporary_count, freed_count;
+	/* Its kernels as launches, if it is a short row of kernels and nothing else; NULL: it is
+	 * not, or has no nodes yet. */
+	struct cuda_series *series;
+	bool is_no_series;
 };
 
 /* True if the driver has all that graphs need. Features and aspects depend on it. */
@@ -140,6 +144,20 @@ int cuda_plan_make(struct backend_device *device, const struct backend_command *
  * FILL_PATTERN_BYTES_MAX; size_bytes > 0. */
 void cuda_fill_plan(struct backend_device *device, CUdeviceptr address, uint64_t size_bytes,
 		    const void *pattern, size_t pattern_bytes, struct cuda_plan *plan_out);
+
+/*
+ * graph/series.c. _add: called for each node by cuda_plan_make, before `count` includes it;
+ * `is_behind_last`: it comes behind the last node, or is the first. _refuse: the graph is no series
+ * from now on; frees what it has. _update, _skip: a node has got other values, or is skipped.
+ */
+void cuda_series_add(struct backend_graph *graph, const struct cuda_plan *plan,
+		     struct backend_kernel *kernel, bool is_behind_last);
+void cuda_series_refuse(struct backend_graph *graph);
+void cuda_series_update(struct backend_graph *graph, uint32_t index, const struct cuda_plan *plan);
+void cuda_series_skip(struct backend_graph *graph, uint32_t index, bool skips);
+/* cuda_lanes.find_series. */
+struct cuda_series *cuda_graph_find_series(const struct backend_device *device,
+					   const struct backend_graph *graph);
 
 /* graph/memory.c: returns the graph's memories that the command names, as bits. -EINVAL: the
  * command names a memory of another graph. */

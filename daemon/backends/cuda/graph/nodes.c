@@ -105,6 +105,14 @@ static CUresult add_planned(struct backend_graph *graph, const struct cuda_plan 
 				       place->count);
 }
 
+/* True if the node comes behind all others. A node that begins early does not. */
+static bool is_behind_last(const struct backend_graph *graph, const struct place *place)
+{
+	return !place->is_early &&
+	       (graph->count == 0 ? place->count == 0
+				  : place->only == &graph->nodes[graph->count - 1]);
+}
+
 static int cuda_add_plain(struct backend_graph *graph, const struct backend_command *command,
 			  struct place *place, struct cuda_graph_node *node,
 			  struct backend_fault *fault_out)
@@ -124,8 +132,10 @@ static int cuda_add_plain(struct backend_graph *graph, const struct backend_comm
 		node->copy = plan.copy;
 	if (plan.form == CUDA_FORM_HINT)
 		node->hint = *command;
-	if (plan.form != CUDA_FORM_KERNEL)
+	if (plan.form != CUDA_FORM_KERNEL) {
+		cuda_series_add(graph, &plan, NULL, is_behind_last(graph, place));
 		return 0;
+	}
 	node->cooperative = plan.launch.cooperative;
 	node->is_plain = cuda_graph_is_plain(&plan.launch);
 	memcpy(node->cluster, plan.launch.cluster, sizeof(node->cluster));
@@ -140,6 +150,7 @@ static int cuda_add_plain(struct backend_graph *graph, const struct backend_comm
 		node->kernel = command->launch.kernel;
 		cuda_kernel_hold(node->kernel);
 	}
+	cuda_series_add(graph, &plan, node->kernel, is_behind_last(graph, place));
 	return 0;
 }
 
@@ -212,11 +223,14 @@ static int cuda_graph_add_node(struct backend_graph *graph, const struct backend
 
 	if (error < 0)
 		return error;
-	if (command->kind == BACKEND_COMMAND_CONDITION)
+	if (command->kind == BACKEND_COMMAND_CONDITION) {
+		cuda_series_refuse(graph);
 		return cuda_graph_add_condition(graph, command, place->after, place->count, node,
 						fault_out);
+	}
 	if (command->kind != BACKEND_COMMAND_GRAPH && command->kind != BACKEND_COMMAND_NATIVE)
 		return cuda_add_plain(graph, command, place, node, fault_out);
+	cuda_series_refuse(graph);
 	if (graph->place != CUDA_GRAPH_TOP)
 		return cuda_fault_words(
 			fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,

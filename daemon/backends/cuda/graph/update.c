@@ -29,6 +29,7 @@ static int update_kernel(struct backend_graph *graph, const struct cuda_graph_no
 		return cuda_fault(graph->device, cu, result, fault_out, "cannot change a node");
 	if (cu->cuGraphKernelNodeSetParams(node->node, &kernel) != CUDA_SUCCESS)
 		graph->differs = true;
+	cuda_series_update(graph, (uint32_t)(node - graph->nodes), plan);
 	return 0;
 }
 
@@ -69,6 +70,7 @@ static int skip_node(struct backend_graph *graph, struct cuda_graph_node *node, 
 		return cuda_fault(graph->device, cu, result, fault_out, "cannot skip a node");
 	node->is_skipped = skips;
 	graph->differs = true;
+	cuda_series_skip(graph, (uint32_t)(node - graph->nodes), skips);
 	return 0;
 }
 

@@ -13,12 +13,16 @@ static void burst_collect_followers(struct cuda_send_context *context, uint32_t 
 
 	first->kernel = context->command->launch.kernel;
 	first->copy_ns = 0;
+	first->series = NULL;
+	first->values = first->storage;
 	first->direct = 0;
 	first->ends_command = false;
 	for (uint32_t i = 1; i < count; i++) {
 		struct cuda_collected *next = first + i;
 		next->kernel = first->kernel;
 		next->copy_ns = 0;
+		next->series = NULL;
+		next->values = next->storage;
 		next->direct = 0;
 		next->ends_command = i == count - 1;
 		next->launch = first->launch;

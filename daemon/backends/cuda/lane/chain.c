@@ -327,7 +327,7 @@ bool cuda_chain_has_launch(const struct cuda_chain *chain, uint32_t index,
 {
 	return chain->nodes && launch->launch.parameter_bytes <= CUDA_NODE_BYTES &&
 	       chain->codes[index] == (launch->kernel ? cuda_kernel_code(launch->kernel) : NULL) &&
-	       node_has_launch(&chain->nodes[index], &launch->launch, launch->storage);
+	       node_has_launch(&chain->nodes[index], &launch->launch, launch->values);
 }
 
 static void remember_node(struct cuda_node *node, const struct cuda_launch *launch,

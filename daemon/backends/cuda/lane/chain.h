@@ -54,6 +54,9 @@ void cuda_chains_free(struct cuda_lane_state *state);
  */
 bool cuda_chain_has(struct cuda_lane_state *state, const struct cuda_collected *launches,
 		    uint32_t count);
+/* The same, but requests none. */
+bool cuda_chain_is_there(const struct cuda_lane_state *state, const struct cuda_collected *launches,
+			 uint32_t count);
 /*
  * Send `count` launches, of which cuda_chain_has is true, and have `value` written to the lane's
  * word; the last launch may have a direct completion. -EAGAIN: nothing was sent, send them plainly.

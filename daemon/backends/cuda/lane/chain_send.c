@@ -35,7 +35,7 @@ static CUresult chain_set_launches(struct cuda_lane_state *state, struct cuda_ch
 
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < count; i++)
 		result = cuda_chain_set_kernel(cu, chain, i, &launches[i].launch,
-					       launches[i].storage, launch_code(&launches[i]));
+					       launches[i].values, launch_code(&launches[i]));
 	if (result == CUDA_SUCCESS && last->direct)
 		result = chain_set_word(state, chain, chain->direct, last->direct,
 					last->direct_value);
@@ -61,7 +61,7 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 
 	if (!chain->executable)
 		return -EAGAIN;
-	CUresult result = cuda_chain_set_kernel(cu, chain, 0, &launch->launch, launch->storage,
+	CUresult result = cuda_chain_set_kernel(cu, chain, 0, &launch->launch, launch->values,
 						launch_code(launch));
 	if (result == CUDA_SUCCESS) {
 		atomic_store_explicit(state->mark_host, 0, memory_order_release);
@@ -131,21 +131,31 @@ static bool may_have_exact(const struct cuda_lane_state *state)
 	       !cuda_lane_is_apart(state);
 }
 
-bool cuda_chain_has(struct cuda_lane_state *state, const struct cuda_collected *launches,
-		    uint32_t count)
+bool cuda_chain_is_there(const struct cuda_lane_state *state, const struct cuda_collected *launches,
+			 uint32_t count)
 {
 	if ((count & (count - 1)) == 0)
 		return true;
 	if (!may_have_exact(state))
 		return false;
 	const enum cuda_chain_form form = choose_form(state, launches, count);
-	bool is_there = false;
-	for (uint32_t i = 0; i < CUDA_EXACT_MAX && !is_there; i++)
-		is_there =
-			is_exact(&state->exact[i], form, count) && state->exact[i].chain.executable;
-	if (!is_there && count_exact(state, form, count) == 0)
+	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
+		if (is_exact(&state->exact[i], form, count) && state->exact[i].chain.executable)
+			return true;
+	return false;
+}
+
+bool cuda_chain_has(struct cuda_lane_state *state, const struct cuda_collected *launches,
+		    uint32_t count)
+{
+	if (cuda_chain_is_there(state, launches, count))
+		return true;
+	if (!may_have_exact(state))
+		return false;
+	const enum cuda_chain_form form = choose_form(state, launches, count);
+	if (count_exact(state, form, count) == 0)
 		chain_note_lack(state, form, count);
-	return is_there;
+	return false;
 }
 
 /* A program's arguments often differ in one of the first two launches at most. */
@@ -184,7 +194,7 @@ static uint64_t chain_hash_launch(const struct cuda_collected *launch, uint64_t 
 
 	for (uint32_t at = 0; at < bytes; at += 8) {
 		uint64_t word = 0;
-		memcpy(&word, launch->storage + at, bytes - at < 8 ? bytes - at : 8);
+		memcpy(&word, launch->values + at, bytes - at < 8 ? bytes - at : 8);
 		hash = chain_hash_word(hash, word);
 	}
 	return hash;

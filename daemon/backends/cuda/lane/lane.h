@@ -32,16 +32,21 @@
 #define CUDA_LANE_KINDS          5u
 #define CUDA_NOTED_WAITS         4u
 
+struct cuda_series; /* lane/series.h */
+
 /* A launch that waits to be sent. */
 struct cuda_collected {
 	struct backend_kernel *kernel; /* NULL: the backend's own kernel for copies */
 	uint32_t copy_ns;              /* estimated time of that kernel */
+	struct cuda_series *series;    /* the graph of which it is a node; NULL: a command's own */
 	struct cuda_launch launch;
+	const unsigned char *values; /* its arguments: `storage`, or in the graph */
 	void *parameters[CUDA_CHAIN_PARAMETERS];
 	_Alignas(16) unsigned char storage[CUDA_CHAIN_STORAGE_BYTES];
 	CUdeviceptr direct; /* the GPU writes direct_value here after the launch; 0: nowhere */
 	uint32_t direct_value;
-	bool ends_command; /* true for a launch alone, and for the last one of a burst */
+	/* True for a launch alone, and for the last one of a burst or of a graph. */
+	bool ends_command;
 };
 
 /* The last values of a node. A node with more bytes of arguments is set at each launch. */
@@ -110,6 +115,7 @@ struct cuda_pending {
 	uint8_t wait_count; /* if above CUDA_NOTED_WAITS, only so many are in `waits` */
 	struct cuda_noted_wait waits[CUDA_NOTED_WAITS];
 	struct backend_kernel *kernel; /* held; NULL: the command launches no kernel of a program */
+	struct cuda_series *series;    /* of a graph that may be collected (lane/series.h) */
 	uint32_t copy_ns; /* estimated time of a copy by a kernel; 0: the command is no such copy */
 	/* Launches of the kernel; above 1 for a burst, which is sent in one piece; 0 means 1. */
 	uint32_t launches;
@@ -299,6 +305,10 @@ struct cuda_lanes {
 	/* graph/graph.c: the number of nodes of a graph that was sent. Set together with
 	 * launch_graph. */
 	uint32_t (*count_nodes)(const struct backend_graph *graph);
+	/* graph/series.c: the graph's launches, if a lane of this device may collect them. NULL: it
+	 * may not. Set together with launch_graph. */
+	struct cuda_series *(*find_series)(const struct backend_device *device,
+					   const struct backend_graph *graph);
 	/* Any thread may read these. A refused chain is sent as single launches. */
 	_Atomic uint64_t chains_sent, chain_launches, chains_refused;
 

@@ -5,6 +5,7 @@
 #include "cuda/lane/check.h"
 #include "cuda/lane/lane.h"
 #include "cuda/lane/room.h"
+#include "cuda/lane/series.h"
 #include "cuda/program/pace.h"
 
 #include "clock.h"
@@ -23,9 +24,11 @@ struct report {
 	uint32_t count, capacity;
 	uint64_t now_ns;
 	/* For the present lane: commands that have ended and are not reported yet, how many of
-	 * these are copies by kernels, and the estimated time of these copies. */
+	 * these are copies by kernels, the estimated time of these copies, and how many launches
+	 * the others have. */
 	uint32_t left, copies;
 	uint64_t copies_ns;
+	uint32_t launches;
 };
 
 static struct backend_completion *lane_next_completion(struct report *report,
@@ -62,13 +65,21 @@ static void lane_end_first_pending(struct report *report, struct cuda_lane_state
 
 /* --------------------------------- commands that ended ---------------------------------- */
 
+/* The number of launches of a command that is no copy, which divide the time of a chain. */
+static uint32_t pending_launches(const struct cuda_pending *pending)
+{
+	if (pending->series)
+		return pending->series->count;
+	return pending->launches > 1 ? pending->launches : 1;
+}
+
 /* Counts the pending commands at the lane's head that the word shows as complete, but no more than
  * the report has room for. */
 static void count_done(struct report *report, const struct cuda_lane_state *state, uint32_t word)
 {
 	const uint32_t most = report->capacity - report->count;
 
-	report->left = report->copies = 0;
+	report->left = report->copies = report->launches = 0;
 	report->copies_ns = 0;
 	while (report->left < most && state->head + report->left != state->sent_end) {
 		const struct cuda_pending *pending =
@@ -78,6 +89,7 @@ static void count_done(struct report *report, const struct cuda_lane_state *stat
 		report->left++;
 		report->copies += pending->copy_ns > 0;
 		report->copies_ns += pending->copy_ns;
+		report->launches += pending->copy_ns > 0 ? 0 : pending_launches(pending);
 	}
 }
 
@@ -88,22 +100,23 @@ static uint64_t equal_share_ns(uint64_t ns, uint32_t count)
 }
 
 /*
- * The command's share of the time that all ended commands took. A copy by a kernel is short, so it
- * gets only its estimated time. Equal shares would halve the time of a long kernel in a chain with
- * a copy.
+ * The command's share of the time that all ended commands took, by its launches. A copy by a kernel
+ * is short, so it gets only its estimated time. Equal shares would halve the time of a long kernel
+ * in a chain with a copy.
  */
 static uint64_t pending_share_ns(const struct report *report, const struct cuda_pending *pending,
 				 uint64_t ns)
 {
 	const uint64_t even_ns = equal_share_ns(ns, report->left);
 
-	if (report->copies == 0 || report->copies == report->left)
+	if (report->copies == report->left)
 		return even_ns;
 	if (pending->copy_ns > 0)
 		return pending->copy_ns < even_ns ? pending->copy_ns : even_ns;
 	const uint64_t most_ns = even_ns * report->copies;
-	return equal_share_ns(ns - (report->copies_ns < most_ns ? report->copies_ns : most_ns),
-			      report->left - report->copies);
+	const uint64_t rest_ns = ns - (report->copies_ns < most_ns ? report->copies_ns : most_ns);
+	const uint32_t launches = pending_launches(pending);
+	return launches == report->launches ? rest_ns : rest_ns / report->launches * launches;
 }
 
 /* The part of the time up to `now_ns` from `start_ns` on that belongs to the command. */
@@ -132,6 +145,19 @@ static void estimate_times(const struct report *report, const struct cuda_lane_s
 	completion->end_ns = start + most_ns;
 	completion->late_ns = least_ns < most_ns ? most_ns - least_ns : 0;
 	completion->estimated = true;
+}
+
+/* The same of a graph. `together` counts the kernels of its chain, if it was in one. */
+static void update_series_pace(const struct cuda_pending *pending,
+			       const struct backend_completion *completion)
+{
+	struct cuda_series *series = pending->series;
+	const uint64_t most_ns = completion->end_ns - completion->start_ns;
+	const uint64_t least_ns = most_ns - completion->late_ns;
+	const bool is_alone = pending->together <= series->count;
+
+	cuda_pace_update(&series->pace, 1, least_ns, most_ns,
+			 is_alone ? 0 : least_ns / series->count * pending->together);
 }
 
 /* Only a time that the launches surely took counts as a surprise: polling may have paused. */
@@ -186,10 +212,14 @@ static bool report_done(struct report *report, struct cuda_lane_state *state)
 		state->last_end_ns = completion->end_ns;
 	if (pending->kernel && !pending->fault)
 		update_pace(pending, completion);
+	if (pending->series && !pending->fault)
+		update_series_pace(pending, completion);
 	report->left--;
 	if (pending->copy_ns > 0) {
 		report->copies--;
 		report->copies_ns -= pending->copy_ns;
+	} else {
+		report->launches -= pending_launches(pending);
 	}
 	lane_end_first_pending(report, state);
 	return true;

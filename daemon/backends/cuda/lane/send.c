@@ -3,6 +3,7 @@
 #include "cuda/lane/lane.h"
 #include "cuda/lane/l2.h"
 #include "cuda/lane/room.h"
+#include "cuda/lane/series.h"
 #include "cuda/program/pace.h"
 #include "cuda/lane/partition.h"
 
@@ -114,6 +115,12 @@ void cuda_pending_fail(const struct cuda_lane_state *state, struct cuda_pending 
 	cuda_pending_keep(pending, &fault);
 }
 
+/* False: a copy or a fill of a command's own. */
+static bool launch_is_of_program(const struct cuda_collected *launch)
+{
+	return launch->kernel || launch->series;
+}
+
 /* Sends launches one after the other, if there are no chains. */
 static void lane_send_each_launch(struct cuda_lane_state *state,
 				  const struct cuda_collected *launches, uint32_t count)
@@ -124,15 +131,19 @@ static void lane_send_each_launch(struct cuda_lane_state *state,
 	uint32_t index = 0; /* index of the launch in its pending command */
 	for (uint32_t i = 0; i < count; i++) {
 		struct cuda_pending *pending = cuda_pending_at(state, at);
-		CUresult result = cuda_lane_launch(state, &launches[i].launch);
+		/* A node of a graph needs the nodes before it. */
+		const bool is_over = launches[i].series && pending->fault;
+		CUresult result =
+			is_over ? CUDA_SUCCESS : cuda_lane_launch(state, &launches[i].launch);
 		pending->is_send_start = true;
-		if (result == CUDA_SUCCESS && launches[i].direct)
+		if (result == CUDA_SUCCESS && launches[i].direct && !is_over)
 			result = cu->cuStreamWriteValue32(state->lane->stream, launches[i].direct,
 							  launches[i].direct_value, 0);
 		if (result != CUDA_SUCCESS) {
 			cuda_pending_fail(state, pending, result,
-					  launches[i].kernel ? "the kernel was not launched"
-							     : "cannot copy");
+					  launch_is_of_program(&launches[i])
+						  ? "the kernel was not launched"
+						  : "cannot copy");
 			pending->failed_launches |= 1u << index;
 		}
 		index = launches[i].ends_command ? 0 : index + 1;
@@ -144,6 +155,8 @@ static void lane_send_each_launch(struct cuda_lane_state *state,
 
 static uint64_t collected_period(const struct cuda_collected *collected)
 {
+	if (collected->series)
+		return cuda_series_period_ns(collected->series);
 	if (!collected->kernel)
 		return collected->copy_ns;
 	const struct cuda_pace *pace = cuda_kernel_pace(collected->kernel);
@@ -154,45 +167,50 @@ static uint64_t collected_period(const struct cuda_collected *collected)
 	return is_known ? pace->period_ns : CUDA_CHAIN_NS;
 }
 
-/* The longest chain that ends with a command: the first command's length times a power of two. A
- * first command of one launch gives powers of two. */
-static uint32_t longest_level(const struct cuda_collected *launches, uint32_t first, uint32_t run)
+/* The longest chain that is there and ends with a command: of `run` launches, or of fewer, or the
+ * first command alone. If the one of `run` launches is not there, it is requested. */
+static uint32_t longest_chain(struct cuda_lane_state *state, const struct cuda_collected *launches,
+			      uint32_t first, uint32_t run)
 {
-	uint32_t length = first;
+	uint32_t length = run;
 
-	for (uint32_t next = first * 2; next <= run; next *= 2)
-		if (launches[next - 1].ends_command)
-			length = next;
-	return length;
+	if (run <= first)
+		return first;
+	if (cuda_chain_has(state, launches, run))
+		return run;
+	while (--length > first)
+		if (launches[length - 1].ends_command &&
+		    cuda_chain_is_there(state, launches, length))
+			return length;
+	return first;
 }
 
 /*
  * The length of the longest chain that the first `count` launches make. Only the end of a chain is
  * reported, so a chain must be short. With long kernels a chain saves nothing, and delays the
- * report of the first kernel. A direct completion ends a chain. All launches of a burst are in one
- * chain. A copy is short, so it may follow kernels that fill a chain.
+ * report of the first kernel. A direct completion ends a chain. All launches of a burst, or of a
+ * graph, are in one chain. A copy is short, so it may follow kernels that fill a chain.
  */
 static uint32_t choose_length(struct cuda_lane_state *state, const struct cuda_collected *launches,
 			      uint32_t count)
 {
 	const uint32_t longest = state->lane->device->backend->settings.chain_length;
 	uint64_t sum_ns = collected_period(&launches[0]);
-	uint32_t run = 1, first = 1;
+	uint32_t first = 1;
 
-	while (!launches[first - 1].ends_command)
-		first++;
+	for (; !launches[first - 1].ends_command; first++)
+		sum_ns += collected_period(&launches[first]);
+	uint32_t run = first;
 	for (; run < count && !launches[run - 1].direct; run++) {
 		sum_ns += collected_period(&launches[run]);
-		if (sum_ns > CUDA_CHAIN_NS && launches[run].kernel)
+		if (sum_ns > CUDA_CHAIN_NS && launch_is_of_program(&launches[run]))
 			break;
 	}
 	if (run > longest)
 		run = longest;
 	while (run > first && !launches[run - 1].ends_command)
 		run--;
-	if (run > first && cuda_chain_has(state, launches, run))
-		return run;
-	return longest_level(launches, first, run);
+	return longest_chain(state, launches, first, run);
 }
 
 static int lane_send_chain(struct cuda_lane_state *state, const struct cuda_collected *launches,
@@ -240,7 +258,7 @@ static uint32_t count_collected_kernels(const struct cuda_collected *launches, u
 	uint32_t kernels = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		kernels += launches[i].kernel != NULL;
+		kernels += launch_is_of_program(&launches[i]);
 	return kernels;
 }
 
@@ -256,6 +274,8 @@ static void lane_note_sent(struct cuda_lane_state *state, uint32_t commands, uin
 		pending->together = together;
 		if (together == 1 && pending->kernel)
 			surprise_pass(&cuda_kernel_pace(pending->kernel)->surprise);
+		if (pending->series && together <= pending->series->count)
+			surprise_pass(&pending->series->pace.surprise);
 	}
 	state->sent_end += commands;
 }

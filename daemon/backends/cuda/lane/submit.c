@@ -12,6 +12,7 @@
 #include "cuda/lane/native_command.h"
 #include "cuda/lane/room.h"
 #include "cuda/lane/send_context.h"
+#include "cuda/lane/series.h"
 #include "cuda/program/pace.h"
 
 #include "clock.h"
@@ -137,6 +138,8 @@ static void collect_launch(struct cuda_send_context *context, struct cuda_collec
 {
 	struct cuda_lane_state *state = context->state;
 
+	collected->series = NULL;
+	collected->values = collected->storage;
 	collected->direct = context->direct;
 	collected->direct_value = context->direct_value;
 	collected->ends_command = true;
@@ -320,17 +323,25 @@ static int submit_native(struct cuda_send_context *context, struct backend_fault
 static int submit_graph(struct cuda_send_context *context, struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = context->state;
+	const struct cuda_lanes *lanes = context->device->lanes;
 	const bool writes_word = context->direct == 0;
+	struct cuda_series *series = lanes->find_series(context->device, context->command->graph);
 
+	if (series && cuda_series_collect(context, series))
+		return 0;
 	cuda_lane_send(state);
 	int error = start_timing(context, fault_out);
 	if (error == 0)
-		error = context->device->lanes->launch_graph(
-			state, context->command->graph,
-			writes_word ? state->issued + 1 : state->issued, fault_out);
-	if (error == 0)
-		finish_send_of(context, writes_word);
-	return error;
+		error = lanes->launch_graph(state, context->command->graph,
+					    writes_word ? state->issued + 1 : state->issued,
+					    fault_out);
+	if (error < 0)
+		return error;
+	context->pending.series = series;
+	if (series)
+		surprise_pass(&series->pace.surprise);
+	finish_send_of(context, writes_word);
+	return 0;
 }
 
 /* The function for each kind of command. */

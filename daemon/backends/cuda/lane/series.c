@@ -1,0 +1,63 @@
+#include "cuda/lane/series.h"
+
+#include "cuda/lane/chain.h"
+#include "cuda/lane/partition.h"
+
+static bool series_may_collect(const struct cuda_send_context *context,
+			       const struct cuda_series *series)
+{
+	const struct cuda_lane_state *state = context->state;
+	const struct cuda_settings *settings = &context->device->backend->settings;
+
+	return settings->graph_chains && state->collected && !context->command->timed &&
+	       !state->awaits_chains && !cuda_lane_is_apart(state) && series->count > 0 &&
+	       series->count <= settings->chain_length;
+}
+
+/* The arguments stay where they are: a graph is not changed while a launch of it is in flight. */
+static void series_fill_launches(const struct cuda_send_context *context,
+				 struct cuda_series *series, struct cuda_collected *first)
+{
+	struct cuda_collected *to = first;
+
+	for (uint32_t i = 0; i < series->node_count; i++) {
+		const struct cuda_collected *node = series->nodes[i];
+		if (!node || series->is_skipped[i])
+			continue;
+		to->kernel = node->kernel;
+		to->copy_ns = 0;
+		to->launch = node->launch;
+		to->values = node->values;
+		to->series = series;
+		to->direct = 0;
+		to->ends_command = false;
+		to++;
+	}
+	to[-1].direct = context->direct;
+	to[-1].direct_value = context->direct_value;
+	to[-1].ends_command = true;
+}
+
+bool cuda_series_collect(struct cuda_send_context *context, struct cuda_series *series)
+{
+	struct cuda_lane_state *state = context->state;
+	const uint32_t longest = context->device->backend->settings.chain_length;
+
+	if (!series_may_collect(context, series))
+		return false;
+	if (state->collected_count + series->count > longest)
+		cuda_lane_send(state);
+	struct cuda_collected *first = &state->collected[state->collected_count];
+	series_fill_launches(context, series, first);
+	/* All of them are sent in one piece, whatever else is collected. */
+	if (!cuda_chain_has(state, first, series->count))
+		return false;
+	context->pending.series = series;
+	context->pending.operations += series->count + 1;
+	context->pending.value = state->issued + 1;
+	cuda_send_push(context, false);
+	state->collected_count += series->count;
+	if (state->collected_count == longest)
+		cuda_lane_send(state);
+	return true;
+}
