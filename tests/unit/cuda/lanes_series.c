@@ -232,6 +232,28 @@ Test(cuda_lanes_series, its_time_is_learned_on_both_ways)
 	}
 }
 
+/* Otherwise its session would pay for one of four kernels, and others for the rest. */
+Test(cuda_lanes_series, commands_of_a_chain_share_its_time_by_their_launches)
+{
+	struct scene scene;
+	uint64_t took_ns[5];
+
+	lanes_series_open(&scene, 4);
+	send_graph(&scene);
+	for (int i = 0; i < 4; i++)
+		send_launch(&scene);
+	cr_assert_eq(run_all(&scene), 1);
+	cr_assert_eq(scene.completed, 5);
+	for (int i = 0; i < 5; i++)
+		took_ns[i] = scene.completions[i].end_ns - scene.completions[i].start_ns;
+	for (int i = 1; i < 5; i++) {
+		const int64_t difference = (int64_t)took_ns[0] - 4 * (int64_t)took_ns[i];
+		cr_assert(difference > -64 && difference < 64, "%llu and %llu ns", /* rounding */
+			  (unsigned long long)took_ns[0], (unsigned long long)took_ns[i]);
+	}
+	lanes_series_close(&scene);
+}
+
 /* The nodes behind a node that the driver refused need it. Other commands do not. */
 Test(cuda_lanes_series, F12_a_refused_node_fails_its_graph_alone)
 {

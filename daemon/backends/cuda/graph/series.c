@@ -50,9 +50,10 @@ static bool series_copy_launch(const struct cuda_launch *launch, const void *val
 static bool series_copy_plan(const struct backend_graph *graph, const struct cuda_plan *plan,
 			     struct cuda_collected *to)
 {
-	const struct cuda_lanes *lanes = graph->device->lanes;
+	struct cuda_lanes *lanes = graph->device->lanes;
 	const struct cuda_fill_kernel *fill = &plan->fill;
 
+	to->stamp = ++lanes->stamps;
 	if (plan->launch.parameters != fill->parameters)
 		return series_copy_launch(&plan->launch, lanes->large_storage,
 					  plan->launch.parameter_bytes, to);

@@ -14,6 +14,7 @@ static void burst_collect_followers(struct cuda_send_context *context, uint32_t 
 	first->kernel = context->command->launch.kernel;
 	first->copy_ns = 0;
 	first->series = NULL;
+	first->stamp = 0;
 	first->values = first->storage;
 	first->direct = 0;
 	first->ends_command = false;
@@ -22,6 +23,7 @@ static void burst_collect_followers(struct cuda_send_context *context, uint32_t 
 		next->kernel = first->kernel;
 		next->copy_ns = 0;
 		next->series = NULL;
+		next->stamp = 0;
 		next->values = next->storage;
 		next->direct = 0;
 		next->ends_command = i == count - 1;

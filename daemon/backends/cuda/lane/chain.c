@@ -325,9 +325,15 @@ static bool node_has_launch(const struct cuda_node *node, const struct cuda_laun
 bool cuda_chain_has_launch(const struct cuda_chain *chain, uint32_t index,
 			   const struct cuda_collected *launch)
 {
-	return chain->nodes && launch->launch.parameter_bytes <= CUDA_NODE_BYTES &&
+	const struct cuda_node *node = chain->nodes ? &chain->nodes[index] : NULL;
+
+	if (!node || !node->function)
+		return false;
+	if (launch->stamp > 0 && node->stamp == launch->stamp)
+		return true;
+	return launch->launch.parameter_bytes <= CUDA_NODE_BYTES &&
 	       chain->codes[index] == (launch->kernel ? cuda_kernel_code(launch->kernel) : NULL) &&
-	       node_has_launch(&chain->nodes[index], &launch->launch, launch->values);
+	       node_has_launch(node, &launch->launch, launch->values);
 }
 
 static void remember_node(struct cuda_node *node, const struct cuda_launch *launch,
@@ -341,22 +347,19 @@ static void remember_node(struct cuda_node *node, const struct cuda_launch *laun
 	memcpy(node->storage, storage, launch->parameter_bytes);
 }
 
-CUresult cuda_chain_set_kernel(const struct cuda_library *cu, struct cuda_chain *chain,
-			       uint32_t index, const struct cuda_launch *launch,
-			       const unsigned char *storage, struct backend_program *code)
+/* `storage` NULL: the launch has no arguments, and is not remembered. */
+static CUresult set_node(const struct cuda_library *cu, struct cuda_chain *chain, uint32_t index,
+			 const struct cuda_launch *launch, const unsigned char *storage,
+			 struct backend_program *code)
 {
 	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_launch_node(launch);
 	struct cuda_node *node = chain->nodes ? &chain->nodes[index] : NULL;
-	bool is_small = storage && launch->parameter_bytes <= CUDA_NODE_BYTES;
 
-	if (node && is_small && code == chain->codes[index] &&
-	    node_has_launch(node, launch, storage))
-		return CUDA_SUCCESS;
 	if (node)
 		node->function = NULL;
 	CUresult result = cu->cuGraphExecKernelNodeSetParams(chain->executable,
 							     chain->kernels[index], &kernel);
-	if (result == CUDA_SUCCESS && node && is_small)
+	if (result == CUDA_SUCCESS && node && storage && launch->parameter_bytes <= CUDA_NODE_BYTES)
 		remember_node(node, launch, storage);
 	if (result != CUDA_SUCCESS || code == chain->codes[index])
 		return result;
@@ -367,6 +370,18 @@ CUresult cuda_chain_set_kernel(const struct cuda_library *cu, struct cuda_chain 
 	return CUDA_SUCCESS;
 }
 
+CUresult cuda_chain_set_kernel(const struct cuda_library *cu, struct cuda_chain *chain,
+			       uint32_t index, const struct cuda_collected *launch)
+{
+	if (cuda_chain_has_launch(chain, index, launch))
+		return CUDA_SUCCESS;
+	CUresult result = set_node(cu, chain, index, &launch->launch, launch->values,
+				   launch->kernel ? cuda_kernel_code(launch->kernel) : NULL);
+	if (chain->nodes)
+		chain->nodes[index].stamp = launch->stamp;
+	return result;
+}
+
 static void tidy_chain(struct cuda_lane_state *state, struct cuda_chain *chain, uint32_t count)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
@@ -374,7 +389,7 @@ static void tidy_chain(struct cuda_lane_state *state, struct cuda_chain *chain, 
 
 	for (uint32_t i = 0; i < count; i++)
 		if (chain->codes[i] && cuda_code_is_abandoned(chain->codes[i]))
-			(void)cuda_chain_set_kernel(cu, chain, i, &blank, NULL, NULL);
+			(void)set_node(cu, chain, i, &blank, NULL, NULL);
 }
 
 /* Templates release programs that nothing else holds. Waits for nothing. */

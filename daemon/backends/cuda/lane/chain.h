@@ -83,14 +83,10 @@ uint32_t cuda_chain_level(uint32_t count);
 CUDA_MEMSET_NODE_PARAMS cuda_chain_word(CUdeviceptr address, uint32_t value);
 void cuda_chain_make_level(struct cuda_lane_state *state, uint32_t level,
 			   enum cuda_chain_form form);
-/*
- * `code`: what the launch's function is of; NULL: a kernel of the backend. `storage`: of its
- * arguments; NULL: it has none. A node that could not be set keeps what it has. Most programs
- * launch the same thing again, which spares a call.
- */
+/* A node that could not be set keeps what it has. Most programs launch the same thing again, which
+ * spares a call. */
 CUresult cuda_chain_set_kernel(const struct cuda_library *cu, struct cuda_chain *chain,
-			       uint32_t index, const struct cuda_launch *launch,
-			       const unsigned char *storage, struct backend_program *code);
+			       uint32_t index, const struct cuda_collected *launch);
 
 /* Returns the launch as parameters of a graph's node, which point into the same storage. */
 CUDA_KERNEL_NODE_PARAMS cuda_launch_node(const struct cuda_launch *launch);

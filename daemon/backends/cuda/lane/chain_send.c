@@ -18,11 +18,6 @@ static CUresult chain_set_word(struct cuda_lane_state *state, const struct cuda_
 		chain->executable, node, &word, state->lane->device->context);
 }
 
-static struct backend_program *launch_code(const struct cuda_collected *launch)
-{
-	return launch->kernel ? cuda_kernel_code(launch->kernel) : NULL;
-}
-
 /* The new values are for later launches alone: a launch of the same chain that still runs keeps
  * its own. */
 static CUresult chain_set_launches(struct cuda_lane_state *state, struct cuda_chain *chain,
@@ -34,8 +29,7 @@ static CUresult chain_set_launches(struct cuda_lane_state *state, struct cuda_ch
 	CUresult result = CUDA_SUCCESS;
 
 	for (uint32_t i = 0; result == CUDA_SUCCESS && i < count; i++)
-		result = cuda_chain_set_kernel(cu, chain, i, &launches[i].launch,
-					       launches[i].values, launch_code(&launches[i]));
+		result = cuda_chain_set_kernel(cu, chain, i, &launches[i]);
 	if (result == CUDA_SUCCESS && last->direct)
 		result = chain_set_word(state, chain, chain->direct, last->direct,
 					last->direct_value);
@@ -61,8 +55,7 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 
 	if (!chain->executable)
 		return -EAGAIN;
-	CUresult result = cuda_chain_set_kernel(cu, chain, 0, &launch->launch, launch->values,
-						launch_code(launch));
+	CUresult result = cuda_chain_set_kernel(cu, chain, 0, launch);
 	if (result == CUDA_SUCCESS) {
 		atomic_store_explicit(state->mark_host, 0, memory_order_release);
 		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);

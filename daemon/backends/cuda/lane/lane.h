@@ -39,6 +39,8 @@ struct cuda_collected {
 	struct backend_kernel *kernel; /* NULL: the backend's own kernel for copies */
 	uint32_t copy_ns;              /* estimated time of that kernel */
 	struct cuda_series *series;    /* the graph of which it is a node; NULL: a command's own */
+	/* Another launch with this number is the same with the same arguments; 0: not known. */
+	uint64_t stamp;
 	struct cuda_launch launch;
 	const unsigned char *values; /* its arguments: `storage`, or in the graph */
 	void *parameters[CUDA_CHAIN_PARAMETERS];
@@ -53,6 +55,7 @@ struct cuda_collected {
 #define CUDA_NODE_BYTES 192u
 struct cuda_node {
 	CUfunction function; /* NULL: not known */
+	uint64_t stamp;      /* cuda_collected.stamp of the launch that set it */
 	unsigned grid[3], block[3], shared_bytes;
 	uint32_t parameter_bytes;
 	_Alignas(16) unsigned char storage[CUDA_NODE_BYTES];
@@ -117,7 +120,7 @@ struct cuda_pending {
 	struct backend_kernel *kernel; /* held; NULL: the command launches no kernel of a program */
 	struct cuda_series *series;    /* of a graph that may be collected (lane/series.h) */
 	uint32_t copy_ns; /* estimated time of a copy by a kernel; 0: the command is no such copy */
-	/* Launches of the kernel; above 1 for a burst, which is sent in one piece; 0 means 1. */
+	/* Launches; above 1 for a burst or a graph, which is sent in one piece; 0 means 1. */
 	uint32_t launches;
 	uint32_t failed_launches; /* a bit for each launch of a burst that has failed */
 	/* Launches of programs' kernels in the command's chain, with its own; 0: the command is in
@@ -309,6 +312,7 @@ struct cuda_lanes {
 	 * may not. Set together with launch_graph. */
 	struct cuda_series *(*find_series)(const struct backend_device *device,
 					   const struct backend_graph *graph);
+	uint64_t stamps; /* numbers that were given to launches of graphs */
 	/* Any thread may read these. A refused chain is sent as single launches. */
 	_Atomic uint64_t chains_sent, chain_launches, chains_refused;
 

@@ -68,9 +68,7 @@ static void lane_end_first_pending(struct report *report, struct cuda_lane_state
 /* The number of launches of a command that is no copy, which divide the time of a chain. */
 static uint32_t pending_launches(const struct cuda_pending *pending)
 {
-	if (pending->series)
-		return pending->series->count;
-	return pending->launches > 1 ? pending->launches : 1;
+	return pending->launches + (pending->launches == 0);
 }
 
 /* Counts the pending commands at the lane's head that the word shows as complete, but no more than

@@ -29,6 +29,7 @@ static void series_fill_launches(const struct cuda_send_context *context,
 		to->launch = node->launch;
 		to->values = node->values;
 		to->series = series;
+		to->stamp = node->stamp;
 		to->direct = 0;
 		to->ends_command = false;
 		to++;
@@ -53,6 +54,7 @@ bool cuda_series_collect(struct cuda_send_context *context, struct cuda_series *
 	if (!cuda_chain_has(state, first, series->count))
 		return false;
 	context->pending.series = series;
+	context->pending.launches = series->count;
 	context->pending.operations += series->count + 1;
 	context->pending.value = state->issued + 1;
 	cuda_send_push(context, false);

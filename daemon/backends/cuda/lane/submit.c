@@ -139,6 +139,7 @@ static void collect_launch(struct cuda_send_context *context, struct cuda_collec
 	struct cuda_lane_state *state = context->state;
 
 	collected->series = NULL;
+	collected->stamp = 0;
 	collected->values = collected->storage;
 	collected->direct = context->direct;
 	collected->direct_value = context->direct_value;
@@ -338,8 +339,10 @@ static int submit_graph(struct cuda_send_context *context, struct backend_fault 
 	if (error < 0)
 		return error;
 	context->pending.series = series;
-	if (series)
+	if (series) {
+		context->pending.launches = series->count;
 		surprise_pass(&series->pace.surprise);
+	}
 	finish_send_of(context, writes_word);
 	return 0;
 }
