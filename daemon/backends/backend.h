@@ -434,6 +434,12 @@ struct backend_ops {
 	bool (*quiet_wanted)(struct backend_device *device);
 	void (*quiet)(struct backend_device *device);
 	/*
+	 * Optional, called while quiet_wanted is true. The longest time that sends may be held back
+	 * for that work; 0: they may not be held back now; UINT64_MAX: the engine decides, as
+	 * without this entry.
+	 */
+	uint64_t (*quiet_hold_ns)(struct backend_device *device);
+	/*
 	 * Optional (QUIET_LOAD). `reasons`: bits of enum backend_apart; called when they change.
 	 * The device may reserve a part of itself for the latency class, or keep best effort off a
 	 * part, and undo that, in quiet moments (quiet_wanted). Costs nothing by itself.

@@ -18,7 +18,16 @@ static void begin_holding(struct sched_quiet *quiet, uint64_t now_ns, bool is_st
 {
 	quiet->state = SCHED_QUIET_HOLDING;
 	quiet->holding_ns = now_ns;
-	quiet->hold_ns = is_starved ? SCHED_QUIET_STARVED_HOLD_NS : SCHED_QUIET_HOLD_NS;
+	quiet->hold_ns = quiet->is_brief ? quiet->brief_ns
+			 : is_starved    ? SCHED_QUIET_STARVED_HOLD_NS
+					 : SCHED_QUIET_HOLD_NS;
+}
+
+/* Work that was worth more may have been withdrawn since the holding began. */
+static uint64_t holding_most_ns(const struct sched_quiet *quiet)
+{
+	return quiet->is_brief && quiet->hold_ns >= SCHED_QUIET_HOLD_NS ? quiet->brief_ns
+									: quiet->hold_ns;
 }
 
 /* Sends go on; holding is tried again after as long as was waited first, or, after a long one, much
@@ -45,11 +54,11 @@ bool sched_quiet_step(struct sched_quiet *quiet, uint64_t now_ns, uint32_t in_fl
 	/* A command that has run for longer than sends may be held is not expected to end while
 	 * they are held. */
 	is_starved = is_starved && now_ns - oldest_ns < SCHED_QUIET_STARVED_HOLD_NS;
-	if (quiet->state == SCHED_QUIET_WANTED && now_ns >= quiet->next_ns &&
-	    (!is_long || is_starved))
+	const bool may_hold = quiet->is_brief ? quiet->brief_ns > 0 : !is_long || is_starved;
+	if (quiet->state == SCHED_QUIET_WANTED && now_ns >= quiet->next_ns && may_hold)
 		begin_holding(quiet, now_ns, is_starved);
 	else if (quiet->state == SCHED_QUIET_HOLDING &&
-		 now_ns - quiet->holding_ns >= quiet->hold_ns)
+		 now_ns - quiet->holding_ns >= holding_most_ns(quiet))
 		end_holding(quiet, now_ns);
 	return false;
 }

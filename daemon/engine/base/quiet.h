@@ -8,6 +8,9 @@
  * Then sends are held back for longer, but seldom. A load never begins while a command runs,
  * because the driver would stop all launches of the process until that command has ended.
  *
+ * Some work is worth no more than a brief moment. For it, sends are held back for as long as its
+ * owner allows.
+ *
  * Other drivers free memory only while nothing runs. A command that waits for such memory is
  * urgent. It counts as starved from the beginning, and sends are held back for half of the time.
  *
@@ -43,7 +46,11 @@ struct sched_quiet {
 	uint64_t holding_ns; /* since when, while holding */
 	uint64_t next_ns;    /* no holding before */
 	uint64_t hold_ns;    /* how long sends are held back this time */
-	bool is_urgent;      /* set by the caller at any time */
+	/* Set by the caller at any time: nothing but work for a brief moment is requested; then
+	 * sends are held back for `brief_ns` at most, and not at all if that is 0. */
+	bool is_brief;
+	bool is_urgent; /* set by the caller at any time */
+	uint64_t brief_ns;
 };
 
 void sched_quiet_request(struct sched_quiet *quiet, uint64_t now_ns);

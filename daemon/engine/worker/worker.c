@@ -177,6 +177,8 @@ static void sleep_until_woken(struct scheduler_device *device, bool held)
 	ns = worker_spill_wait_ns(device, ns);
 	ns = worker_open_wait_ns(device, ns);
 	ns = worker_room_wait_ns(device, ns);
+	if (worker_quiesce_is_brief(device))
+		ns = 0;
 	if (ns == 0 && worker->in_flight == 0 && device->scheduler->front_polls) {
 		spin_unowned(device, held);
 		return;

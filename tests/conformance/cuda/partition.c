@@ -82,8 +82,10 @@ static uint32_t want(struct scene *scene, uint32_t reasons)
 	const struct backend_ops *ops = scene->fixture.ops;
 
 	ops->latency_wanted(scene->fixture.device, reasons);
-	if (ops->quiet_wanted(scene->fixture.device))
+	if (ops->quiet_wanted(scene->fixture.device)) {
+		cr_assert_eq(ops->quiet_hold_ns(scene->fixture.device), UINT64_MAX);
 		ops->quiet(scene->fixture.device);
+	}
 	cr_assert(!ops->quiet_wanted(scene->fixture.device));
 	return ops->latency_units(scene->fixture.device);
 }

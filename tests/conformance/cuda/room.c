@@ -441,6 +441,7 @@ Test(cuda_room, F8_a_chain_of_an_exact_length_is_made_when_nothing_is_in_flight_
 	double_command("gate open fill_u32");
 	fixture_wait(&scene.fixture, 1, scene.blocked);
 	cr_assert(ops->quiet_wanted(scene.fixture.device));
+	cr_assert_leq(ops->quiet_hold_ns(scene.fixture.device), 100000, "it saves little");
 	ops->quiet(scene.fixture.device);
 	cr_assert_not(ops->quiet_wanted(scene.fixture.device));
 	cuda_room_scene_close(&scene);

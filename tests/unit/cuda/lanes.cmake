@@ -27,6 +27,7 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/driver/fault.c
     ${cuda_folder}/graph/fill.c
     ${cuda_folder}/graph/series.c
+    ${cuda_folder}/lane/hold.c
     ${cuda_folder}/lane/own_kernels.c
     ${cuda_folder}/lane/lane.c
     ${cuda_folder}/lane/l2.c

@@ -30,6 +30,7 @@ struct driver {
 	/* The failures that are set. */
 	CUresult dead;                    /* result of every call from now on; CUDA_SUCCESS: none */
 	CUresult instantiate_result;      /* cuGraphInstantiateWithFlags */
+	uint64_t instantiate_ns;          /* it takes at least so long */
 	CUresult set_parameters_result;   /* cuGraphExecKernelNodeSetParams */
 	CUresult launch_result;           /* cuLaunchKernel */
 	uint32_t launches_before_failure; /* this many calls of cuLaunchKernel work before */

@@ -163,6 +163,118 @@ Test(cuda_lanes_exact, F8_the_request_for_such_a_moment_ends_by_itself)
 	lanes_device_free(scene.device);
 }
 
+/* Kernels of that length are in flight on a new lane. */
+static struct backend_lane *run_beside(struct scene *scene, enum backend_lane_kind kind,
+				       struct backend_kernel *kernel, uint64_t period_ns,
+				       uint32_t count)
+{
+	struct backend_lane *lane = lanes_lane(scene->device, kind);
+
+	*kernel = (struct backend_kernel){.id = 2, .is_new = true};
+	for (uint32_t i = 0; i < count; i++) {
+		kernel->pace = (struct cuda_pace){.period_ns = period_ns};
+		lanes_launch(lane, kernel, i + 1);
+	}
+	cuda_flush(scene->device);
+	return lane;
+}
+
+static void end_beside(struct scene *scene)
+{
+	driver_run_all(scene->device);
+	lanes_device_free(scene->device);
+}
+
+/* Whoever waits for a short command must not wait for the chains of others. */
+Test(cuda_lanes_exact, B18_TG9_commands_are_held_back_for_a_few_times_their_length_at_most)
+{
+	static const struct {
+		uint64_t first_ns, second_ns;
+		uint32_t second_count;
+		uint64_t hold_ns;
+	} cases[] = {
+		{10000, 10000, 1, 40000}, {10000, 10000, 4, 40000}, {10000, 10000, 5, 0},
+		{10000, 41000, 1, 0},     {3000, 12000, 1, 12000},  {60000, 30000, 3, 100000},
+		{60000, 60000, 2, 0},     {10000, 0, 1, 0}, /* a kernel that never ran */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct backend_kernel first, second;
+		struct scene scene;
+		lanes_exact_scene_open(&scene, true);
+		(void)run_beside(&scene, BACKEND_LANE_COMPUTE, &first, cases[i].first_ns, 1);
+		(void)run_beside(&scene, BACKEND_LANE_COMPUTE, &second, cases[i].second_ns,
+				 cases[i].second_count);
+		cr_expect_eq(cuda_chains_hold_ns(scene.device->lanes), cases[i].hold_ns, "%zu", i);
+		end_beside(&scene);
+	}
+}
+
+Test(cuda_lanes_exact, B18_no_command_is_held_back_behind_one_of_unknown_length)
+{
+	struct backend_kernel kernel;
+	struct scene scene;
+
+	lanes_exact_scene_open(&scene, true);
+	struct backend_lane *lane = run_beside(&scene, BACKEND_LANE_COMPUTE, &kernel, 10000, 1);
+	cr_assert_gt(cuda_chains_hold_ns(scene.device->lanes), 0);
+	lanes_submit(lane,
+		     &(struct backend_command){.kind = BACKEND_COMMAND_COPY,
+					       .transfer.size_bytes = 1 << 30},
+		     2);
+	cr_assert_eq(cuda_chains_hold_ns(scene.device->lanes), 0);
+	end_beside(&scene);
+
+	lanes_exact_scene_open(&scene, true);
+	(void)run_beside(&scene, BACKEND_LANE_COMPUTE, &kernel, 10000, 1);
+	surprise_note(&kernel.pace.surprise);
+	cr_assert_eq(cuda_chains_hold_ns(scene.device->lanes), 0, "it was long lately");
+	end_beside(&scene);
+}
+
+Test(cuda_lanes_exact, TG9_no_command_is_held_back_beside_the_latency_class)
+{
+	struct backend_completion completion;
+	struct backend_kernel kernel, other;
+	struct scene scene;
+
+	lanes_exact_scene_open(&scene, true);
+	struct backend_lane *lane = run_beside(&scene, BACKEND_LANE_LATENCY, &kernel, 10000, 1);
+	cr_assert_eq(cuda_chains_hold_ns(scene.device->lanes), 0);
+	(void)driver_run(lane, UINT32_MAX);
+	cr_assert_eq(cuda_progress(scene.device, &completion, 1), 1);
+	(void)run_beside(&scene, BACKEND_LANE_COMPUTE, &other, 10000, 1);
+	cr_assert_eq(cuda_chains_hold_ns(scene.device->lanes), 0, "its next one may come");
+	((struct cuda_lane_state *)lane->state)->last_end_ns = 1; /* long ago */
+	cr_assert_gt(cuda_chains_hold_ns(scene.device->lanes), 0);
+	end_beside(&scene);
+}
+
+/* Commands wait while chains are made. */
+Test(cuda_lanes_exact, B18_a_quiet_moment_makes_no_further_chain_once_it_was_long)
+{
+	enum { LANES = 3 };
+	struct backend_lane *lanes[LANES];
+	struct scene scene;
+
+	lanes_exact_scene_open(&scene, true);
+	for (int i = 0; i < LANES; i++)
+		lanes[i] = i == 0 ? scene.lane : lanes_lane(scene.device, BACKEND_LANE_COMPUTE);
+	for (uint32_t i = 0; i < LANES * OFTEN; i++) {
+		scene.lane = lanes[i % LANES];
+		(void)send(&scene, 5);
+	}
+	const uint32_t before = driver.counts.graphs_made;
+	driver.instantiate_ns = 200000;
+	for (uint32_t i = 1; i <= LANES; i++) {
+		cr_assert(cuda_chains_are_due(scene.device->lanes));
+		cuda_chains_make_wanted(scene.device);
+		cr_assert_eq(driver.counts.graphs_made, before + i);
+	}
+	cr_assert(!cuda_chains_are_due(scene.device->lanes));
+	lanes_device_free(scene.device);
+}
+
 /* Returns how many nodes were set for these launches. */
 static uint32_t send_with(struct scene *scene, int argument, uint32_t length)
 {

@@ -139,3 +139,44 @@ Test(sched_quiet, asking_again_changes_nothing)
 	sched_quiet_request(&quiet, 10 * MS);
 	cr_assert(eq(u64, quiet.wanted_ns, 0));
 }
+
+/* Work that is worth a brief moment only. */
+Test(sched_quiet, B18_TG9_a_brief_moment_is_no_longer_than_its_owner_allows)
+{
+	enum { STEP = 1000, BRIEF = 60000 };
+	struct sched_quiet quiet = {.state = SCHED_QUIET_NO, .is_brief = true, .brief_ns = BRIEF};
+	uint64_t held = 0, longest = 0;
+	sched_quiet_request(&quiet, 0);
+	for (uint64_t now = 0; now < 100 * MS; now += STEP) {
+		cr_assert(not(sched_quiet_step(&quiet, now, 1, now)));
+		held = sched_quiet_holds(&quiet) ? held + STEP : 0;
+		longest = held > longest ? held : longest;
+	}
+	cr_assert(eq(u64, longest, BRIEF));
+}
+
+Test(sched_quiet, B18_TG9_nothing_is_held_back_where_its_owner_allows_no_time)
+{
+	struct sched_quiet quiet = {.state = SCHED_QUIET_NO, .is_brief = true};
+	sched_quiet_request(&quiet, 0);
+	for (uint64_t now = 0; now < 40000 * MS; now += MS) {
+		cr_assert(not(sched_quiet_step(&quiet, now, 1, now)));
+		cr_assert(not(sched_quiet_holds(&quiet)));
+	}
+	cr_assert(sched_quiet_step(&quiet, 40000 * MS, 0, 0), "nothing runs by itself");
+}
+
+/* The load for which sends are held back was withdrawn. */
+Test(sched_quiet, B18_a_long_moment_ends_when_only_a_brief_one_is_requested)
+{
+	struct sched_quiet quiet = {.state = SCHED_QUIET_NO};
+	uint64_t now = SCHED_QUIET_PATIENCE_NS;
+	sched_quiet_request(&quiet, 0);
+	(void)sched_quiet_step(&quiet, now, 1, now);
+	cr_assert(sched_quiet_holds(&quiet));
+	quiet.is_brief = true;
+	quiet.brief_ns = 50000;
+	now += 60000;
+	(void)sched_quiet_step(&quiet, now, 1, now);
+	cr_assert(not(sched_quiet_holds(&quiet)));
+}

@@ -46,6 +46,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/class.c
   scheduler/flow.c
   worker/hold.c
+  worker/quiesce.c
   scheduler/admission.c
   scheduler/shape.c
   scheduler/split.c

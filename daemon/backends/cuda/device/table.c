@@ -59,6 +59,7 @@ const struct backend_ops backend_cuda_ops = {
 	.begun = cuda_begun,
 	.quiet_wanted = cuda_quiet_wanted,
 	.quiet = cuda_quiet,
+	.quiet_hold_ns = cuda_quiet_hold_ns,
 	.latency_wanted = cuda_latency_wanted,
 	.l2_wanted = cuda_l2_wanted,
 	.latency_units = cuda_latency_units,

@@ -12,8 +12,11 @@
 
 /* Exact chains that a lane makes in its life, as each needs a quiet moment. */
 #define EXACT_MAKES 32u
-/* How long commands may be held back for a moment to make one. */
+/* How long such a moment is requested. Meanwhile commands are sent, but for short times (hold.c).
+ */
 #define EXACT_ASKS_NS 100000000u
+/* Once so much time has passed in a quiet moment, no further chain is made in it. */
+#define EXACT_MAKE_NS 100000u
 
 uint32_t cuda_chain_level(uint32_t count)
 {
@@ -260,9 +263,9 @@ static void restart_refusals(struct cuda_lanes *lanes)
 /*
  * A requested chain saves only a little time at each send. So at first it is made when the device
  * happens to be idle. Where many programs send, the device never is. Then commands are held back
- * for it once enough sends have lacked it; each time it takes twice as many. The request ends soon,
- * granted or not: a device with long kernels has no such moment for a long time, and others would
- * be held back for it again and again.
+ * for it once enough sends have lacked it, never for long (hold.c); each time it takes twice as
+ * many. The request ends soon, granted or not: a device with long kernels has no such moment for a
+ * long time.
  */
 bool cuda_chains_are_due(struct cuda_lanes *lanes)
 {
@@ -279,6 +282,22 @@ bool cuda_chains_are_due(struct cuda_lanes *lanes)
 	return false;
 }
 
+/* Commands may wait meanwhile. So the rest is left to the next quiet moment once some time has
+ * passed. */
+static void make_exact_chains(struct cuda_lanes *lanes)
+{
+	const uint64_t until_ns = clock_now_ns() + EXACT_MAKE_NS;
+
+	for (struct cuda_lane_state *state = lanes->first; state && lanes->wanting_exact > 0;
+	     state = state->next) {
+		if (state->wanted.length == 0)
+			continue;
+		lane_make_exact_chain(state);
+		if (clock_now_ns() >= until_ns)
+			return;
+	}
+}
+
 void cuda_chains_make_wanted(struct backend_device *device)
 {
 	struct cuda_lanes *lanes = device->lanes;
@@ -286,15 +305,17 @@ void cuda_chains_make_wanted(struct backend_device *device)
 	if ((lanes->awaiting_chains == 0 && lanes->wanting_exact == 0) ||
 	    cuda_enter(device, NULL) < 0)
 		return;
-	for (struct cuda_lane_state *state = lanes->first; state; state = state->next) {
-		lane_make_exact_chain(state);
+	for (struct cuda_lane_state *state = lanes->first; state && lanes->awaiting_chains > 0;
+	     state = state->next) {
 		if (!state->awaits_chains)
 			continue;
 		lane_make_chains(state);
 		state->awaits_chains = false;
 	}
 	lanes->awaiting_chains = 0;
-	restart_refusals(lanes);
+	make_exact_chains(lanes);
+	if (lanes->wanting_exact == 0)
+		restart_refusals(lanes);
 }
 
 void cuda_chains_free(struct cuda_lane_state *state)

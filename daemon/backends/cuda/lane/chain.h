@@ -44,7 +44,9 @@ CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgrap
 void cuda_chains_want(struct cuda_lane_state *state);
 /* True if requested chains are worth a moment in which commands are held back for them. */
 bool cuda_chains_are_due(struct cuda_lanes *lanes);
-/* A quiet moment: nothing is in flight. */
+/* lane/hold.c: the longest time that they may be held back for; 0: not now. */
+uint64_t cuda_chains_hold_ns(const struct cuda_lanes *lanes);
+/* A quiet moment: nothing is in flight. Makes some of the requested chains. */
 void cuda_chains_make_wanted(struct backend_device *device);
 void cuda_chains_free(struct cuda_lane_state *state);
 

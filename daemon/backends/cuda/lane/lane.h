@@ -448,6 +448,7 @@ int cuda_lane_adopt(struct backend_device *device, CUstream stream, struct backe
 		    struct backend_fault *fault_out);
 /* lane/quiet.c. */
 bool cuda_quiet_wanted(struct backend_device *device);
+uint64_t cuda_quiet_hold_ns(struct backend_device *device);
 void cuda_quiet(struct backend_device *device);
 /* lane/partition.c. */
 void cuda_latency_wanted(struct backend_device *device, uint32_t reasons);

@@ -81,6 +81,23 @@ static uint64_t oldest_running_ns(struct scheduler_device *device, uint64_t now_
 	return oldest;
 }
 
+/* What is requested may be worth no more than a brief moment. */
+static void bound_holding(struct scheduler_device *device, bool only_housework)
+{
+	struct sched_quiet *quiet = &device->quiesce.quiet;
+	const uint64_t most_ns = only_housework && device->ops->quiet_hold_ns
+					 ? device->ops->quiet_hold_ns(device->handle)
+					 : UINT64_MAX;
+	quiet->is_brief = most_ns < UINT64_MAX;
+	quiet->brief_ns = quiet->is_brief ? most_ns : 0;
+}
+
+bool worker_quiesce_is_brief(const struct scheduler_device *device)
+{
+	const struct sched_quiet *quiet = &device->quiesce.quiet;
+	return quiet->state == SCHED_QUIET_HOLDING && quiet->is_brief;
+}
+
 bool worker_quiesce_step(struct scheduler_device *device)
 {
 	struct worker_quiesce *quiesce = &device->quiesce;
@@ -108,6 +125,7 @@ bool worker_quiesce_step(struct scheduler_device *device)
 	uint64_t now = clock_now_ns();
 	sched_quiet_request(&quiesce->quiet, now);
 	quiesce->quiet.is_urgent = device->worker.spill.awaits_quiet;
+	bound_holding(device, !requested && !graphs);
 	if (!sched_quiet_step(&quiesce->quiet, now, device->worker.in_flight,
 			      oldest_running_ns(device, now)))
 		return sched_quiet_holds(&quiesce->quiet);

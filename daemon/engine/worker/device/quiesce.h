@@ -16,5 +16,8 @@ bool worker_quiesce_is_granted(struct scheduler_device *device);
 void worker_quiesce_end(struct scheduler_device *device);
 /* Device thread, in every turn. Returns true if nothing may be sent now. */
 bool worker_quiesce_step(struct scheduler_device *device);
+/* Device thread. True while sends are held back for so short a time that this thread must not sleep
+ * meanwhile. */
+bool worker_quiesce_is_brief(const struct scheduler_device *device);
 
 #endif
