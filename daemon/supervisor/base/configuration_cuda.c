@@ -31,6 +31,7 @@ const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
 	"best_effort_spares",
 	"cupti",
 	"graph_chains",
+	"chain_marks",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -52,6 +53,7 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"a number up to 1024",
 	"yes, no, a library's name or its whole path",
 	"yes or no",
+	"yes or no",
 };
 
 enum {
@@ -72,7 +74,8 @@ enum {
 	BEST_EFFORT,
 	BEST_EFFORT_SPARES,
 	CUPTI,
-	GRAPH_CHAINS
+	GRAPH_CHAINS,
+	CHAIN_MARKS
 };
 
 static bool text_is_choice(const char *value, const char *const *words)
@@ -129,6 +132,7 @@ static bool cuda_option_set(unsigned index, const char *value, struct configurat
 	case FILL_KERNEL:
 	case EXACT_CHAINS:
 	case GRAPH_CHAINS:
+	case CHAIN_MARKS:
 		return cuda_option_set_text(value, text_is_choice(value, switches), option);
 	case CONNECTIONS:
 		return cuda_option_set_number(value, false, 1, CONNECTIONS_MAX, option);

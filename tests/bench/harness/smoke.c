@@ -92,7 +92,7 @@ static struct family {
 	{"programs.", 3, 0, 0},     {"TR1.", 2, 0, 0},        {"TR2.", 2, 0, 0},
 	{"TR3.", 28, 0, 0},         {"TR4.", 47, 0, 0},       {"TR5.", 2, 0, 0},
 	{"TR6", 1, 0, 0},           {"TR7.", 11, 0, 0},       {"TR8.", 6, 0, 0},
-	{"TR9.", 4, 0, 0},          {"TR10", 61, 0, 0},
+	{"TR9.", 4, 0, 0},          {"TR10", 67, 0, 0},
 };
 
 enum { FAMILIES = sizeof(families) / sizeof(*families) };

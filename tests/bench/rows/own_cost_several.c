@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CLIENTS = 8, CALLS = 2 };
+enum { CLIENTS = 8, CALLS = 5 };
 
 static const struct {
 	enum own_cost_mode mode;
@@ -29,6 +29,9 @@ static const struct {
 } calls[CALLS] = {
 	{"call cuGraphLaunch", "graph_launches"},
 	{"call cuGraphExecKernelNodeSetParams", "kernels_set"},
+	{"call cuGraphExecMemsetNodeSetParams", "words_set"},
+	{"call cuStreamWriteValue32", "words_written"},
+	{"call cuStreamWaitEvent", "waits"},
 };
 
 struct measured {

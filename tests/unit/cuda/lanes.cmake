@@ -10,6 +10,7 @@ if(TARGET sycl_cuda_headers)
     cuda/lanes_driver.c
     cuda/lanes_exact.c
     cuda/lanes_fault.c
+    cuda/lanes_mark.c
     cuda/lanes_order.c
     cuda/lanes_result.c
     cuda/lanes_series.c
@@ -28,6 +29,7 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/graph/fill.c
     ${cuda_folder}/graph/series.c
     ${cuda_folder}/lane/hold.c
+    ${cuda_folder}/lane/mark.c
     ${cuda_folder}/lane/own_kernels.c
     ${cuda_folder}/lane/lane.c
     ${cuda_folder}/lane/l2.c

@@ -504,7 +504,9 @@ uint32_t driver_pending(const struct backend_lane *lane)
 
 struct backend_device *lanes_device(uint32_t chain_length, bool has_graphs)
 {
-	return lanes_device_with(&(struct cuda_settings){.chain_length = chain_length}, has_graphs);
+	return lanes_device_with(
+		&(struct cuda_settings){.chain_length = chain_length, .chain_marks = true},
+		has_graphs);
 }
 
 struct backend_device *lanes_device_with(const struct cuda_settings *settings, bool has_graphs)

@@ -34,6 +34,7 @@ Test(cuda_settings, no_option_gives_the_defaults)
 	cr_assert_eq(settings.copy_kernel_bytes, 65536);
 	cr_assert(settings.exact_chains);
 	cr_assert(settings.graph_chains);
+	cr_assert(settings.chain_marks);
 	cr_assert(settings.fill_kernel);
 	cr_assert_eq(settings.lane_operations, 512);
 	cr_assert(settings.overlap);
@@ -56,6 +57,7 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 					      "copy_kernel_bytes=0",
 					      "exact_chains=no",
 					      "graph_chains=no",
+					      "chain_marks=no",
 					      "fill_kernel=no",
 					      "lane_operations=0",
 					      "overlap=no",
@@ -79,6 +81,7 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 	cr_assert_eq(settings.copy_kernel_bytes, 0);
 	cr_assert_not(settings.exact_chains);
 	cr_assert_not(settings.graph_chains);
+	cr_assert_not(settings.chain_marks);
 	cr_assert_not(settings.fill_kernel);
 	cr_assert_eq(settings.lane_operations, 0);
 	cr_assert_not(settings.overlap);
@@ -107,6 +110,7 @@ Test(cuda_settings, a_wrong_option_is_refused_by_name)
 					    "copy_kernel_bytes=64K",
 					    "exact_chains=16",
 					    "graph_chains=16",
+					    "chain_marks=16",
 					    "fill_kernel=maybe",
 					    "lane_operations=1001",
 					    "overlap=maybe",

@@ -132,6 +132,8 @@ static int setting_read(const char *name, const char *value, struct cuda_setting
 		return read_switch(value, &settings->exact_chains);
 	if (strcmp(name, "graph_chains") == 0)
 		return read_switch(value, &settings->graph_chains);
+	if (strcmp(name, "chain_marks") == 0)
+		return read_switch(value, &settings->chain_marks);
 	if (strcmp(name, "fill_kernel") == 0)
 		return read_switch(value, &settings->fill_kernel);
 	if (strcmp(name, "lane_operations") == 0)
@@ -162,7 +164,7 @@ static int read_option(const char *option, struct cuda_settings *settings,
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_INVALID,
 			"\"%.80s\" is no option of the CUDA backend: it has library, nvrtc, cupti, peer_path, "
-			"stack_bytes, headroom_bytes, lanes, connections, chain_length, exact_chains, graph_chains, copy_kernel_bytes, fill_kernel, lane_operations, latency_multiprocessors, overlap, best_effort and best_effort_spares",
+			"stack_bytes, headroom_bytes, lanes, connections, chain_length, exact_chains, graph_chains, chain_marks, copy_kernel_bytes, fill_kernel, lane_operations, latency_multiprocessors, overlap, best_effort and best_effort_spares",
 			option);
 	if (error < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
@@ -182,6 +184,7 @@ int cuda_settings_read(const char *const *options, struct cuda_settings *setting
 		.copy_kernel_bytes = CUDA_COPY_KERNEL_BYTES_DEFAULT,
 		.exact_chains = true,
 		.graph_chains = true,
+		.chain_marks = true,
 		.fill_kernel = true,
 		.lane_operations = CUDA_LANE_OPERATIONS_DEFAULT,
 		.overlap = true,

@@ -48,6 +48,9 @@ struct cuda_settings {
 	/* "graph_chains" = yes no: short graphs of kernels in a row are sent in chains, too
 	 * (lane/series.h). */
 	bool graph_chains;
+	/* "chain_marks" = yes no: chains have words of their own that always get the same value
+	 * (lane/mark.h). */
+	bool chain_marks;
 	bool overlap; /* "overlap" = yes no: a kernel may begin while the one before it ends */
 	/* "copy_kernel_bytes": copies up to this size are kernels, which are sent with launches
 	 * (lane/copy.c); 0: none. */

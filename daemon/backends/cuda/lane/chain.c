@@ -1,6 +1,7 @@
 #include "cuda/lane/chain.h"
 
 #include "cuda/lane/lane.h"
+#include "cuda/lane/mark.h"
 #include "cuda/lane/partition.h"
 #include "cuda/program/ptx_wait.h"
 
@@ -75,13 +76,6 @@ CUDA_MEMSET_NODE_PARAMS cuda_chain_word(CUdeviceptr address, uint32_t value)
 		.dst = address, .value = value, .elementSize = 4, .width = 1, .height = 1};
 }
 
-/* The words that the nodes behind the last kernel write: first `value` to `word`. */
-struct ending {
-	CUdeviceptr word;
-	uint32_t value;
-	enum cuda_chain_form form;
-};
-
 CUresult cuda_chain_overlap(const struct cuda_library *cu, CUgraph graph, CUgraphNode before,
 			    CUgraphNode node)
 {
@@ -110,16 +104,16 @@ CUDA_KERNEL_NODE_PARAMS cuda_launch_node(const struct cuda_launch *launch)
 
 /* Adds the nodes, each behind the previous one. */
 static CUresult chain_add_nodes(struct cuda_lane_state *state, CUgraph graph, uint32_t count,
-				const struct ending *ending, struct cuda_chain *chain)
+				enum cuda_chain_form form, struct cuda_chain *chain)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_launch blank = blank_launch(state);
 	const CUDA_KERNEL_NODE_PARAMS kernel = cuda_launch_node(&blank);
-	const CUDA_MEMSET_NODE_PARAMS word = cuda_chain_word(ending->word, ending->value);
+	const CUDA_MEMSET_NODE_PARAMS word = cuda_chain_word(chain->ending, chain->ending_value);
 	const CUgraphNode *before = NULL;
 
 	for (uint32_t i = 0; i < count; i++) {
-		bool overlaps = before && ending->form == CUDA_CHAIN_OVERLAPPED;
+		bool overlaps = before && form == CUDA_CHAIN_OVERLAPPED;
 		CUresult result = cu->cuGraphAddKernelNode(&chain->kernels[i], graph, before,
 							   before && !overlaps ? 1 : 0, &kernel);
 		if (result == CUDA_SUCCESS && overlaps)
@@ -128,7 +122,7 @@ static CUresult chain_add_nodes(struct cuda_lane_state *state, CUgraph graph, ui
 			return result;
 		before = &chain->kernels[i];
 	}
-	if (ending->form == CUDA_CHAIN_DIRECT) {
+	if (form == CUDA_CHAIN_DIRECT) {
 		/* The address is set at each launch. */
 		CUresult result = cu->cuGraphAddMemsetNode(&chain->direct, graph, before, 1, &word,
 							   state->lane->device->context);
@@ -140,16 +134,19 @@ static CUresult chain_add_nodes(struct cuda_lane_state *state, CUgraph graph, ui
 					state->lane->device->context);
 }
 
-static void make_chain(struct cuda_lane_state *state, uint32_t count, const struct ending *ending,
+/* The chain has its mark already, if it gets one. */
+static void make_chain(struct cuda_lane_state *state, uint32_t count, enum cuda_chain_form form,
 		       struct cuda_chain *chain)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	CUgraphExec executable = NULL;
 	CUgraph graph = NULL;
 
+	chain->ending = chain->mark_host ? chain->mark_device : state->word_device;
+	chain->ending_value = 1;
 	CUresult result = cu->cuGraphCreate(&graph, 0);
 	if (result == CUDA_SUCCESS) {
-		result = chain_add_nodes(state, graph, count, ending, chain);
+		result = chain_add_nodes(state, graph, count, form, chain);
 		if (result == CUDA_SUCCESS)
 			result = cu->cuGraphInstantiateWithFlags(&executable, graph, 0);
 		if (result != CUDA_SUCCESS)
@@ -168,9 +165,10 @@ static void make_chain(struct cuda_lane_state *state, uint32_t count, const stru
 
 void cuda_chain_make_level(struct cuda_lane_state *state, uint32_t level, enum cuda_chain_form form)
 {
-	const struct ending ending = {.word = state->word_device, .form = form};
+	struct cuda_chain *chain = &state->chains[form][level];
 
-	make_chain(state, 1u << level, &ending, &state->chains[form][level]);
+	cuda_mark_open_level(state, chain, level, form);
+	make_chain(state, 1u << level, form, chain);
 }
 
 static bool chains_overlap(const struct backend_device *device)
@@ -184,8 +182,6 @@ static bool chains_overlap(const struct backend_device *device)
  */
 static void lane_make_chains(struct cuda_lane_state *state)
 {
-	const struct ending mark = {.word = state->word_device + CUDA_MARK_BYTES, .value = 1};
-
 	for (uint32_t level = 0; 1u << level <= state->lane->device->backend->settings.chain_length;
 	     level++) {
 		cuda_chain_make_level(state, level, CUDA_CHAIN_PLAIN);
@@ -193,12 +189,16 @@ static void lane_make_chains(struct cuda_lane_state *state)
 		if (level > 0 && chains_overlap(state->lane->device))
 			cuda_chain_make_level(state, level, CUDA_CHAIN_OVERLAPPED);
 	}
-	make_chain(state, 1, &mark, &state->lone);
+	cuda_mark_open_lone(state);
+	make_chain(state, 1, CUDA_CHAIN_PLAIN, &state->lone);
 	state->exact_makes = EXACT_MAKES;
 }
 
-static void chain_free(const struct cuda_library *cu, struct cuda_chain *chain)
+static void chain_free(struct cuda_lane_state *state, struct cuda_chain *chain)
 {
+	const struct cuda_library *cu = &state->lane->device->backend->library;
+
+	cuda_mark_close(state, chain);
 	if (chain->executable) {
 		(void)cu->cuGraphExecDestroy(chain->executable);
 		(void)cu->cuGraphDestroy(chain->graph);
@@ -226,15 +226,15 @@ static struct cuda_exact *exact_choose_place(struct cuda_lane_state *state)
  */
 static void lane_make_exact_chain(struct cuda_lane_state *state)
 {
-	const struct ending ending = {.word = state->word_device, .form = state->wanted.form};
 	struct cuda_exact *place = exact_choose_place(state);
 
 	if (state->wanted.length == 0)
 		return;
-	chain_free(&state->lane->device->backend->library, &place->chain);
+	chain_free(state, &place->chain);
 	place->form = state->wanted.form;
 	place->length = state->wanted.length;
-	make_chain(state, place->length, &ending, &place->chain);
+	cuda_mark_open_exact(state, place);
+	make_chain(state, place->length, place->form, &place->chain);
 	place->chain.used = ++state->chain_uses;
 	state->wanted.length = 0;
 	state->lane->device->lanes->wanting_exact--;
@@ -320,14 +320,12 @@ void cuda_chains_make_wanted(struct backend_device *device)
 
 void cuda_chains_free(struct cuda_lane_state *state)
 {
-	const struct cuda_library *cu = &state->lane->device->backend->library;
-
 	for (uint32_t form = 0; form < CUDA_CHAIN_FORMS; form++)
 		for (uint32_t level = 0; level < CUDA_LEVELS; level++)
-			chain_free(cu, &state->chains[form][level]);
-	chain_free(cu, &state->lone);
+			chain_free(state, &state->chains[form][level]);
+	chain_free(state, &state->lone);
 	for (uint32_t i = 0; i < CUDA_EXACT_MAX; i++)
-		chain_free(cu, &state->exact[i].chain);
+		chain_free(state, &state->exact[i].chain);
 	state->lane->device->lanes->wanting_exact -= state->wanted.length > 0;
 }
 

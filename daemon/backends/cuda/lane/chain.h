@@ -68,8 +68,8 @@ int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *
 		    uint32_t count, uint32_t value);
 /*
  * Send one launch, without a direct completion, to a lane that has nothing on its way, and have
- * that marked: `value` has been reached then. That spares a node to set. Results as above; without
- * this template -EAGAIN.
+ * that marked: `value` has been reached then (mark.h). Results as above; without this template, or
+ * while its mark is on its way, -EAGAIN.
  */
 int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collected *launch,
 			 uint32_t value);

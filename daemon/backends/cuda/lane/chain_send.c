@@ -2,6 +2,7 @@
 #include "cuda/lane/chain.h"
 
 #include "cuda/lane/lane.h"
+#include "cuda/lane/mark.h"
 #include "cuda/lane/partition.h"
 
 #include <errno.h>
@@ -18,11 +19,26 @@ static CUresult chain_set_word(struct cuda_lane_state *state, const struct cuda_
 		chain->executable, node, &word, state->lane->device->context);
 }
 
+/* What the last node writes. */
+static CUresult chain_set_ending(struct cuda_lane_state *state, struct cuda_chain *chain,
+				 CUdeviceptr address, uint32_t value)
+{
+	if (chain->ending == address && chain->ending_value == value)
+		return CUDA_SUCCESS;
+	chain->ending = 0; /* if it cannot be set, it is not known */
+	CUresult result = chain_set_word(state, chain, chain->word, address, value);
+	if (result == CUDA_SUCCESS) {
+		chain->ending = address;
+		chain->ending_value = value;
+	}
+	return result;
+}
+
 /* The new values are for later launches alone: a launch of the same chain that still runs keeps
  * its own. */
 static CUresult chain_set_launches(struct cuda_lane_state *state, struct cuda_chain *chain,
 				   const struct cuda_collected *launches, uint32_t count,
-				   uint32_t value)
+				   CUdeviceptr ending, uint32_t value)
 {
 	const struct cuda_library *cu = &state->lane->device->backend->library;
 	const struct cuda_collected *last = &launches[count - 1];
@@ -34,7 +50,7 @@ static CUresult chain_set_launches(struct cuda_lane_state *state, struct cuda_ch
 		result = chain_set_word(state, chain, chain->direct, last->direct,
 					last->direct_value);
 	if (result == CUDA_SUCCESS)
-		result = chain_set_word(state, chain, chain->word, state->word_device, value);
+		result = chain_set_ending(state, chain, ending, value);
 	return result;
 }
 
@@ -53,15 +69,15 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 	const struct cuda_library *cu = &device->backend->library;
 	struct cuda_chain *chain = &state->lone;
 
-	if (!chain->executable)
+	if (!chain->executable || !cuda_mark_is_free(state, chain, value))
 		return -EAGAIN;
 	CUresult result = cuda_chain_set_kernel(cu, chain, 0, launch);
 	if (result == CUDA_SUCCESS) {
-		atomic_store_explicit(state->mark_host, 0, memory_order_release);
+		cuda_mark_clear(chain);
 		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
 	}
-	state->is_marked = result == CUDA_SUCCESS;
-	state->mark_value = value;
+	if (result == CUDA_SUCCESS)
+		cuda_mark_sent(state, chain, value);
 	return chain_result(device, result);
 }
 
@@ -247,8 +263,17 @@ int cuda_chain_send(struct cuda_lane_state *state, const struct cuda_collected *
 	if (!chain)
 		return -EAGAIN;
 	chain->used = ++state->chain_uses;
-	CUresult result = chain_set_launches(state, chain, launches, count, value);
+	const bool marks = cuda_mark_is_free(state, chain, value);
+	CUresult result = chain_set_launches(state, chain, launches, count,
+					     marks ? chain->mark_device : state->word_device,
+					     marks ? 1 : value);
+	if (marks)
+		cuda_mark_clear(chain);
 	if (result == CUDA_SUCCESS)
 		result = cu->cuGraphLaunch(chain->executable, state->lane->stream);
+	if (result == CUDA_SUCCESS && marks)
+		cuda_mark_sent(state, chain, value);
+	else if (result == CUDA_SUCCESS)
+		state->word_value = value;
 	return chain_result(device, result);
 }

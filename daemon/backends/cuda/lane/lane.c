@@ -130,8 +130,8 @@ static void take_completion_word(struct cuda_lanes *lanes, struct cuda_lane_stat
 	state->word = lanes->free_words[--lanes->free_word_count];
 	const size_t offset = (size_t)state->word * CUDA_WORD_STRIDE;
 	state->word_host = (_Atomic uint32_t *)(void *)(lanes->words_host + offset);
-	state->mark_host = state->word_host + CUDA_MARK_BYTES / sizeof(*state->mark_host);
 	state->word_device = lanes->words_device + offset;
+	state->word_value = atomic_load_explicit(state->word_host, memory_order_relaxed);
 	state->issued = state->sent = state->written = cuda_word_read(state);
 }
 

@@ -7,10 +7,8 @@
  * lane's word, in pinned host memory. For a chain only the last value is written. Commands up to
  * the word's value are complete. The driver is queried only for failures.
  *
- * A graph's node writes the same value at each launch unless the host sets the node again. So a
- * launch on an empty lane is sent by a template of its own. It always writes the same value to a
- * second word, the mark, which is cleared before. The host keeps the number that the mark stands
- * for.
+ * A graph's node writes the same value at each launch unless the host sets the node again. So many
+ * chains have a second word, the mark (lane/mark.h).
  */
 #ifndef SYCL_BACKENDS_CUDA_LANE_H
 #define SYCL_BACKENDS_CUDA_LANE_H
@@ -26,7 +24,6 @@
 #define CUDA_CHAIN_PARAMETERS    64u
 #define CUDA_WORDS_MAX           1024u /* lanes that a device may have at one time */
 #define CUDA_WORD_STRIDE         64u   /* in bytes: each word has a line of the cache */
-#define CUDA_MARK_BYTES          4u    /* distance of a mark from its word */
 #define CUDA_POOLED_STREAMS_MAX  64u   /* unused streams of each kind that are kept */
 #define CUDA_POOLED_EVENTS_MAX   1024u
 #define CUDA_LANE_KINDS          5u
@@ -74,6 +71,15 @@ struct cuda_chain {
 	bool is_broken;          /* the driver refused to make the chain; it is not tried again */
 	/* The count of the lane's chains at its last use; the one used longest ago is replaced. */
 	uint64_t used;
+	/* What the last node writes. */
+	CUdeviceptr ending;
+	uint32_t ending_value;
+	/* The chain's mark, beside the lane's word; NULL: it has none. */
+	_Atomic uint32_t *mark_host;
+	CUdeviceptr mark_device;
+	bool is_marked;      /* a launch that was sent writes the mark */
+	uint32_t mark_value; /* the value that the lane has reached when the mark is written */
+	struct cuda_chain *next_marked;
 };
 
 /*
@@ -165,9 +171,9 @@ struct cuda_lane_state {
 	uint32_t word; /* index of the lane's word */
 	_Atomic uint32_t *word_host;
 	CUdeviceptr word_device;
-	_Atomic uint32_t *mark_host; /* the mark beside the word; 0: no launch has written it yet */
-	bool is_marked;              /* a launch that was sent writes the mark and not the word */
-	uint32_t mark_value; /* the value that the lane has reached when the mark is written */
+	uint32_t word_value; /* the last value that was sent to be written to the word */
+	/* Chains whose marks are on their way, in order. */
+	struct cuda_chain *first_marked, *last_marked;
 
 	uint32_t issued; /* value of the last command that was taken */
 	uint32_t sent;   /* value of the last command on the stream */
@@ -341,15 +347,20 @@ static inline bool cuda_has_reached(uint32_t word, uint32_t value)
 	return (int32_t)(word - value) >= 0;
 }
 
-/* The value that the lane has reached, by its word and its mark. */
+/* The value that the lane has reached, by its word and its marks. A mark that was not seen yet is
+ * not used again, even if the word shows that it must have been written. */
 static inline uint32_t cuda_word_read(struct cuda_lane_state *state)
 {
 	uint32_t *reached = &state->lane->device->lanes->reached[state->word];
 	uint32_t word = atomic_load_explicit(state->word_host, memory_order_acquire);
+	struct cuda_chain *chain;
 
-	if (state->is_marked && atomic_load_explicit(state->mark_host, memory_order_acquire) != 0) {
-		state->is_marked = false;
-		*reached = state->mark_value;
+	while ((chain = state->first_marked) &&
+	       atomic_load_explicit(chain->mark_host, memory_order_acquire) != 0) {
+		chain->is_marked = false;
+		state->first_marked = chain->next_marked;
+		if (cuda_has_reached(chain->mark_value, *reached))
+			*reached = chain->mark_value;
 	}
 	if (cuda_has_reached(word, *reached))
 		*reached = word;

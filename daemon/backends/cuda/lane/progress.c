@@ -253,7 +253,7 @@ static void report_unwritten(struct report *report, struct cuda_lane_state *stat
 	if (report->device->backend->library.cuStreamQuery(state->lane->stream) != CUDA_SUCCESS)
 		return;
 	atomic_store_explicit(state->word_host, state->sent, memory_order_release);
-	state->written = state->sent;
+	state->written = state->word_value = state->sent;
 }
 
 /* ------------------------------------ a lost device ------------------------------------- */

@@ -22,7 +22,7 @@ void cuda_lane_write_word(struct cuda_lane_state *state)
 	CUresult result =
 		cu->cuStreamWriteValue32(state->lane->stream, state->word_device, state->sent, 0);
 	if (result == CUDA_SUCCESS)
-		state->written = state->sent;
+		state->written = state->word_value = state->sent;
 	else
 		(void)cuda_fault(device, cu, result, NULL, "the device failed");
 }

@@ -71,7 +71,7 @@ static void finish_send_of(struct cuda_send_context *context, bool writes_word)
 	if (has_rest)
 		cuda_rest_begin(state, context->direct, context->direct_value);
 	else if (writes_word)
-		state->written = state->sent;
+		state->written = state->word_value = state->sent;
 	else
 		cuda_lane_write_word(state);
 }
