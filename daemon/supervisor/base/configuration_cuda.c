@@ -32,6 +32,7 @@ const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
 	"cupti",
 	"graph_chains",
 	"chain_marks",
+	"overlap_lanes",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -54,6 +55,7 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"yes, no, a library's name or its whole path",
 	"yes or no",
 	"yes or no",
+	"a number up to 1024",
 };
 
 enum {
@@ -75,7 +77,8 @@ enum {
 	BEST_EFFORT_SPARES,
 	CUPTI,
 	GRAPH_CHAINS,
-	CHAIN_MARKS
+	CHAIN_MARKS,
+	OVERLAP_LANES
 };
 
 static bool text_is_choice(const char *value, const char *const *words)
@@ -140,6 +143,7 @@ static bool cuda_option_set(unsigned index, const char *value, struct configurat
 		return cuda_option_set_text(value, text_is_choice(value, best_effort), option);
 	case LATENCY_MULTIPROCESSORS:
 	case BEST_EFFORT_SPARES:
+	case OVERLAP_LANES:
 		return cuda_option_set_number(value, false, 0, LATENCY_MULTIPROCESSORS_MAX, option);
 	case COPY_KERNEL_BYTES:
 		return cuda_option_set_number(value, true, 0, COPY_KERNEL_BYTES_MAX, option);

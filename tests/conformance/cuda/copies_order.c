@@ -287,6 +287,46 @@ Test(cuda_copies, a_copy_overlaps_with_the_kernels_around_it)
 	copies_close(&scene, false);
 }
 
+/* Four launches while a command of another lane is held, then four without one. */
+static void expect_overlaps(const char *option, uint64_t beside, uint64_t alone)
+{
+	struct copies_scene scene;
+	const uint64_t count = COUNT;
+
+	copies_open(&scene, option);
+	take_kernel(&scene, young, "young");
+	const struct backend_command launch = copies_increment(&scene, &count);
+	const uint64_t before = double_count("overlapped");
+	double_command("gate close young 1");
+	const uint64_t held = fixture_submit(&scene.fixture, 2, &launch);
+	scene.fixture.ops->flush(scene.fixture.device);
+	double_wait("held young", 1);
+	for (int i = 0; i < 4; i++)
+		(void)fixture_submit(&scene.fixture, 1, &launch);
+	scene.fixture.ops->flush(scene.fixture.device);
+	double_command("gate open young");
+	fixture_wait(&scene.fixture, 2, held);
+	fixture_wait(&scene.fixture, 1, fixture_submit(&scene.fixture, 1, &launch));
+	cr_expect_eq(double_count("overlapped") - before, beside, "%s", option);
+	uint64_t last = 0;
+	for (int i = 0; i < 4; i++) {
+		const struct backend_command next = copies_increment(&scene, &count);
+		last = fixture_submit(&scene.fixture, 1, &next);
+	}
+	fixture_wait(&scene.fixture, 1, last);
+	cr_expect_eq(double_count("overlapped") - before, beside + alone, "%s", option);
+	copies_close(&scene, false);
+}
+
+Test(cuda_copies, TR5_kernels_overlap_while_few_lanes_have_commands)
+{
+	if (copies_are_real())
+		return;
+	expect_overlaps("overlap_lanes=1024", 3, 3);
+	expect_overlaps("overlap_lanes=1", 0, 3);
+	expect_overlaps("overlap_lanes=0", 0, 0);
+}
+
 static void add_launch_after(struct copies_scene *scene, const uint64_t *count,
 			     struct backend_launch_properties *properties)
 {

@@ -38,6 +38,7 @@ Test(cuda_settings, no_option_gives_the_defaults)
 	cr_assert(settings.fill_kernel);
 	cr_assert_eq(settings.lane_operations, 512);
 	cr_assert(settings.overlap);
+	cr_assert_eq(settings.overlap_lanes, CUDA_OVERLAP_LANES_MAX);
 	cr_assert_eq(settings.latency_multiprocessors, 0);
 	cr_assert(settings.best_effort_beside);
 	cr_assert_eq(settings.best_effort_spares, CUDA_SPARES_EIGHTH);
@@ -61,6 +62,7 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 					      "fill_kernel=no",
 					      "lane_operations=0",
 					      "overlap=no",
+					      "overlap_lanes=2",
 					      "library=/x.so",
 					      "latency_multiprocessors=16",
 					      "best_effort=beside",
@@ -85,6 +87,7 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 	cr_assert_not(settings.fill_kernel);
 	cr_assert_eq(settings.lane_operations, 0);
 	cr_assert_not(settings.overlap);
+	cr_assert_eq(settings.overlap_lanes, 2);
 	cr_assert_eq(settings.latency_multiprocessors, 16);
 	cr_assert_not(settings.best_effort_beside);
 	cr_assert_eq(settings.best_effort_spares, 8);
@@ -114,6 +117,7 @@ Test(cuda_settings, a_wrong_option_is_refused_by_name)
 					    "fill_kernel=maybe",
 					    "lane_operations=1001",
 					    "overlap=maybe",
+					    "overlap_lanes=1025",
 					    "overlap=",
 					    "latency_multiprocessors=1025",
 					    "latency_multiprocessors=-8",

@@ -139,6 +139,9 @@ static int setting_read(const char *name, const char *value, struct cuda_setting
 	if (strcmp(name, "lane_operations") == 0)
 		return read_small_setting(value, 0, CUDA_LANE_OPERATIONS_MAX,
 					  &settings->lane_operations);
+	if (strcmp(name, "overlap_lanes") == 0)
+		return read_small_setting(value, 0, CUDA_OVERLAP_LANES_MAX,
+					  &settings->overlap_lanes);
 	if (strcmp(name, "overlap") == 0)
 		return read_switch(value, &settings->overlap);
 	if (strcmp(name, "best_effort") == 0)
@@ -164,7 +167,7 @@ static int read_option(const char *option, struct cuda_settings *settings,
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_INVALID,
 			"\"%.80s\" is no option of the CUDA backend: it has library, nvrtc, cupti, peer_path, "
-			"stack_bytes, headroom_bytes, lanes, connections, chain_length, exact_chains, graph_chains, chain_marks, copy_kernel_bytes, fill_kernel, lane_operations, latency_multiprocessors, overlap, best_effort and best_effort_spares",
+			"stack_bytes, headroom_bytes, lanes, connections, chain_length, exact_chains, graph_chains, chain_marks, copy_kernel_bytes, fill_kernel, lane_operations, latency_multiprocessors, overlap, overlap_lanes, best_effort and best_effort_spares",
 			option);
 	if (error < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
@@ -188,6 +191,7 @@ int cuda_settings_read(const char *const *options, struct cuda_settings *setting
 		.fill_kernel = true,
 		.lane_operations = CUDA_LANE_OPERATIONS_DEFAULT,
 		.overlap = true,
+		.overlap_lanes = CUDA_OVERLAP_LANES_MAX,
 		.best_effort_beside = true,
 		.best_effort_spares = CUDA_SPARES_EIGHTH,
 	};

@@ -15,6 +15,7 @@
 #define CUDA_COPY_KERNEL_BYTES_MAX       (1u << 20)
 #define CUDA_LANE_OPERATIONS_DEFAULT     512u
 #define CUDA_LANE_OPERATIONS_MAX         1000u
+#define CUDA_OVERLAP_LANES_MAX           1024u
 /* The largest stack of a work-item. */
 #define CUDA_STACK_BYTES_MAX (512ull << 10)
 
@@ -52,6 +53,9 @@ struct cuda_settings {
 	 * (lane/mark.h). */
 	bool chain_marks;
 	bool overlap; /* "overlap" = yes no: a kernel may begin while the one before it ends */
+	/* "overlap_lanes" = 0 to 1024: in chains it may only while at most so many lanes have
+	 * commands. */
+	uint32_t overlap_lanes;
 	/* "copy_kernel_bytes": copies up to this size are kernels, which are sent with launches
 	 * (lane/copy.c); 0: none. */
 	uint32_t copy_kernel_bytes;

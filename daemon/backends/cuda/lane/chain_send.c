@@ -86,9 +86,12 @@ int cuda_chain_send_lone(struct cuda_lane_state *state, const struct cuda_collec
 static enum cuda_chain_form choose_form(const struct cuda_lane_state *state,
 					const struct cuda_collected *launches, uint32_t count)
 {
+	const struct backend_device *device = state->lane->device;
+
 	if (launches[count - 1].direct != 0)
 		return CUDA_CHAIN_DIRECT;
-	if (!state->chains[CUDA_CHAIN_OVERLAPPED][cuda_chain_level(count)].executable)
+	if (!state->chains[CUDA_CHAIN_OVERLAPPED][cuda_chain_level(count)].executable ||
+	    device->lanes->busy > device->backend->settings.overlap_lanes)
 		return CUDA_CHAIN_PLAIN;
 	for (uint32_t i = 1; i < count; i++) /* the first has none before it here */
 		if (!launches[i].launch.waits)

@@ -256,6 +256,7 @@ void cuda_lane_free(struct backend_lane *lane)
 		cuda_lane_send(state);
 		(void)device->backend->library.cuStreamSynchronize(lane->stream);
 	}
+	device->lanes->busy -= state->head != state->tail;
 	for (; state->head != state->tail; state->head++) {
 		cuda_pending_end(device, cuda_pending_at(state, state->head));
 		device->lanes->in_flight--;

@@ -263,6 +263,7 @@ struct cuda_lanes {
 	/* The lane with which the next progress() begins; NULL: the first. */
 	struct cuda_lane_state *turn;
 	uint64_t in_flight;
+	uint32_t busy; /* number of lanes with commands in flight */
 	bool are_suspects_counted;
 	/* Some suspect is no copy by a kernel; then such copies are no suspects. */
 	bool has_other_suspect;

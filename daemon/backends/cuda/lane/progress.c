@@ -61,6 +61,7 @@ static void lane_end_first_pending(struct report *report, struct cuda_lane_state
 	if (state->sent_end < state->head) /* unsent commands that were reported as lost */
 		state->sent_end = state->head;
 	report->device->lanes->in_flight--;
+	report->device->lanes->busy -= state->head == state->tail;
 }
 
 /* --------------------------------- commands that ended ---------------------------------- */

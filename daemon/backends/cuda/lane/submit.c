@@ -31,6 +31,7 @@ void cuda_send_push(struct cuda_send_context *context, bool is_sent)
 	context->pending.operations += state->left_operations;
 	state->left_operations = 0;
 	*cuda_pending_at(state, state->tail) = context->pending;
+	lanes->busy += state->tail == state->head;
 	state->operations += context->pending.operations;
 	state->host_functions += context->pending.host_functions;
 	state->tail++;
