@@ -5,7 +5,9 @@
 
 #include "access_mode.h"
 #include "clock.h"
+#include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
+#include "scheduler/task/pool.h"
 #include "status.h"
 #include "worker/task/burst.h"
 
@@ -192,6 +194,39 @@ Test(stretch, TR5_launches_of_several_kernels_come_in_order_with_their_values)
 
 /* The task behind it needs the buffer of one launch. It fails if that launch or one before has
  * failed, whether it is submitted before or after the failure. */
+/* One is made for each iteration of a solver. */
+Test(stretch, TR5_memory_of_tasks_is_kept_for_the_next_ones)
+{
+	static const struct {
+		size_t bytes;
+		uint32_t kept;
+	} sizes[] = {{0, 1},
+		     {SCHED_STORAGE_BYTES, 1},
+		     {SCHED_STORAGE_BYTES + 1, 1},
+		     {SCHED_BURST_STORAGE_BYTES, 1},
+		     {SCHED_BURST_STORAGE_BYTES + 1, 1},
+		     {SCHED_STRETCH_STORAGE_BYTES, 1},
+		     {SCHED_STRETCH_STORAGE_BYTES + 1, 0}};
+	const struct scheduler *scheduler = h.scheduler;
+	const uint64_t in_use = scheduler->pool_bytes;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		struct task *task = sched_take_task(h.scheduler, sizes[i].bytes);
+		const uint32_t before = scheduler->tasks.spare + scheduler->bursts.spare +
+					scheduler->stretches.spare;
+		cr_assert(ne(ptr, task, NULL));
+		cr_assert(ge(u64, task->storage_bytes, sizes[i].bytes));
+		memset(task->storage, 1, sizes[i].bytes);
+		sched_give_task(h.scheduler, task);
+		cr_expect(eq(u32,
+			     scheduler->tasks.spare + scheduler->bursts.spare +
+				     scheduler->stretches.spare,
+			     before + sizes[i].kept),
+			  "%zu bytes", sizes[i].bytes);
+		cr_expect(eq(u64, scheduler->pool_bytes, in_use));
+	}
+	finish_stretch();
+}
+
 Test(stretch, M9_what_earlier_launches_have_written_is_good)
 {
 	static const enum fake_entry entries[] = {FAKE_COMPLETION, FAKE_SUBMIT};

@@ -105,9 +105,11 @@ struct scheduler {
 	uint32_t losses_away;
 	struct sched_notice loss_notice;
 
-	struct pool tasks, bursts, edges,
-		nodes;       /* tasks have SCHED_STORAGE_BYTES, bursts SCHED_BURST_STORAGE_BYTES */
-	uint64_t pool_bytes; /* tasks, edges and nodes in use */
+	/* Tasks with SCHED_STORAGE_BYTES, SCHED_BURST_STORAGE_BYTES, SCHED_STRETCH_STORAGE_BYTES.
+	 */
+	struct pool tasks, bursts, stretches;
+	struct pool edges, nodes;
+	uint64_t pool_bytes;           /* tasks, edges and nodes in use */
 	struct sched_access *accesses; /* accesses of the task that is being submitted */
 	uint32_t access_capacity;
 

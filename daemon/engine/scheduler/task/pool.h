@@ -11,12 +11,14 @@
 
 union sched_node;
 
-#define SCHED_TASKS_KEPT          1024u /* kept in any case; base/pool.h has the rule for more */
-#define SCHED_EDGES_KEPT          4096u
-#define SCHED_NODES_KEPT          4096u
-#define SCHED_STORAGE_BYTES       640u /* storage of a task that is kept for the next one */
-#define SCHED_BURSTS_KEPT         128u
-#define SCHED_BURST_STORAGE_BYTES 2048u /* the same of larger tasks, mostly bursts */
+#define SCHED_TASKS_KEPT            1024u /* kept in any case; base/pool.h has the rule for more */
+#define SCHED_EDGES_KEPT            4096u
+#define SCHED_NODES_KEPT            4096u
+#define SCHED_STORAGE_BYTES         640u /* storage of a task that is kept for the next one */
+#define SCHED_BURSTS_KEPT           128u
+#define SCHED_BURST_STORAGE_BYTES   2048u /* the same of larger tasks, mostly bursts */
+#define SCHED_STRETCHES_KEPT        64u
+#define SCHED_STRETCH_STORAGE_BYTES 6144u /* the same of still larger ones, mostly stretches */
 
 void sched_pool_init(struct scheduler *scheduler);
 /* These take from what pool_reserve has reserved, so they cannot fail. */
