@@ -191,9 +191,3 @@ void ring_reader_publish(struct ring_reader *reader)
 {
 	atomic_store_explicit(reader->tail_word, reader->tail, memory_order_release);
 }
-
-bool ring_reader_has_more(struct ring_reader *reader)
-{
-	return reader->tail != reader->head ||
-	       atomic_load_explicit(reader->head_word, memory_order_acquire) != reader->tail;
-}

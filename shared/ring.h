@@ -90,6 +90,10 @@ static inline void ring_reader_back(struct ring_reader *reader, uint64_t place)
 }
 
 /* True if there is a record to read. For the check between setting a sleep flag and sleeping. */
-bool ring_reader_has_more(struct ring_reader *reader);
+static inline bool ring_reader_has_more(const struct ring_reader *reader)
+{
+	return reader->tail != reader->head ||
+	       atomic_load_explicit(reader->head_word, memory_order_acquire) != reader->tail;
+}
 
 #endif

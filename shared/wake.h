@@ -28,11 +28,17 @@ static inline void wake_prepare_sleep(_Atomic uint32_t *flag)
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
+/* For the sleeper itself. */
+static inline bool wake_flag_is_set(const _Atomic uint32_t *flag)
+{
+	return atomic_load_explicit(flag, memory_order_relaxed) != 0;
+}
+
 /* A flag that is 0 already is not written, so it stays in the caches of both sides. Only the
  * sleeper itself sets the flag. */
 static inline void wake_cancel_sleep(_Atomic uint32_t *flag)
 {
-	if (atomic_load_explicit(flag, memory_order_relaxed) != 0)
+	if (wake_flag_is_set(flag))
 		atomic_store_explicit(flag, 0, memory_order_relaxed);
 }
 

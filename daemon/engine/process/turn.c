@@ -36,6 +36,8 @@ static void on_wake_timer(uv_timer_t *timer)
 
 static uint32_t run_session(struct engine *engine, struct session *session)
 {
+	if (session_has_nothing(session))
+		return 0;
 	bool shared = !engine->never_window &&
 		      contention_has_others(&engine->contention, session, engine->now_ns);
 	uint32_t done = session_turn(session, shared);

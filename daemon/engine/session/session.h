@@ -24,6 +24,7 @@
 #include "session/grants.h"
 #include "status.h"
 #include "session/usm_table.h"
+#include "wake.h"
 
 #include <unistd.h>
 
@@ -210,6 +211,13 @@ int session_memory_create(struct session *session, uint64_t features);
 /* Reads and runs some records. `shared`: other sessions wait for their turns. Returns the number of
  * records; large ones count several times. */
 uint32_t session_turn(struct session *session, bool shared);
+/* True if session_turn would find nothing to do. A turn polls every hot session. */
+static inline bool session_has_nothing(const struct session *session)
+{
+	return !ring_reader_has_more(&session->submit) && !session->has_more_records &&
+	       list_empty(&session->waiting) && !session->deferred &&
+	       !wake_flag_is_set(&session->header->engine_sleeps);
+}
 /* True if the session is not read now although its sleep flag is not set. The turn checks when it
  * may continue (engine.held). */
 bool session_is_held(struct session *session);

@@ -8,6 +8,7 @@ sycl_test(unit_engine SOURCES
   engine/outbox.c
   engine/pool.c
   engine/profiles.c
+  engine/session_poll.c
   engine/ranges.c
   engine/read_ahead.c
   engine/contention.c
