@@ -1,7 +1,7 @@
 #include "options.h"
 
-#include "nearest_word.h"
 #include "tally.h"
+#include "wrong_option.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -91,38 +91,6 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* Returns the error about an argument as it was written: "--lisen". Valid until the next call. */
-static const char *wrong_option(const char *argument)
-{
-	static char text[256];
-	char name[NEAREST_WORD_BYTES + 1] = "";
-	if (strncmp(argument, "--", 2) == 0)
-		(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument + 2, "="),
-			       argument + 2);
-	struct nearest_word nearest = {.wrong = name};
-	for (const struct option *option = long_options; option->name; option++)
-		nearest_word_consider(&nearest, option->name);
-	if (!nearest.found)
-		(void)snprintf(text, sizeof(text), "no such option: '%.64s'", argument);
-	else if (strcmp(nearest.found, name) != 0)
-		(void)snprintf(text, sizeof(text), "no such option: '%.64s'. Did you mean '--%s'?",
-			       argument, nearest.found);
-	else
-		(void)snprintf(text, sizeof(text), "'--%s' %s", name,
-			       strchr(argument, '=') ? "takes no value" : "needs a value");
-	return text;
-}
-
-/* Several letters may be one argument, which getopt_long passes after the last of them only. */
-static const char *option_written(char *const *argv)
-{
-	static char letter[] = "-?";
-	if (optopt >= 0 && optopt < ' ')
-		return argv[optind - 1];
-	letter[1] = (char)(optopt >= 0 && optopt <= '~' ? optopt : '?');
-	return letter;
-}
-
 /* Returns NULL, or the error. */
 static const char *apply_option(int option, const char *value, struct options *options)
 {
@@ -164,15 +132,21 @@ static const char *apply_option(int option, const char *value, struct options *o
 
 bool options_read(int argc, char **argv, struct options *options_out, const char **wrong_out)
 {
+	static char refused[WRONG_OPTION_BYTES];
 	struct options options = {.observer_group = "sycld-observers", .users = USERS_DEFAULT};
 	int option;
 	(void)options_address(ADDRESS_DEFAULT, &options);
 	opterr = 0;
 	optind = 0;
 	*wrong_out = NULL;
-	while (!*wrong_out && (option = getopt_long(argc, argv, "", long_options, NULL)) != -1)
-		*wrong_out = option == '?' ? wrong_option(option_written(argv))
-					   : apply_option(option, optarg, &options);
+	while (!*wrong_out && (option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (option == '?') {
+			(void)wrong_option(long_options, argv[optind - 1], optopt, refused);
+			*wrong_out = refused;
+		} else {
+			*wrong_out = apply_option(option, optarg, &options);
+		}
+	}
 	if (!*wrong_out && optind < argc)
 		*wrong_out = "there are options only";
 	if (!*wrong_out && !options.has_tcp && !options.unix_path)

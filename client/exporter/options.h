@@ -17,7 +17,7 @@ struct options {
 	bool help, version;
 };
 
-/* False: *wrong_out has the error. The options point into argv. */
+/* False: *wrong_out has the error, valid until the next call. The options point into argv. */
 bool options_read(int argc, char **argv, struct options *options_out, const char **wrong_out);
 
 #endif

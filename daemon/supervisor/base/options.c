@@ -1,12 +1,11 @@
 #include "base/options.h"
 
-#include "nearest_word.h"
+#include "wrong_option.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char usage_text[] =
 	"Usage: sycld [OPTIONS]\n"
@@ -72,35 +71,11 @@ static bool option_number_parse(const char *option, const char *text, long least
 	return true;
 }
 
-/* `argument` as it was written: "--chek". */
 static void option_refuse(const char *argument)
 {
-	char name[NEAREST_WORD_BYTES + 1] = "";
-	if (strncmp(argument, "--", 2) == 0)
-		(void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(argument + 2, "="),
-			       argument + 2);
-	struct nearest_word nearest = {.wrong = name};
-	for (const struct option *option = long_options; option->name; option++)
-		nearest_word_consider(&nearest, option->name);
-	if (!nearest.found)
-		(void)fprintf(stderr, "sycld: no such option: '%s'. Try 'sycld --help'.\n",
-			      argument);
-	else if (strcmp(nearest.found, name) != 0)
-		(void)fprintf(stderr, "sycld: no such option: '%s'. Did you mean '--%s'?\n",
-			      argument, nearest.found);
-	else
-		(void)fprintf(stderr, "sycld: '--%s' %s. Try 'sycld --help'.\n", name,
-			      strchr(argument, '=') ? "takes no value" : "needs a value");
-}
-
-/* Several letters may be one argument, which getopt_long passes after the last of them only. */
-static const char *option_written(char *const *argv)
-{
-	static char letter[] = "-?";
-	if (optopt >= 0 && optopt < ' ')
-		return argv[optind - 1];
-	letter[1] = (char)(optopt >= 0 && optopt <= '~' ? optopt : '?');
-	return letter;
+	char text[WRONG_OPTION_BYTES];
+	bool suggests = wrong_option(long_options, argument, optopt, text);
+	(void)fprintf(stderr, "sycld: %s%s\n", text, suggests ? "" : ". Try 'sycld --help'.");
 }
 
 static enum options_result option_apply(int option, const char *value, struct options *options)
@@ -158,7 +133,7 @@ enum options_result options_parse(int argc, char **argv, struct options *options
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (option == '?')
-			option_refuse(option_written(argv));
+			option_refuse(argv[optind - 1]);
 		enum options_result result = option_apply(option, optarg, &options);
 		if (result != OPTIONS_RUN)
 			return result;

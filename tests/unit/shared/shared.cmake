@@ -7,7 +7,7 @@ sycl_test(unit_shared SOURCES
   shared/flat_message.c
   shared/image.c
   shared/memory_region.c
-  shared/nearest_word.c
+  shared/nearest_word.c shared/wrong_option.c
   shared/object_id.c
   shared/packet.c
   shared/packet_socket.c
