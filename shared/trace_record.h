@@ -1,5 +1,6 @@
 /*
- * An engine's record of a command group, or of a move of contents, while a trace is taken. It goes
+ * An engine's record of a command group, of a move of contents, or of a copy of spilled memory,
+ * while a trace is taken. It goes
  * from the engine by way of the supervisor to 'syclctl trace' (control.proto: EngineTrace;
  * admin.proto: TraceChunk). It is an engine's claim: every reader checks it.
  */
@@ -46,18 +47,23 @@ struct trace_record {
 	uint64_t at_ns;
 	uint64_t start_ns, end_ns; /* begin and end on the device */
 	uint64_t takes_ns;         /* device time of the group */
-	/* Equal for groups of a session that take about equally long; 0: not known. */
-	uint64_t shape;
+	union {
+		/* Equal for groups of a session that take about equally long; 0: not known. */
+		uint64_t shape;
+		uint64_t bytes; /* TRACE_FLAG_SPILL, TRACE_FLAG_RETURN: of the memory */
+	};
 	uint16_t weight;
 	uint8_t session_class; /* enum fair_queue_class */
 	uint8_t lane;
-	uint8_t known;         /* enum trace_known */
-	uint8_t flags;         /* TRACE_FLAG_... */
-	uint8_t after_count;   /* groups and moves that it had to wait for; 255: as many or more */
-	uint8_t launches;      /* launches that were taken as this one group */
-	uint64_t task;         /* its number in its engine, in the order of submission */
-	uint64_t queue, group; /* numbers of the session's; 0: not known */
-	uint64_t sent_ns;      /* when the engine sent it to its lane; 0: not known */
+	uint8_t known;       /* enum trace_known */
+	uint8_t flags;       /* TRACE_FLAG_... */
+	uint8_t after_count; /* groups and moves that it had to wait for; 255: as many or more */
+	uint8_t launches;    /* launches that were taken as this one group */
+	uint64_t task;       /* its number in its engine, in the order of submission */
+	/* Numbers of the session's; 0: not known. Of a spill `group` is the number of the memory in
+	 * its engine. */
+	uint64_t queue, group;
+	uint64_t sent_ns;                 /* when the engine sent it to its lane; 0: not known */
 	uint64_t after[TRACE_AFTER_MOST]; /* `task` of the predecessors that ended last; 0: none */
 	char what[TRACE_NAME_BYTES]; /* kernel's name, "copy" and so on; cut off, zero at the end */
 };
@@ -66,7 +72,11 @@ struct trace_record {
 #define TRACE_FLAG_FAILED 2u /* it ran, and failed */
 /* Its command was set aside until the device had room for the memory, or behind one that was. */
 #define TRACE_FLAG_SET_ASIDE 4u
-#define TRACE_FLAGS_ALL      7u
+/* Device memory that was copied to the host because the device was full, or came back. Of these,
+ * at_ns is start_ns, and there are no predecessors. The time is the engine's: TRACE_SEEN. */
+#define TRACE_FLAG_SPILL  8u
+#define TRACE_FLAG_RETURN 16u
+#define TRACE_FLAGS_ALL   31u
 
 static_assert(sizeof(struct trace_record) == 144, "it travels as it is");
 static_assert(TRACE_RECORDS_PART * sizeof(struct trace_record) < 62000,

@@ -94,7 +94,8 @@ static bool record_is_valid(const struct trace_data *data, const struct trace_re
 	       record->takes_ns <= TAKES_MOST_NS && record->weight >= 1 &&
 	       record->weight <= WEIGHT_MOST && record->session_class < CLASSES &&
 	       record->lane < LANES_NOTED && record->known < TRACE_KNOWN_WAYS &&
-	       record->flags <= TRACE_FLAGS_ALL;
+	       record->flags <= TRACE_FLAGS_ALL &&
+	       (!trace_is_spill(record) || (record->flags & TRACE_FLAG_MOVE) == 0);
 }
 
 /* The index of a source, which is its number. */
@@ -106,7 +107,7 @@ static int trace_add_group(struct trace_data *data, const struct trace_source *s
 		data->wrong++;
 		return 0;
 	}
-	if (record->flags & TRACE_FLAG_MOVE && !data->wants_moves)
+	if (!data->wants_moves && (record->flags & TRACE_FLAG_MOVE || trace_is_spill(record)))
 		return 0;
 	int r = -E2BIG;
 	if (data->group_count < TRACE_GROUPS_MOST)
@@ -208,6 +209,11 @@ static void number_sessions(struct trace_data *data)
 			data->too_many++;
 			continue;
 		}
+		data->groups[kept++] = data->groups[i];
+		if (trace_is_spill(record)) {
+			data->spill_count++;
+			continue;
+		}
 		if (session->groups++ == 0) {
 			session->weight = record->weight;
 			session->session_class = record->session_class;
@@ -216,7 +222,6 @@ static void number_sessions(struct trace_data *data)
 				 session->session_class != record->session_class;
 		data->known[record->known]++;
 		data->move_count += record->flags & TRACE_FLAG_MOVE;
-		data->groups[kept++] = data->groups[i];
 	}
 	data->group_count = kept;
 }
@@ -248,6 +253,8 @@ static int trace_set_numbers(struct trace_data *data, struct trace_table *shapes
 		const bool is_latency =
 			data->sessions[group->session].session_class == CLASS_LATENCY;
 		const uint64_t lane = (uint64_t)group->record.lane << 1 | is_latency;
+		if (trace_is_spill(&group->record)) /* it has no shape and no lane */
+			continue;
 		if (group->record.shape != 0)
 			r = trace_table_number(shapes, group->session, group->record.shape,
 					       next_shape, &group->shape);
@@ -290,6 +297,11 @@ int trace_data_prepare(struct trace_data *data)
 	(void)trace_table_free(shapes);
 	(void)trace_table_free(lanes);
 	return r;
+}
+
+uint32_t trace_data_groups(const struct trace_data *data)
+{
+	return data->group_count - data->move_count - data->spill_count;
 }
 
 uint32_t trace_data_sessions(const struct trace_data *data)

@@ -22,7 +22,7 @@ struct trace_session {
 	bool is_chosen;        /* the session is within the limit of a trace */
 };
 
-/* A valid record of a group or a move. */
+/* A valid record of a group, a move or a spill. */
 struct trace_group {
 	struct trace_record record;
 	uint32_t session, source; /* the session's index; the engine's process */
@@ -38,14 +38,15 @@ struct trace_data {
 	const char *device, *service_version; /* as "cuda:0" */
 	char since[32];                       /* UTC */
 	uint64_t begun_ns, ended_ns;          /* CLOCK_MONOTONIC */
-	bool wants_moves;                     /* moves are kept, too, as a timeline shows them */
-	bool is_exact;                        /* exact times were requested */
+	bool wants_moves; /* moves and spills are kept, too, as a timeline shows them */
+	bool is_exact;    /* exact times were requested */
 	/* Number of engines by their source of times, and the latest sentence about each source. */
 	uint32_t times[TRACE_TIMES_WAYS];
 	char times_notes[TRACE_TIMES_WAYS][TRACE_NOTE_BYTES];
 	struct trace_group *groups;
 	uint32_t group_count, group_room;
-	uint32_t move_count; /* moves among the groups, once the trace is sorted */
+	/* Moves and copies of spilled memory among the groups, once the trace is sorted. */
+	uint32_t move_count, spill_count;
 	struct trace_session *sessions;
 	uint32_t session_count, session_room;
 	struct trace_table *session_table;
@@ -83,5 +84,13 @@ int trace_data_prepare(struct trace_data *data);
 int trace_data_write(struct trace_data *data, FILE *file);
 /* Returns the number of sessions that have a group. */
 uint32_t trace_data_sessions(const struct trace_data *data);
+/* Returns the number of command groups, once the trace is sorted. */
+uint32_t trace_data_groups(const struct trace_data *data);
+
+/* True for a copy of spilled memory, in either direction. */
+static inline bool trace_is_spill(const struct trace_record *record)
+{
+	return (record->flags & (TRACE_FLAG_SPILL | TRACE_FLAG_RETURN)) != 0;
+}
 
 #endif

@@ -13,6 +13,7 @@
 #define DEVICE_PROCESS 1u
 #define EXACT_MOST     (1ull << 53)
 #define NAME_BYTES     256
+#define MEMORY_TRACK   256u /* beyond the numbers of lanes */
 
 /* The parts of one group in the timeline, in the order of time. */
 enum item_kind { ITEM_READY, ITEM_RUNS, ITEM_FAILED };
@@ -30,7 +31,7 @@ struct arrow {
 
 /* Rows of a group: one of its lane, and one of its queue. */
 struct place {
-	uint32_t lane, queue;          /* NONE: it has no slice */
+	uint32_t lane, queue;          /* NONE: it has no slice. A spill has no queue */
 	uint32_t first_from, first_to; /* arrows from this group, and to it */
 };
 
@@ -106,6 +107,31 @@ static void write_row_name(struct timeline *timeline, uint32_t process, uint32_t
 		      row);
 }
 
+/* A row of the device's memory, one for each direction of each engine. */
+static int find_memory_row(struct timeline *timeline, uint32_t index)
+{
+	const struct trace_group *group = &timeline->data->groups[index];
+	const struct trace_record *record = &group->record;
+	const bool returns = (record->flags & TRACE_FLAG_RETURN) != 0;
+	struct place *place = &timeline->places[index];
+	char name[NAME_BYTES], user[USER_TEXT_BYTES];
+	bool is_new = false;
+	int r = trace_rows_take(timeline->rows, group->source, MEMORY_TRACK + returns,
+				record->start_ns, record->end_ns, &place->lane, &is_new);
+	if (r == 0 && is_new) {
+		(void)snprintf(name, sizeof(name), "memory %s, %s's engine %" PRIu32,
+			       returns ? "from the host" : "to the host",
+			       user_text(timeline->data->sessions[group->session].uid, user),
+			       group->source);
+		write_row_name(timeline, DEVICE_PROCESS, place->lane, name);
+	}
+	if (r != -E2BIG)
+		return r;
+	place->lane = NONE;
+	timeline->without_rows++;
+	return 0;
+}
+
 static int find_rows(struct timeline *timeline, uint32_t index)
 {
 	const struct trace_group *group = &timeline->data->groups[index];
@@ -134,6 +160,13 @@ static int find_rows(struct timeline *timeline, uint32_t index)
 	place->lane = place->queue = NONE;
 	timeline->without_rows++;
 	return 0;
+}
+
+static int find_row_or_rows(struct timeline *timeline, uint32_t index)
+{
+	return trace_is_spill(&timeline->data->groups[index].record)
+		       ? find_memory_row(timeline, index)
+		       : find_rows(timeline, index);
 }
 
 static void write_process_name(struct timeline *timeline, uint32_t process, const char *name)
@@ -197,7 +230,7 @@ static void find_items(struct timeline *timeline)
 		if (record->sent_ns > record->at_ns && record->sent_ns <= record->start_ns)
 			timeline_add_item(timeline, i, record->at_ns, ITEM_READY);
 		timeline_add_item(timeline, i, record->start_ns, ITEM_RUNS);
-		if (record->flags & TRACE_FLAG_FAILED)
+		if (record->flags & TRACE_FLAG_FAILED && !trace_is_spill(record))
 			timeline_add_item(timeline, i, record->end_ns, ITEM_FAILED);
 	}
 	if (timeline->item_count > 0)
@@ -223,7 +256,7 @@ static int find_all_rows(struct timeline *timeline)
 	int r = 0;
 	for (uint32_t i = 0; i < timeline->item_count && r == 0; i++)
 		if (timeline->items[i].kind == ITEM_RUNS)
-			r = find_rows(timeline, timeline->items[i].group);
+			r = find_row_or_rows(timeline, timeline->items[i].group);
 	return r;
 }
 
@@ -234,11 +267,13 @@ static int find_arrows(struct timeline *timeline, struct trace_table *tasks)
 	uint32_t found;
 	int r = 0;
 	for (uint32_t i = 0; i < timeline->data->group_count && r == 0; i++)
-		r = trace_table_number(tasks, groups[i].source, groups[i].record.task, i, &found);
+		if (!trace_is_spill(&groups[i].record))
+			r = trace_table_number(tasks, groups[i].source, groups[i].record.task, i,
+					       &found);
 	for (uint32_t i = 0; i < timeline->data->group_count && r == 0; i++)
 		for (uint32_t k = 0; k < TRACE_AFTER_MOST && r == 0; k++) {
 			const struct trace_record *record = &groups[i].record;
-			if (record->after[k] == 0 ||
+			if (record->after[k] == 0 || trace_is_spill(record) ||
 			    !trace_table_has(tasks, groups[i].source, record->after[k]))
 				continue;
 			r = trace_table_number(tasks, groups[i].source, record->after[k], 0,
@@ -250,6 +285,20 @@ static int find_arrows(struct timeline *timeline, struct trace_table *tasks)
 }
 
 /* -------------------------------------- events -------------------------------------------- */
+
+static void write_spill_arguments(const struct timeline *timeline, const struct trace_group *group)
+{
+	const struct trace_record *record = &group->record;
+	FILE *file = timeline->file;
+	(void)fprintf(file, ",\"args\":{\"user\":%" PRIu32,
+		      timeline->data->sessions[group->session].uid);
+	write_number("session", record->session, file);
+	write_number("memory", record->group, file);
+	write_number("bytes", record->bytes, file);
+	if (record->flags & TRACE_FLAG_FAILED)
+		(void)fputs(",\"failed\":true", file);
+	(void)fputs("}}", file);
+}
 
 static void write_arguments(const struct timeline *timeline, const struct trace_group *group)
 {
@@ -280,7 +329,10 @@ static void timeline_write_name(const struct trace_record *record, FILE *file)
 		write_string(record->what, sizeof(record->what), file);
 	else
 		(void)fputs("\"command\"", file);
-	(void)fprintf(file, ",\"cat\":\"%s\"", record->flags & TRACE_FLAG_MOVE ? "move" : "group");
+	(void)fprintf(file, ",\"cat\":\"%s\"",
+		      trace_is_spill(record)
+			      ? "spill"
+			      : (record->flags & TRACE_FLAG_MOVE ? "move" : "group"));
 }
 
 static void write_slice(struct timeline *timeline, uint32_t process, uint32_t row,
@@ -291,7 +343,10 @@ static void write_slice(struct timeline *timeline, uint32_t process, uint32_t ro
 	timeline_write_name(record, timeline->file);
 	timeline_write_us("ts", record->start_ns - timeline->data->begun_ns, timeline->file);
 	timeline_write_us("dur", record->end_ns - record->start_ns, timeline->file);
-	write_arguments(timeline, group);
+	if (trace_is_spill(record))
+		write_spill_arguments(timeline, group);
+	else
+		write_arguments(timeline, group);
 }
 
 /* An instant on the row of the group's queue. */
@@ -323,6 +378,8 @@ static void timeline_write_group(struct timeline *timeline, uint32_t index)
 	const struct place *place = &timeline->places[index];
 	const struct trace_group *group = &timeline->data->groups[index];
 	write_slice(timeline, DEVICE_PROCESS, place->lane, group);
+	if (trace_is_spill(&group->record))
+		return;
 	write_slice(timeline, process_of(group), place->queue, group);
 	for (uint32_t i = place->first_from; i != NONE; i = timeline->arrows[i].next_from)
 		write_arrow_end(timeline, "s", i, index);
@@ -374,9 +431,11 @@ static void write_facts(const struct timeline *timeline)
 		file);
 	(void)fprintf(file, ",\"version\":\"%s\",\"device\":\"%s\",\"since\":\"%s\"",
 		      data->service_version, data->device, data->since);
-	(void)fprintf(file, ",\"seconds\":%.6f,\"groups\":%" PRIu32 ",\"moves\":%" PRIu32,
-		      (double)(data->ended_ns - data->begun_ns) / 1e9,
-		      data->group_count - data->move_count, data->move_count);
+	(void)fprintf(file,
+		      ",\"seconds\":%.6f,\"groups\":%" PRIu32 ",\"moves\":%" PRIu32
+		      ",\"spills\":%" PRIu32,
+		      (double)(data->ended_ns - data->begun_ns) / 1e9, trace_data_groups(data),
+		      data->move_count, data->spill_count);
 	(void)fprintf(file,
 		      ",\"lost\":%" PRIu64 ",\"not_over\":%" PRIu64 ",\"left_out\":%" PRIu64
 		      ",\"without_times\":%" PRIu64 ",\"dependencies_without_arrow\":%" PRIu64,

@@ -354,9 +354,10 @@ static int print_summary(const struct recording *recording)
 	const uint64_t left_out = data->too_many + data->wrong;
 	if (recording->words->json) {
 		json_t *object = json_pack(
-			"{s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I}", "file", recording->words->file,
-			"device", data->device, "seconds", seconds, "groups",
-			(json_int_t)(data->group_count - data->move_count), "sessions",
+			"{s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I, s:I}", "file",
+			recording->words->file, "device", data->device, "seconds", seconds,
+			"groups", (json_int_t)trace_data_groups(data), "spills",
+			(json_int_t)data->spill_count, "sessions",
 			(json_int_t)trace_data_sessions(data), "lost", (json_int_t)data->lost,
 			"not_over", (json_int_t)data->open, "left_out", (json_int_t)left_out);
 		int r = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
@@ -367,8 +368,8 @@ static int print_summary(const struct recording *recording)
 			       : 0;
 	}
 	(void)printf("%s: %" PRIu32 " command groups of %" PRIu32 " sessions on %s in %.1f s",
-		     recording->words->file, data->group_count - data->move_count,
-		     trace_data_sessions(data), data->device, seconds);
+		     recording->words->file, trace_data_groups(data), trace_data_sessions(data),
+		     data->device, seconds);
 	if (data->lost + left_out > 0)
 		(void)printf(", %" PRIu64 " more are missing", data->lost + left_out);
 	(void)fputs("\n", stdout);

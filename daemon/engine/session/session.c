@@ -146,6 +146,7 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 		.most_bytes = engine->options.limits.device_bytes, .above = &engine->device_quota};
 	session->work = work;
 	session->peer = *peer;
+	sched_account_name(work, peer->session);
 	session->start_ns = clock_now_ns();
 	session->socket = socket;
 	session->pidfd = pidfd;

@@ -75,6 +75,12 @@ if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl 
     if(TARGET processes_cuda_spill)
       add_dependencies(processes_cuda_spill sycld sycl-engine syclctl fake_cuda)
     endif()
+    # Also over PoCL.
+    sycl_test(processes_spill_trace SOURCES processes/spill_trace.c ${common} $<TARGET_OBJECTS:fake_service_objects>
+      LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
+    if(TARGET processes_spill_trace)
+      add_dependencies(processes_spill_trace sycld sycl-engine syclctl fake_cuda opencl_discrete)
+    endif()
     sycl_test(processes_cuda_copies SOURCES processes/cuda_copies.c ${common} $<TARGET_OBJECTS:fake_service_objects>
       LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
     if(TARGET processes_cuda_copies)

@@ -335,7 +335,8 @@ static void expect_json(const char *said, const char *path, json_int_t groups)
 		(void)strncat(keys, key, sizeof(keys) - strlen(keys) - 1);
 		(void)strncat(keys, " ", sizeof(keys) - strlen(keys) - 1);
 	}
-	cr_expect_str_eq(keys, "file device seconds groups sessions lost not_over left_out ");
+	cr_expect_str_eq(keys,
+			 "file device seconds groups spills sessions lost not_over left_out ");
 	cr_expect_str_eq(json_string_value(json_object_get(answer_json, "file")), path);
 	cr_expect(strchr(json_string_value(json_object_get(answer_json, "device")), ':'), "%s",
 		  said);

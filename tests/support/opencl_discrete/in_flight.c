@@ -20,8 +20,9 @@ static struct {
 	struct object {
 		cl_mem memory;
 		unsigned references; /* the application's references; drivers count more */
+		size_t bytes;
 	} objects[ENTRIES];
-	size_t object_count;
+	size_t object_count, held_bytes;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .look_at = FIRST_LOOK};
 
 void in_flight_open(const cl_icd_dispatch *of)
@@ -91,7 +92,17 @@ static struct object *find_object(cl_mem memory)
 	return NULL;
 }
 
-void in_flight_made(cl_mem memory)
+bool in_flight_has_room(size_t bytes)
+{
+	const char *text = getenv("OPENCL_DISCRETE_BYTES");
+	size_t most = text ? strtoull(text, NULL, 10) : 0;
+	(void)pthread_mutex_lock(&state.lock);
+	bool has_room = most == 0 || (bytes <= most && state.held_bytes <= most - bytes);
+	(void)pthread_mutex_unlock(&state.lock);
+	return has_room;
+}
+
+void in_flight_made(cl_mem memory, size_t bytes)
 {
 	if (!memory)
 		return;
@@ -99,8 +110,10 @@ void in_flight_made(cl_mem memory)
 	struct object *object = find_object(memory); /* an earlier object had this handle */
 	if (!object && state.object_count < ENTRIES)
 		object = &state.objects[state.object_count++];
-	if (object)
-		*object = (struct object){.memory = memory, .references = 1};
+	if (object) {
+		state.held_bytes += bytes - object->bytes;
+		*object = (struct object){.memory = memory, .references = 1, .bytes = bytes};
+	}
 	(void)pthread_mutex_unlock(&state.lock);
 }
 
@@ -120,7 +133,9 @@ void in_flight_released(cl_mem memory)
 	(void)pthread_mutex_lock(&state.lock);
 	struct object *object = find_object(memory);
 	if (object && --object->references == 0) {
+		state.held_bytes -= object->bytes;
 		*object = state.objects[--state.object_count];
+		state.objects[state.object_count] = (struct object){.memory = NULL};
 		if (next->clGetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof(cl_context),
 					     (void *)&context, NULL) == CL_SUCCESS)
 			end_beside_commands(context, "a memory object");

@@ -9,8 +9,12 @@
 void in_flight_open(const cl_icd_dispatch *next);
 /* A command was sent to the queue; its event is retained until it has ended. */
 void in_flight_sent(cl_command_queue queue, cl_event event);
-/* Memory was made by the application, which has one reference. NULL is accepted. */
-void in_flight_made(cl_mem memory);
+/* Memory of so many bytes was made by the application, which has one reference. NULL is accepted.
+ */
+void in_flight_made(cl_mem memory, size_t bytes);
+/* False: with so many bytes more, the application would have more than OPENCL_DISCRETE_BYTES of the
+ * environment, which is the size of a device. */
+bool in_flight_has_room(size_t bytes);
 void in_flight_retained(cl_mem memory);
 /* The application drops a reference. If it was the last and a command of its context is in flight,
  * this reports it and ends the program. */

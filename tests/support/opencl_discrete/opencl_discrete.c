@@ -68,11 +68,16 @@ static bool is_unplaced(cl_mem buffer)
 static cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t bytes,
 					void *host, cl_int *code)
 {
+	if (!host && !in_flight_has_room(bytes)) {
+		if (code)
+			*code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+		return NULL;
+	}
 	cl_mem made = next->clCreateBuffer(context, flags, bytes, host, code);
 
 	if (!made)
 		return made;
-	in_flight_made(made);
+	in_flight_made(made, host ? 0 : bytes);
 	discrete_place_buffer(made); /* an earlier object had this handle */
 	(void)pthread_mutex_lock(&state.lock);
 	if (!host && state.unplaced_count < ENTRIES)
@@ -101,7 +106,7 @@ static cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags,
 {
 	cl_mem made = next->clCreateImage(context, flags, format, description, host, code);
 
-	in_flight_made(made);
+	in_flight_made(made, 0);
 	return made;
 }
 

@@ -35,7 +35,9 @@ for test in unit_cli_timeline processes_trace; do
 		exit 1
 	}
 done
-keep processes_cuda_traced "$@" || echo "not built: processes_cuda_traced"
+for test in processes_cuda_traced processes_spill_trace; do
+	keep "$test" "$@" || echo "not built: $test"
+done
 node "$here/read.js" "$folder/processor" "$work"/*.json
 
 # A reader that takes everything shows nothing.

@@ -223,7 +223,50 @@ Test(cli_timeline, whatever_an_engine_claims_can_be_read)
 	cli_timeline_end();
 }
 
-/* Moves are in a timeline only. */
+/* Memory 5 leaves, and comes back. */
+static void add_spills(void)
+{
+	struct trace_record spill = record_of(0, 0, 100, 150);
+	spill.at_ns = spill.start_ns;
+	spill.flags = TRACE_FLAG_SPILL;
+	spill.bytes = 1 << 20;
+	spill.group = 5;
+	(void)snprintf(spill.what, sizeof(spill.what), "spill");
+	add(spill);
+	spill.flags = TRACE_FLAG_RETURN;
+	spill.start_ns += 200 * US;
+	spill.end_ns += 200 * US;
+	spill.at_ns = spill.start_ns;
+	(void)snprintf(spill.what, sizeof(spill.what), "return");
+	add(spill);
+	spill.flags = TRACE_FLAG_SPILL | TRACE_FLAG_FAILED;
+	spill.session = 8; /* it has no group, so it is no process of the timeline */
+	(void)snprintf(spill.what, sizeof(spill.what), "spill");
+	add(spill);
+}
+
+Test(cli_timeline, TG15_spills_are_slices_of_the_devices_memory)
+{
+	cli_timeline_begin();
+	add(record_of(1, 90, 95, 400));
+	add_spills();
+	struct timeline_counts counts = written();
+	cr_expect(eq(uint, counts.slices, 2 + 3));
+	cr_expect(eq(uint, counts.instants, 0));
+	cr_expect(eq(uint, counts.processes, 2));
+	EXPECT_SAID("memory to the host, LAB\\u005calice(1000)'s engine 42");
+	EXPECT_SAID("memory from the host, LAB\\u005calice(1000)'s engine 42");
+	EXPECT_SAID("\"name\":\"spill\",\"cat\":\"spill\",\"ts\":100.000,\"dur\":50.000,\"args\":"
+		    "{\"user\":1000,\"session\":7,\"memory\":5,\"bytes\":1048576}");
+	EXPECT_SAID("\"name\":\"return\",\"cat\":\"spill\",\"ts\":300.000");
+	EXPECT_SAID("\"session\":8,\"memory\":5,\"bytes\":1048576,\"failed\":true");
+	cr_expect(eq(i64, fact("groups"), 1));
+	cr_expect(eq(i64, fact("spills"), 3));
+	cr_expect(eq(u64, data.known[TRACE_MEASURED], 1));
+	cli_timeline_end();
+}
+
+/* Moves and spills are in a timeline only. */
 Test(cli_timeline, the_text_has_no_moves)
 {
 	cli_timeline_begin();
@@ -231,6 +274,7 @@ Test(cli_timeline, the_text_has_no_moves)
 	struct trace_record move = record_of(1, 0, 10, 20);
 	move.flags = TRACE_FLAG_MOVE;
 	add(move);
+	add_spills();
 	add(record_of(2, 0, 20, 30));
 	cr_expect(eq(u32, data.group_count, 1));
 	trace_data_fini(&data);

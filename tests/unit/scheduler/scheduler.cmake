@@ -12,6 +12,7 @@ sycl_test(unit_scheduler SOURCES
   worker/spill_objects.c
   worker/spill_copies.c
   worker/spill_room.c
+  engine/spill_log.c
   engine/spill_order.c
   worker/spill_fixture.c
   scheduler/host.c

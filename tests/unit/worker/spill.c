@@ -629,3 +629,48 @@ Test(spill, TG15_small_memory_is_not_worth_it)
 	spill_free_words(words, ROOM + 1);
 	harness_expect_stopped(&spill_harness);
 }
+
+/* The trace is of device 0, and the buffers belong to a session. */
+Test(spill, TG15_copies_are_in_the_trace)
+{
+	enum { SESSION = 7, RECORDS = 16 };
+	const struct scheduler_trace_terms terms = {.backend = BACKEND_KIND_FAKE, .room = 64};
+	struct words words[ROOM + 1];
+	struct trace_record records[RECORDS];
+	struct scheduler_trace facts;
+	struct sched_account *account;
+	spill_begin(ROOM, 0, &(struct scheduler_config){.processors = 2});
+	cr_assert(zero(int, sched_account_create(UINT64_MAX, &account)));
+	sched_account_name(account, SESSION);
+	spill_make_words(words, ROOM + 1);
+	for (uint32_t i = 0; i <= ROOM; i++)
+		sched_buffer_charge(words[i].buffer, account);
+	cr_assert(zero(int, scheduler_trace_begin(spill_harness.scheduler, &terms)));
+	for (uint32_t i = 0; i <= ROOM; i++)
+		spill_run_increment(0, &words[i]);
+	spill_run_increment(0, &words[0]);
+	struct scheduler_spill spill = spill_counts(0);
+	uint32_t spills = 0, returns = 0,
+		 count = scheduler_trace_take(spill_harness.scheduler, records, RECORDS, &facts);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct trace_record *record = &records[i];
+		if (!(record->flags & (TRACE_FLAG_SPILL | TRACE_FLAG_RETURN)))
+			continue;
+		spills += (record->flags & TRACE_FLAG_SPILL) != 0;
+		returns += (record->flags & TRACE_FLAG_RETURN) != 0;
+		cr_expect(eq(u64, record->bytes, BYTES));
+		cr_expect(eq(u64, record->session, SESSION));
+		cr_expect(gt(u64, record->group, 0));
+		cr_expect(le(u64, record->start_ns, record->end_ns));
+		cr_expect(eq(u64, record->at_ns, record->start_ns));
+		cr_expect(zero(u32, record->flags & TRACE_FLAG_FAILED));
+	}
+	cr_expect(eq(u64, spills, spill.spills));
+	cr_expect(eq(u64, returns, spill.returns));
+	cr_expect(ge(u64, spills, 2));
+	cr_expect(eq(u64, returns, 1));
+	scheduler_trace_end(spill_harness.scheduler);
+	spill_free_words(words, ROOM + 1);
+	(void)sched_account_drop(account);
+	harness_expect_stopped(&spill_harness);
+}

@@ -17,6 +17,7 @@
 
 struct sched_account {
 	uint64_t most_bytes, bytes;
+	uint64_t session;    /* its number; 0: not known */
 	uint32_t references; /* the owner, tasks */
 	uint32_t sent;       /* commands of the session that are on a device */
 	enum fair_queue_class class;
@@ -55,6 +56,16 @@ struct sched_account *sched_account_drop(struct sched_account *account)
 void sched_account_hold(struct sched_account *account)
 {
 	account->references++;
+}
+
+void sched_account_name(struct sched_account *account, uint64_t session)
+{
+	account->session = session;
+}
+
+uint64_t sched_account_session(const struct sched_account *account)
+{
+	return account->session;
 }
 
 void sched_account_change(struct sched_account *account, uint64_t most_bytes)

@@ -272,5 +272,6 @@ void sched_device_stop(struct scheduler_device *device)
 	sched_flow_fini(device);
 	free(device->admission);
 	sched_split_free(device);
+	spill_log_fini(&device->spill_log);
 	free(device);
 }

@@ -19,7 +19,7 @@
 #define PROFILE_SHIFT_NS 1000000u    /* between the library's clock and the backend's */
 #define PROFILE_WAIT_NS  1000000000u /* for times of the library */
 
-static bool is_of_device(const struct sched_trace *trace, const struct scheduler_device *device)
+bool sched_trace_is_of(const struct sched_trace *trace, const struct scheduler_device *device)
 {
 	/*
 	 * Native contexts are in no trace, because they belong to the program. A sub-device counts
@@ -35,7 +35,7 @@ static const struct scheduler_device *find_open(const struct scheduler *schedule
 {
 	for (uint32_t i = 0; i < SCHED_DEVICES_MAX; i++) {
 		const struct scheduler_device *device = scheduler->devices[i];
-		if (device && is_of_device(scheduler->trace, device) &&
+		if (device && sched_trace_is_of(scheduler->trace, device) &&
 		    atomic_load(&device->opened) == SCHED_OPENED)
 			return device;
 	}
@@ -85,6 +85,7 @@ int scheduler_trace_begin(struct scheduler *scheduler, const struct scheduler_tr
 	scheduler_trace_end(scheduler);
 	scheduler->trace = trace;
 	begin_profile(scheduler);
+	sched_trace_take_spills(scheduler);
 	return 0;
 }
 
@@ -92,16 +93,20 @@ void scheduler_trace_end(struct scheduler *scheduler)
 {
 	if (scheduler->trace && scheduler->trace->profiler)
 		scheduler->trace->profiler->profile_end();
-	if (scheduler->trace)
+	if (scheduler->trace) {
+		sched_trace_end_spills(scheduler);
 		trace_ring_fini(&scheduler->trace->ring);
+	}
 	free(scheduler->trace);
 	scheduler->trace = NULL;
 }
 
 void scheduler_trace_stop(struct scheduler *scheduler)
 {
-	if (scheduler->trace)
-		scheduler->trace->is_stopped = true;
+	if (!scheduler->trace)
+		return;
+	sched_trace_take_spills(scheduler);
+	scheduler->trace->is_stopped = true;
 }
 
 /* Counts tasks that were ready in the traced time and have not come back. Visits all open tasks. */
@@ -109,7 +114,7 @@ static uint64_t trace_count_open_tasks(const struct scheduler *scheduler)
 {
 	uint64_t count = 0;
 	for (const struct task *task = scheduler->open_first; task; task = task->open_next)
-		count += task->flow && is_of_device(scheduler->trace, task->device) &&
+		count += task->flow && sched_trace_is_of(scheduler->trace, task->device) &&
 			 sched_admission_takes_time(task) &&
 			 (task->state == TASK_SENT || task->state == TASK_PARKED) &&
 			 task->due_ns >= scheduler->trace->since_ns;
@@ -170,6 +175,7 @@ uint32_t scheduler_trace_take(struct scheduler *scheduler, struct trace_record *
 	if (!trace)
 		return 0;
 	begin_profile(scheduler);
+	sched_trace_take_spills(scheduler);
 	if (trace->profiler)
 		trace->profiler->profile_flush(trace->is_stopped);
 	while (count < most && (entry = trace_ring_first(&trace->ring)) != NULL &&
@@ -190,7 +196,7 @@ void sched_trace_send(struct task *task)
 	/* A burst has no times (backend.h). The session makes none meanwhile; this one came before
 	 * the trace began. */
 	if (trace->times == TRACE_TIMES_EVENTS && !trace->is_stopped && is_traced &&
-	    !task->command.burst && is_of_device(trace, task->device))
+	    !task->command.burst && sched_trace_is_of(trace, task->device))
 		task->command.backend.timed = true;
 }
 
@@ -268,8 +274,10 @@ void sched_trace_note(const struct task *task)
 	const struct task_command *command = &task->command;
 	struct sched_trace *trace = task->scheduler->trace;
 	bool is_move = task->role == TASK_ROLE_MOVE && task->flow->account;
+	sched_trace_take_spills(task->scheduler); /* before their log is full */
 	if (trace->is_stopped || task->due_ns < trace->since_ns ||
-	    !is_of_device(trace, task->device) || (!is_move && !sched_admission_takes_time(task)))
+	    !sched_trace_is_of(trace, task->device) ||
+	    (!is_move && !sched_admission_takes_time(task)))
 		return;
 	uint32_t weight;
 	enum fair_queue_class class;

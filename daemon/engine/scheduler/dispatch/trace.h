@@ -11,6 +11,8 @@
 #include <stdbool.h>
 
 struct backend_ops;
+struct scheduler;
+struct scheduler_device;
 struct task;
 
 struct sched_trace {
@@ -35,6 +37,12 @@ __attribute__((cold)) void sched_trace_note(const struct task *task);
  * So it is moved to where it fits, by a little. False: it does not fit, and nothing has changed.
  */
 bool sched_trace_refine(struct trace_record *record, uint64_t start_ns, uint64_t end_ns);
+/* A trace is taken: records the copies of spilled memory that have ended on its device. */
+__attribute__((cold)) void sched_trace_take_spills(struct scheduler *scheduler);
+/* The same, without records, as the trace ends. */
+void sched_trace_end_spills(struct scheduler *scheduler);
+/* True if the trace is of this device or, for a sub-device, of the whole. */
+bool sched_trace_is_of(const struct sched_trace *trace, const struct scheduler_device *device);
 /* A trace is taken, and `to` need not wait for `from` any more. */
 __attribute__((cold)) void sched_trace_follow(const struct task *from, struct task *to);
 

@@ -6,6 +6,7 @@
 #include "scheduler/public/account.h"
 #include "scheduler/public/buffer.h"
 #include "scheduler/state/device.h"
+#include "scheduler/state/scheduler.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -61,6 +62,8 @@ static __attribute__((noinline)) int make_memory(struct sched_buffer *buffer,
 		.shared.descriptor = -1,
 	};
 	memory->spill.owner = account;
+	memory->spill.session = account ? sched_account_session(account) : 0;
+	memory->spill.number = ++device->scheduler->memories_made;
 	if (account)
 		charge_memory(memory, account);
 	*list = memory;

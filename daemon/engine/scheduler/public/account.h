@@ -55,6 +55,9 @@ sched_account_drop(struct sched_account *account); /* NULL is fine; returns NULL
 /* Sets the session's class (enum fair_queue_class) and weight, for all tasks that are not sent yet.
  * At first: FAIR_QUEUE_NORMAL and FAIR_QUEUE_WEIGHT. -EINVAL: there is no such class or weight. */
 int sched_account_rank(struct sched_account *account, uint32_t class, uint32_t weight);
+/* Sets the number of the session, for traces. At first: 0. */
+void sched_account_name(struct sched_account *account, uint64_t session);
+uint64_t sched_account_session(const struct sched_account *account);
 uint64_t sched_account_bytes(const struct sched_account *account);
 uint32_t sched_account_sent(const struct sched_account *account); /* commands on devices */
 

@@ -11,6 +11,7 @@
 #include "base/intrusive_list.h"
 #include "base/lane_limits.h"
 #include "base/mailbox.h"
+#include "base/spill_log.h"
 #include "base/contention.h"
 #include "fair_queue/fair_queue.h"
 #include "scheduler/state/loss.h"
@@ -195,6 +196,7 @@ struct scheduler_device {
 	_Atomic uint64_t l2_wanted;
 	_Atomic uint64_t graph_memories; /* memories of graphs for their temporaries */
 	struct spill_counts spill_counts;
+	struct spill_log spill_log; /* for a trace of this device */
 	struct worker_room room;
 	/*
 	 * The owner calls the backend, and owns `worker`, the device thread's part of `quiesce` and

@@ -95,7 +95,8 @@ struct scheduler {
 	struct scheduler_counters counters;
 	struct sched_trace *trace; /* NULL: no trace is taken */
 	struct sched_samples samples;
-	uint64_t visits; /* scheduler_visits */
+	uint64_t visits;        /* scheduler_visits */
+	uint64_t memories_made; /* memories of devices so far: the number of the latest one */
 	struct sched_host *hosts;
 	uint64_t host_changes; /* counts registrations that came or went; begins with 1 */
 	/* Once the process was lost: the cause, and devices that have not reported their suspects.

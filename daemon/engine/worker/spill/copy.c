@@ -55,6 +55,7 @@ int worker_spill_need_lanes(struct scheduler_device *device, struct backend_faul
 static void append_copy(struct spill_way *way, struct sched_memory *memory, uint64_t now_ns)
 {
 	memory->spill.next = NULL;
+	memory->spill.begun_ns = now_ns;
 	if (!way->first)
 		way->since_ns = now_ns;
 	if (way->last)

@@ -142,6 +142,7 @@ static void end_coming(struct scheduler_device *device, struct sched_memory *mem
 {
 	struct sched_memory *before = memory->spill.before;
 	remove_copy(&spill_of(device)->ways[SPILL_IN], memory);
+	worker_spill_note_copy(device, memory, SPILL_IN);
 	if (before)
 		memory_end_heir_tie(device, before);
 	if (memory->spill.is_freed)
@@ -158,6 +159,7 @@ static void end_leaving(struct scheduler_device *device, struct sched_memory *me
 	remove_copy(&spill_of(device)->ways[SPILL_OUT], memory);
 	copy_way_note_rate(&spill_of(device)->ways[SPILL_OUT], memory->size_bytes,
 			   device->scheduler->clock_ns());
+	worker_spill_note_copy(device, memory, SPILL_OUT);
 	memory->spill.is_over = true;
 	if (heir || memory->spill.is_given)
 		spill_of(device)->given_bytes -= memory->size_bytes;

@@ -75,6 +75,9 @@ int worker_spill_send_part(struct scheduler_device *device, enum spill_direction
 void worker_spill_send_parts(struct scheduler_device *device, enum spill_direction direction,
 			     struct sched_memory *memory, struct backend_fault *fault);
 
+/* A memory's copy in this direction is over. Notes it, if a trace is taken. */
+void worker_spill_note_copy(struct scheduler_device *device, const struct sched_memory *memory,
+			    enum spill_direction direction);
 void worker_spill_be_present(struct scheduler_device *device, struct sched_memory *memory,
 			     struct backend_memory *handle);
 void worker_spill_free_host(struct sched_memory *memory);

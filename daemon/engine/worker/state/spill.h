@@ -78,6 +78,9 @@ enum spill_state { SPILL_FRESH, SPILL_PRESENT, SPILL_LEAVING, SPILL_AWAY, SPILL_
 struct spill_memory {
 	/* The session that owns the memory; set before the device thread gets the memory. */
 	const void *owner;
+	/* Set then, too, for traces: the owner's session, 0: none; and the memory's number in the
+	 * engine. */
+	uint64_t session, number;
 	/* Copies from here to other devices that the front thread has announced. */
 	_Atomic uint32_t peers;
 	/* The memory is LEAVING or AWAY: other devices may not copy from it. */
@@ -99,6 +102,7 @@ struct spill_memory {
 	uint32_t copies; /* parts in flight */
 	/* Parts from the first on that were sent, and that have been copied well. */
 	uint32_t sent, done;
+	uint64_t begun_ns;          /* when its first part was sent */
 	struct spill_piece *unsent; /* the next part to send */
 	uint64_t sent_bytes;
 	struct sched_memory *heir;   /* LEAVING: the memory that gets this place */
@@ -119,6 +123,7 @@ struct spill_way {
 	/* since_ns: when `first` became the first; ns_per_mib: the rate of the latest
 	 * copies. */
 	uint64_t since_ns, ns_per_mib;
+	uint64_t ended_ns; /* when the latest copy of a memory ended */
 };
 
 /* Device memory that is free for reuse. */
