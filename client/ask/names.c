@@ -19,7 +19,7 @@ static const struct {
 	 {NULL, "none", "basic-start", "basic-driver", "basic-setting", "strict"}},
 	{&sycl__v1__event_kind__descriptor,
 	 {NULL, "engine-started", "engine-ended", "fault", "order", "session-opened",
-	  "session-closed"}},
+	  "session-closed", "spill"}},
 	{&sycl__v1__limit_source__descriptor, {NULL, "default", "sycld.conf", "order"}},
 	{&sycl__v1__service_mode__descriptor, {NULL, "system", "user"}},
 	{&sycl__v1__session_activity__descriptor, {NULL, "idle", "running", "waiting"}},

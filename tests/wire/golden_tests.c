@@ -341,6 +341,7 @@ Test(golden_share, reply_with_shared_event_created_bytes_never_change) { golden(
 TestSuite(golden_spill, .timeout = 10);
 Test(golden_spill, engine_report_with_spills_bytes_never_change) { golden(); }
 Test(golden_spill, engine_facts_with_spills_bytes_never_change) { golden(); }
+Test(golden_spill, control_with_spilled_bytes_never_change) { golden(); }
 
 /* Launches that may be sent in parts, and counts of those that were. */
 TestSuite(golden_split, .timeout = 10);

@@ -126,6 +126,7 @@ static const char *const message_ids[] = {
 	[SYCL__V1__EVENT_KIND__EVENT_KIND_ORDER] = "2a839cd2c78c420f9c83eb73e73709b2",
 	[SYCL__V1__EVENT_KIND__EVENT_KIND_SESSION_OPENED] = "7b3cae78564c4cdfab149aad735365df",
 	[SYCL__V1__EVENT_KIND__EVENT_KIND_SESSION_CLOSED] = "f0679fc0c0c34de19acd0f46cddec118",
+	[SYCL__V1__EVENT_KIND__EVENT_KIND_SPILL] = "7806b88880e94984987b1a8fd1e6c8bd",
 };
 
 /* A service that the library has started writes its log into its folder. A user's service that
@@ -223,7 +224,7 @@ bool events_read(const char *since, const char *kind, time_t now, struct events_
 	if (since && !since_read(since, now, &choice_out->since_unix_seconds))
 		return false;
 	choice_out->kind = 0;
-	for (int i = 1; kind && i <= SYCL__V1__EVENT_KIND__EVENT_KIND_SESSION_CLOSED; i++)
+	for (int i = 1; kind && i <= SYCL__V1__EVENT_KIND__EVENT_KIND_SPILL; i++)
 		if (strcmp(kind, value_name(&sycl__v1__event_kind__descriptor, i)) == 0)
 			choice_out->kind = i;
 	if (kind && choice_out->kind == 0)

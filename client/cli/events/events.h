@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define EVENT_KINDS "fault engine-started engine-ended order session-opened session-closed"
+#define EVENT_KINDS "fault engine-started engine-ended order session-opened session-closed spill"
 
 struct events_choice {
 	uint64_t since_unix_seconds; /* 0: all */

@@ -109,10 +109,27 @@ static void on_room_made(void *context, uint64_t request, const struct room_figu
 	room_report(reports->room, request, figures);
 }
 
+static void on_spilled(void *context, const struct scheduler_spilled *spilled)
+{
+	const struct control_reports *reports = context;
+	Sycl__V1__EngineSpilled told = SYCL__V1__ENGINE_SPILLED__INIT;
+	told.backend = (Sycl__V1__Backend)spilled->backend;
+	told.index = spilled->index;
+	told.spills = spilled->spills;
+	told.spilled_bytes = spilled->spilled_bytes;
+	told.returns = spilled->returns;
+	told.returned_bytes = spilled->returned_bytes;
+	told.session = spilled->session;
+	Sycl__V1__Control message = SYCL__V1__CONTROL__INIT;
+	message.body_case = SYCL__V1__CONTROL__BODY_SPILLED;
+	message.spilled = &told;
+	(void)reports->send(reports->context, &message.base);
+}
+
 void control_reports_begin(struct control_reports *reports)
 {
 	const struct engine_observer observer = {
 		reports,         on_session_open, control_report_closed, on_devices_opened,
-		on_wants_device, on_room_wanted,  on_room_made};
+		on_wants_device, on_room_wanted,  on_room_made,          on_spilled};
 	engine_observe(reports->engine, &observer);
 }

@@ -177,6 +177,13 @@ static void on_scheduler_room_made(void *context, uint64_t request,
 		engine->observer.room_made(engine->observer.context, request, figures);
 }
 
+static void on_scheduler_spilled(void *context, const struct scheduler_spilled *spilled)
+{
+	struct engine *engine = context;
+	if (engine->observer.spilled)
+		engine->observer.spilled(engine->observer.context, spilled);
+}
+
 static void wake_front(void *context)
 {
 	struct engine *engine = context;
@@ -199,6 +206,7 @@ static const struct scheduler_callbacks callbacks = {
 	.on_host_ready = on_host_ready,
 	.on_room_wanted = on_scheduler_room_wanted,
 	.on_room_made = on_scheduler_room_made,
+	.on_spilled = on_scheduler_spilled,
 	.wake_front = wake_front,
 	.on_process_lost = on_process_lost,
 };

@@ -125,6 +125,7 @@ int scheduler_create(const struct scheduler_config *config,
 		config->spill_least_bytes ? config->spill_least_bytes : SPILL_LEAST_BYTES;
 	scheduler->spill_most_bytes =
 		config->spill_bytes ? config->spill_bytes : half_of_memory_bytes();
+	scheduler->spills_again_ns = UINT64_MAX;
 	scheduler->clock_ns = config->clock_ns ? config->clock_ns : clock_now_ns;
 	scheduler->front_polls = config->front_polls;
 	scheduler->host_changes = 1;
@@ -225,7 +226,8 @@ bool scheduler_progress(struct scheduler *scheduler)
 		sched_admission_poll(scheduler);
 	if (scheduler->latency_leaving)
 		sched_latency_poll(scheduler);
-	if (atomic_load_explicit(&scheduler->room_due, memory_order_acquire))
+	if (atomic_load_explicit(&scheduler->room_due, memory_order_acquire) ||
+	    scheduler->now_ns >= scheduler->spills_again_ns)
 		sched_room_collect(scheduler);
 	bool found = scheduler->runnable.first || scheduler->fair_queues_due ||
 		     sched_notice_due(scheduler);

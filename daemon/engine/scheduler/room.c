@@ -60,9 +60,47 @@ static bool room_has_given_up(struct scheduler_device *device)
 	return has;
 }
 
+static void spills_tell_device(struct scheduler_device *device)
+{
+	const struct spill_counts *counts = &device->spill_counts;
+	const struct scheduler_spilled spilled = {
+		.backend = (uint32_t)device->ops->kind,
+		.index = device->backend_index,
+		.spills = atomic_load(&counts->spills),
+		.spilled_bytes = atomic_load(&counts->spilled_bytes),
+		.returns = atomic_load(&counts->returns),
+		.returned_bytes = atomic_load(&counts->returned_bytes),
+		.session = atomic_load_explicit(&counts->session, memory_order_relaxed),
+	};
+	if (spilled.spills == device->spills_told.spills)
+		return;
+	device->spills_told = spilled;
+	device->scheduler->callbacks.on_spilled(device->scheduler->context, &spilled);
+}
+
+/* Reports spills that are noted, or notes when they are due. */
+static void spills_tell(struct scheduler *scheduler)
+{
+	const uint64_t again_ns = scheduler->spills_told_ns + SCHED_SPILLS_TELL_NS;
+	if (!scheduler->callbacks.on_spilled || atomic_load(&scheduler->spills_noted) == 0)
+		return;
+	if (scheduler->spills_told_ns > 0 && scheduler->now_ns < again_ns) {
+		scheduler->spills_again_ns = again_ns;
+		return;
+	}
+	scheduler->spills_again_ns = UINT64_MAX;
+	scheduler->spills_told_ns = scheduler->now_ns;
+	/* Those that come from here on are noted again. */
+	atomic_store(&scheduler->spills_noted, 0);
+	for (uint32_t i = 0; i < scheduler->listed_count; i++)
+		if (scheduler->devices[i])
+			spills_tell_device(scheduler->devices[i]);
+}
+
 void sched_room_collect(struct scheduler *scheduler)
 {
 	atomic_store(&scheduler->room_due, 0);
+	spills_tell(scheduler);
 	if (scheduler->room_asking && room_has_given_up(scheduler->room_asking))
 		scheduler->room_asking = NULL;
 	for (uint32_t i = 0; i < scheduler->listed_count; i++) {

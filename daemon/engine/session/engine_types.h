@@ -41,6 +41,8 @@ struct engine_observer {
 	void (*room_wanted)(void *context, const uint8_t *uuid, uint64_t bytes,
 			    const struct room_figures *figures);
 	void (*room_made)(void *context, uint64_t request, const struct room_figures *figures);
+	/* As the scheduler's on_spilled. */
+	void (*spilled)(void *context, const struct scheduler_spilled *spilled);
 };
 
 #define ENGINE_SLICE_US 500u

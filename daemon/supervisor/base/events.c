@@ -173,8 +173,8 @@ static void event_keep(struct event_list *list, const struct event *event)
 void event_report(enum log_level level, const char *topic, struct event event, const char *format,
 		  ...)
 {
-	bool is_of_session =
-		event.kind == EVENT_SESSION_OPENED || event.kind == EVENT_SESSION_CLOSED;
+	bool is_of_session = event.kind == EVENT_SESSION_OPENED ||
+			     event.kind == EVENT_SESSION_CLOSED || event.kind == EVENT_SPILL;
 	va_list arguments;
 	va_start(arguments, format);
 	(void)vsnprintf(event.text, sizeof(event.text), format, arguments);

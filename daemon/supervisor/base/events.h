@@ -13,7 +13,8 @@
 #include <sys/types.h>
 
 /*
- * Events of sessions have a separate list, so that many sessions do not replace other events. When
+ * Events of sessions, and spills, have a separate list, so that many of them do not replace other
+ * events. When
  * a list is full, a new event replaces the oldest one of the user with the most events, so that a
  * user with many events does not replace those of others. Uids above 65,535 count by blocks of
  * 65,536: as large as what `useradd` gives one user as subordinate uids.
@@ -28,6 +29,7 @@ enum event_kind {
 	EVENT_ORDER = 4,
 	EVENT_SESSION_OPENED = 5,
 	EVENT_SESSION_CLOSED = 6,
+	EVENT_SPILL = 7,
 };
 
 struct event {

@@ -16,6 +16,7 @@ static const char *const message_ids[] = {
 	[1] = "b6d0d0021bd642709280d860d441b7b5", [2] = "3ee91155fbc7400a8192c96c03a1fd58",
 	[3] = "aaf637aee4be4e8595f6a9f61d5a6c6f", [4] = "2a839cd2c78c420f9c83eb73e73709b2",
 	[5] = "7b3cae78564c4cdfab149aad735365df", [6] = "f0679fc0c0c34de19acd0f46cddec118",
+	[7] = "7806b88880e94984987b1a8fd1e6c8bd",
 };
 
 int journal_open(const char *path)

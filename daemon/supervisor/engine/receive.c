@@ -15,6 +15,7 @@
 #include "packet.h"
 #include "base/session_proof.h"
 #include "engine/sharing.h"
+#include "engine/spilled.h"
 #include "service/supervisor.h"
 #include "base/text.h"
 #include "trace_record.h"
@@ -212,6 +213,12 @@ static void receive_memory_state(struct engine *engine, const Sycl__V1__Control 
 		engine_count_invalid(engine, "reports memory that was not requested");
 }
 
+static void receive_spilled(struct engine *engine, const Sycl__V1__Control *control)
+{
+	if (!engine_has_spilled(engine, control->spilled))
+		engine_count_invalid(engine, "reports spills of no device, or too often");
+}
+
 /* The function for each kind of message that comes without descriptors. */
 static void (*const receivers[])(struct engine *, const Sycl__V1__Control *) = {
 	[SYCL__V1__CONTROL__BODY_SESSION_STATE] = receive_session_state,
@@ -221,6 +228,7 @@ static void (*const receivers[])(struct engine *, const Sycl__V1__Control *) = {
 	[SYCL__V1__CONTROL__BODY_WANTS] = receive_wants,
 	[SYCL__V1__CONTROL__BODY_MEMORY_WANTED] = receive_memory_wanted,
 	[SYCL__V1__CONTROL__BODY_MEMORY_STATE] = receive_memory_state,
+	[SYCL__V1__CONTROL__BODY_SPILLED] = receive_spilled,
 };
 
 static void receive_message(struct engine *engine, const Sycl__V1__Control *control,

@@ -123,6 +123,9 @@ struct engine {
 	size_t trace_bytes;     /* size of these records so far */
 	uint64_t trace_noted;   /* the trace for which the log has its source of times */
 	unsigned invalid_messages;
+	/* Reports about spills in the present window (engine/spilled.c). */
+	uint64_t spilled_since_ns;
+	unsigned spilled_reports;
 
 	uv_poll_t *control_poll; /* NULL: `control` is not watched */
 	int control_events;

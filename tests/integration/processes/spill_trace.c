@@ -167,12 +167,26 @@ static void expect_all_copies(const struct private_service *service, const char 
 	json_decref(status);
 }
 
+/* The first spill is reported at once. Later ones would be ten seconds later. */
+static void expect_event(const struct private_service *service, const char *device)
+{
+	static const char *const words[ORDER_WORDS_MAX] = {"events", "--once", "--kind", "spill"};
+	char said[ANSWER_BYTES], full[64];
+	(void)snprintf(full, sizeof(full), ": %s is full: ", device);
+	cr_assert_eq(processes_order(service, words, said), 0, "%s", said);
+	cr_expect(strstr(said, full), "%s", said);
+	cr_expect(strstr(said, "was spilled to the host"), "%s", said);
+	char *second = strchr(said, '\n');
+	cr_expect(second && !second[1], "there is one event: %s", said);
+}
+
 static void expect_spills_are_traced(const struct private_service *service, uint32_t backend,
 				     const char *device)
 {
 	open_queue(service->endpoint, backend);
 	fill_and_read(1); /* the device is open */
 	expect_all_copies(service, record(service, device));
+	expect_event(service, device);
 	(void)sycl_queue_release(queue);
 	(void)sycl_platform_release(platform);
 }

@@ -67,6 +67,22 @@ void give_memory(const Sycl__V1__MemoryRequest *request)
 	say_memory_state(request->request, bytes);
 }
 
+static void say_spilled(uint64_t session, uint32_t index)
+{
+	Sycl__V1__EngineSpilled spilled = SYCL__V1__ENGINE_SPILLED__INIT;
+	spilled.backend = SYCL__V1__BACKEND__BACKEND_CUDA;
+	spilled.index = index;
+	spilled.spills = 12;
+	spilled.spilled_bytes = 3 * MIB;
+	spilled.returns = 5;
+	spilled.returned_bytes = MIB;
+	spilled.session = session;
+	Sycl__V1__Control control = SYCL__V1__CONTROL__INIT;
+	control.body_case = SYCL__V1__CONTROL__BODY_SPILLED;
+	control.spilled = &spilled;
+	say(&control, NULL, 0);
+}
+
 bool run_memory_word(int socket, const char *text)
 {
 	static const char *const givings[] = {"keep", "boast", "mute", "stall"};
@@ -82,6 +98,12 @@ bool run_memory_word(int socket, const char *text)
 	} else if (!strcmp(text, "nag")) {
 		for (int times = 0; times < 1000; times++)
 			say_memory_wanted(1);
+	} else if (!strncmp(text, "spill ", 6)) {
+		say_spilled(strtoul(text + 6, NULL, 10), 1);
+		say_spilled(1, UINT32_MAX);
+	} else if (!strcmp(text, "overflow")) {
+		for (int times = 0; times < 200; times++)
+			say_spilled(1, 0);
 	} else if (!strcmp(text, "volunteer")) {
 		for (int times = 0; times < 100; times++)
 			say_memory_state((uint64_t)times, MIB);

@@ -28,6 +28,19 @@ Test(engines, an_engine_that_reports_open_devices_too_often_is_ended)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+Test(engines, TG15_an_engine_that_reports_spills_too_often_is_ended)
+{
+	start_engines_with("double", "");
+	int socket = -1;
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	engine_send(socket, "overflow");
+	await_log("it sends messages that were not requested", 1);
+	cr_expect(le(uint, service_log_count(&service, "cuda:0 is full"), 16u));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 static void one_that_wants_too_often(const char *configuration)
 {
 	start_engines_with("double", configuration);

@@ -92,6 +92,43 @@ Test(supervisor_events, engines_sessions_orders_and_faults_are_events)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+static bool has_two_spills(void *unused)
+{
+	struct outcome outcome = events(NULL);
+	const char *first = strstr(outcome.out, "cuda:1 is full");
+	bool has = first && strstr(first + 1, "cuda:1 is full");
+	(void)unused;
+	outcome_free(&outcome);
+	return has;
+}
+
+/* The second report of "spill" names no device, and session 99 is no session of the engine. */
+Test(supervisor_events, TG15_spills_are_events)
+{
+	int socket = -1;
+	char line[200];
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	cr_assert(gt(long, (long)send(socket, "spill 1", 7, MSG_NOSIGNAL), 0));
+	(void)snprintf(line, sizeof(line), "spill           %-14s  pid ", own_user_text());
+	must_come(line);
+	(void)snprintf(
+		line, sizeof(line),
+		" of uid %u: cuda:1 is full: 12 times memory was spilled to the host, 3.0 MiB "
+		"so far; 5 times it came back, 1.0 MiB",
+		geteuid());
+	must_come(line);
+	cr_assert(gt(long, (long)send(socket, "spill 99", 8, MSG_NOSIGNAL), 0));
+	cr_expect(wait_until(has_two_spills, NULL));
+	struct outcome outcome = events("--json");
+	cr_expect(ne(ptr, strstr(outcome.out, "\"session\":1,"), NULL), "%s", outcome.out);
+	cr_expect(eq(ptr, strstr(outcome.out, "\"session\":99"), NULL), "%s", outcome.out);
+	cr_expect(eq(ptr, strstr(outcome.out, "cuda:4294967295"), NULL), "%s", outcome.out);
+	outcome_free(&outcome);
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 /* Returns the first line with these words, as JSON. */
 static json_t *event_with(const char *text, const char *words)
 {

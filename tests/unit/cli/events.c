@@ -245,8 +245,8 @@ Test(cli_events, users_have_names)
 /* The names of kinds are those of the output, and each has its entry in the journal's catalog. */
 Test(cli_events, each_kind_has_an_entry_in_the_catalog)
 {
-	static const char *const kinds[] = {"engine-started", "engine-ended",   "fault",
-					    "order",          "session-opened", "session-closed"};
+	static const char *const kinds[] = {"engine-started", "engine-ended",   "fault", "order",
+					    "session-opened", "session-closed", "spill"};
 	static char catalog[16384];
 	FILE *file = fopen(CATALOG, "re");
 	cr_assert(ne(ptr, file, NULL));

@@ -215,6 +215,13 @@ static void on_room_made(void *context, uint64_t request, const struct room_figu
 	harness->room = *figures;
 }
 
+static void on_spilled(void *context, const struct scheduler_spilled *spilled)
+{
+	struct harness *harness = context;
+	harness->spilled = *spilled;
+	harness->spilled_reports++;
+}
+
 void harness_start_with(struct harness *harness, uint32_t devices,
 			const struct scheduler_config *given)
 {
@@ -236,6 +243,7 @@ void harness_start_with(struct harness *harness, uint32_t devices,
 		.on_native = on_native,
 		.on_room_wanted = on_room_wanted,
 		.on_room_made = on_room_made,
+		.on_spilled = on_spilled,
 	};
 	memset(harness, 0, sizeof(*harness));
 	harness->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

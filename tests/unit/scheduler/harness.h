@@ -59,6 +59,9 @@ struct harness {
 	uint32_t rooms_wanted;    /* how often a device needed room from other engines */
 	uint64_t room_request;    /* the latest scheduler_room_request that has ended, */
 	struct room_figures room; /* and its result */
+	/* The latest report about spills, and how many there were. */
+	struct scheduler_spilled spilled;
+	uint32_t spilled_reports;
 	uint64_t order;
 	struct harness_burst *bursts;
 	void *flight;

@@ -630,6 +630,38 @@ Test(spill, TG15_small_memory_is_not_worth_it)
 	harness_expect_stopped(&spill_harness);
 }
 
+/* The first spill is reported at once, and later ones together when ten seconds have passed. Then
+ * the front thread sleeps again without a deadline. */
+Test(spill, TG15_spills_are_reported_now_and_then)
+{
+	struct words words[ROOM + 1];
+	spill_begin_full(words, ROOM + 1);
+	cr_expect(eq(u32, spill_harness.spilled_reports, 0));
+	spill_run_increment(0, &words[0]);
+	spill_run_increment(0, &words[ROOM]);
+	spill_run_idle_turns();
+	cr_expect(eq(u32, spill_harness.spilled_reports, 1));
+	cr_expect(eq(u64, spill_harness.spilled.spills, 1));
+	cr_expect(eq(u64, spill_harness.spilled.spilled_bytes, BYTES));
+	cr_expect(eq(u64, scheduler_again_ns(spill_harness.scheduler), UINT64_MAX));
+	for (uint32_t i = 1; i < 4; i++)
+		spill_run_increment(0, &words[i]);
+	spill_run_idle_turns();
+	uint64_t spills = spill_counts(0).spills;
+	cr_assert(gt(u64, spills, 1));
+	cr_expect(eq(u32, spill_harness.spilled_reports, 1));
+	cr_expect(eq(u64, scheduler_again_ns(spill_harness.scheduler),
+		     spill_clock() + SCHED_SPILLS_TELL_NS));
+	atomic_fetch_add(&spill_time_ns, SCHED_SPILLS_TELL_NS);
+	spill_run_idle_turns();
+	cr_expect(eq(u32, spill_harness.spilled_reports, 2));
+	cr_expect(eq(u64, spill_harness.spilled.spills, spills));
+	cr_expect(eq(u64, spill_harness.spilled.returns, spill_counts(0).returns));
+	cr_expect(eq(u64, scheduler_again_ns(spill_harness.scheduler), UINT64_MAX));
+	spill_free_words(words, ROOM + 1);
+	harness_expect_stopped(&spill_harness);
+}
+
 /* The trace is of device 0, and the buffers belong to a session. */
 Test(spill, TG15_copies_are_in_the_trace)
 {

@@ -420,6 +420,8 @@ uint64_t scheduler_again_ns(const struct scheduler *scheduler)
 		 latency_ns = sched_latency_again_ns(scheduler);
 	if (latency_ns < again_ns)
 		again_ns = latency_ns;
+	if (scheduler->spills_again_ns < again_ns)
+		again_ns = scheduler->spills_again_ns;
 	for (uint64_t held = scheduler->fair_queues_held; held; held &= held - 1) {
 		const struct scheduler_device *device = scheduler->devices[__builtin_ctzll(held)];
 		if (device && device->admission && device->admission->again_ns < again_ns)

@@ -89,4 +89,11 @@ struct scheduler_spill {
 void scheduler_device_spill(const struct scheduler *scheduler, uint32_t device,
 			    struct scheduler_spill *spill_out);
 
+/* Spills of a device since the engine has opened it. */
+struct scheduler_spilled {
+	uint32_t backend, index; /* the backend's kind, and the index in its list */
+	uint64_t spills, spilled_bytes, returns, returned_bytes;
+	uint64_t session; /* of the memory that was spilled last; 0: none */
+};
+
 #endif

@@ -85,6 +85,8 @@ struct share_claims;
 struct share_grants;
 struct task;
 
+#define SCHED_SPILLS_TELL_NS 10000000000ull
+
 struct scheduler_callbacks {
 	/*
 	 * A task is complete or has failed, or a host access is granted (host_access_submit), or a
@@ -166,6 +168,8 @@ struct scheduler_callbacks {
 			       const struct room_figures *figures);
 	/* The result of scheduler_room_request. */
 	void (*on_room_made)(void *context, uint64_t request, const struct room_figures *figures);
+	/* A device has spilled: at once, and then every SCHED_SPILLS_TELL_NS while it goes on. */
+	void (*on_spilled)(void *context, const struct scheduler_spilled *spilled);
 };
 
 /* The choice of a task's lane. All but the first are for tests of F5, and overrule home and copy

@@ -196,7 +196,8 @@ struct scheduler_device {
 	_Atomic uint64_t l2_wanted;
 	_Atomic uint64_t graph_memories; /* memories of graphs for their temporaries */
 	struct spill_counts spill_counts;
-	struct spill_log spill_log; /* for a trace of this device */
+	struct spill_log spill_log;           /* for a trace of this device */
+	struct scheduler_spilled spills_told; /* front thread: as reported last */
 	struct worker_room room;
 	/*
 	 * The owner calls the backend, and owns `worker`, the device thread's part of `quiesce` and

@@ -114,7 +114,12 @@ struct scheduler {
 	struct sched_access *accesses; /* accesses of the task that is being submitted */
 	uint32_t access_capacity;
 
-	_Atomic uint32_t room_due; /* a device needs room, or has made some (worker/spill/room.h) */
+	/* A device needs room, or has made some (worker/spill/room.h), or has spilled. */
+	_Atomic uint32_t room_due;
+	_Atomic uint32_t spills_noted; /* spills have not been reported (scheduler/room.c) */
+	/* When spills were reported last, 0: never; and when those that are noted are due,
+	 * UINT64_MAX: there are none. */
+	uint64_t spills_told_ns, spills_again_ns;
 	/* The device for whose need on_room_wanted was called. */
 	struct scheduler_device *room_asking;
 	_Atomic uint32_t front_awake;   /* the front thread polls, so no thread wakes it */

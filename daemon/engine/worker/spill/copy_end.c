@@ -77,8 +77,11 @@ static void note_memory_left(struct scheduler_device *device, struct sched_memor
 		memory->spill.state = SPILL_AWAY;
 		atomic_fetch_add(&counts->spills, 1);
 		atomic_fetch_add(&counts->spilled_bytes, memory->size_bytes);
+		atomic_store_explicit(&counts->session, memory->spill.session,
+				      memory_order_relaxed);
 		atomic_fetch_add_explicit(&memory->spill.times, 1, memory_order_relaxed);
 		atomic_fetch_add(&counts->away_bytes, memory->size_bytes);
+		worker_spill_tell(device);
 		return;
 	}
 	worker_spill_free_host(memory);

@@ -78,6 +78,8 @@ void worker_spill_send_parts(struct scheduler_device *device, enum spill_directi
 /* A memory's copy in this direction is over. Notes it, if a trace is taken. */
 void worker_spill_note_copy(struct scheduler_device *device, const struct sched_memory *memory,
 			    enum spill_direction direction);
+/* The counts of spills have changed: wakes the front thread, unless it has yet to report others. */
+void worker_spill_tell(struct scheduler_device *device);
 void worker_spill_be_present(struct scheduler_device *device, struct sched_memory *memory,
 			     struct backend_memory *handle);
 void worker_spill_free_host(struct sched_memory *memory);

@@ -1,8 +1,9 @@
-/* Notes copies that have ended, for a trace (device thread). */
+/* Copies that have ended: for a trace, and for who watches the service (device thread). */
 #include "base/spill_log.h"
 #include "scheduler/state/buffer.h"
 #include "scheduler/state/device.h"
 #include "scheduler/state/scheduler.h"
+#include "worker/device/wake.h"
 #include "worker/spill/internal.h"
 #include "worker/spill/spill.h"
 
@@ -28,4 +29,13 @@ void worker_spill_note_copy(struct scheduler_device *device, const struct sched_
 		event.kind = SPILL_LOG_DROPPED;
 	way->ended_ns = now_ns;
 	spill_log_note(&device->spill_log, &event);
+}
+
+void worker_spill_tell(struct scheduler_device *device)
+{
+	struct scheduler *scheduler = device->scheduler;
+	if (atomic_exchange(&scheduler->spills_noted, 1) != 0)
+		return;
+	atomic_store(&scheduler->room_due, 1);
+	worker_wake_front(scheduler);
 }

@@ -177,6 +177,7 @@ struct worker_spill {
 /* Counters: the device thread writes them, all threads read them. */
 struct spill_counts {
 	_Atomic uint64_t spills, spilled_bytes, returns, returned_bytes, away_bytes;
+	_Atomic uint64_t session; /* of the memory that was spilled last; 0: none */
 };
 
 #endif
