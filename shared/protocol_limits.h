@@ -30,6 +30,8 @@
 	(1ull << 5) /* native commands of clients in other processes as nodes: HostTask.on_device  \
 		       in GraphNode */
 
+#define FEATURE_OUTPUT (1ull << 9) /* what kernels print comes to their session: Reply.output */
+
 #define PACKET_BYTES_MAX       65536u /* most bytes of a datagram, and of a record of a ring */
 #define PACKET_DESCRIPTORS_MAX 8u     /* most descriptors of one datagram */
 /* Most bytes that one message may unpack to. 64 KiB of hostile bytes can demand 4.5 MB. */
@@ -50,6 +52,8 @@
 #define DEPENDENCIES_MAX        1024u
 #define FILL_PATTERN_BYTES_MAX  128u
 #define NAME_BYTES_MAX          255u
+#define OUTPUT_BYTES_MAX        (1u << 20)  /* what the kernels of one command may print */
+#define OUTPUT_PART_BYTES_MAX   (32u << 10) /* of it in one reply */
 #define SHARED_BUFFERS_MAX      256u  /* buffers of a session that are exportable or imported */
 #define SHARED_EVENTS_MAX       1024u /* shared events of a session, made or opened */
 /* For a session: each has a thread, and a context of its driver. */

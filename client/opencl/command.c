@@ -87,8 +87,10 @@ cl_int command_submit(struct command *command, sycl_result result, bool blocking
 	command->handler = NULL;
 	if (result != SYCL_SUCCESS || !wanted)
 		return code_of(result);
-	if (blocking)
+	if (blocking) {
 		result = sycl_event_wait(event);
+		printed_pass_on(command->queue->context);
+	}
 	cl_int code = code_of(result);
 	if (code == CL_SUCCESS && sycl_out) {
 		(void)sycl_event_retain(event);

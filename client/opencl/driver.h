@@ -251,6 +251,9 @@ cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type t
 /* The status of an event: CL_QUEUED to CL_COMPLETE, or an error. */
 cl_int event_status(cl_event event);
 
+/* printed.c: what kernels have printed goes to standard output. After a wait. */
+void printed_pass_on(cl_context context);
+
 /* user_event.c: the end of a user event that nobody has decided counts as a failure. */
 void user_event_end(cl_event event);
 

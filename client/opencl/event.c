@@ -16,6 +16,7 @@ cl_int event_status(cl_event event)
 	sycl_result r = sycl_event_wait_for(event->sycl, GLANCE_NS);
 	if (r != SYCL_ERROR_TIMEOUT) {
 		event->status = code_of(r);
+		printed_pass_on(event->context);
 		return event->status;
 	}
 	if (sycl_event_get_status(event->sycl, &status) == SYCL_SUCCESS &&
@@ -51,6 +52,7 @@ CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event *e
 		if (r != SYCL_SUCCESS)
 			code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
 	}
+	printed_pass_on(events[0]->context);
 	return code;
 }
 

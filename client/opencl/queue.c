@@ -176,6 +176,7 @@ CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue handle)
 	if (!queue)
 		return CL_INVALID_COMMAND_QUEUE;
 	sycl_result r = sycl_queue_wait(queue->sycl);
+	printed_pass_on(queue->context);
 	/* A command's failure is its event's, not the queue's. */
 	if (r == SYCL_ERROR_CONNECTION_LOST || r == SYCL_ERROR_DEVICE_LOST)
 		return CL_OUT_OF_RESOURCES;

@@ -71,6 +71,9 @@ struct backend_kernel_facts {
 	 * (J9). */
 	bool has_presets;
 	bool splits; /* its launches may be sent in parts (struct backend_part) */
+	/* It may print with printf, to standard output; the text is there before the end of its
+	 * launch is reported. Such launches of a process run one at a time. */
+	bool prints;
 	bool waits;  /* with EARLY: the kernel itself waits for earlier launches (R5) */
 };
 

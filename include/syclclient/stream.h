@@ -68,5 +68,38 @@ SYCL_API sycl_result sycl_stream_read_for(sycl_buffer stream, uint64_t timeout_n
 					  uint64_t capacity, char *text, uint64_t *bytes_out,
 					  uint64_t *lost_out);
 
+/**
+ * A function for the text that kernels printed with printf. It gets all of it in one call, on the
+ * thread that requested it, and may call any function of this library.
+ *
+ * @param text       The text as the kernels printed it, without a final 0; valid during the call.
+ * @param bytes      Its bytes; 0 if all that was printed is lost.
+ * @param is_cut     1: some text is lost. 0: nothing is.
+ * @param user_data  As passed to sycl_platform_take_output.
+ */
+typedef void sycl_output_handler(const char *text, uint64_t bytes, uint32_t is_cut,
+				 void *user_data);
+
+/**
+ * Pass what kernels of this connection have printed since the last call to a function, in one
+ * call. If there is nothing, the function is not called. No other connection gets the text, and it
+ * is in no log. The text of a kernel is there when its group is complete. Blocks as long as the
+ * function does, and never for a device.
+ *
+ * This is printf of OpenCL C. The service keeps 1 MiB of each group, and the library 16 MiB until it
+ * is taken; the rest is lost. So that the text can be attributed, kernels that contain printf run
+ * one at a time, among all programs of one user. With an endpoint "embedded:" drivers print to this
+ * process's standard output, and nothing is there to be taken. CUDA's printf is not passed on: its
+ * driver writes at moments of its own. sycl_print above works everywhere.
+ *
+ * @param platform   Any platform of the connection.
+ * @param handler    Not NULL.
+ * @param user_data  Passed to the handler.
+ * @retval SYCL_ERROR_INVALID  handler is NULL.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_platform_take_output(sycl_platform platform,
+					       sycl_output_handler *handler, void *user_data);
+
 SYCL_END_DECLS
 #endif

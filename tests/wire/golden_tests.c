@@ -297,6 +297,11 @@ Test(golden_reply, released_bytes_never_change) { golden(); }
 Test(golden_reply, object_failed_bytes_never_change) { golden(); }
 Test(golden_reply, group_failed_bytes_never_change) { golden(); }
 
+/* What kernels print. */
+TestSuite(golden_output, .timeout = 10);
+Test(golden_output, reply_with_output_bytes_never_change) { golden(); }
+Test(golden_output, output_bytes_never_change) { golden(); }
+
 /* An engine that connects to another supervisor: the two may be of different releases. */
 TestSuite(golden_return, .timeout = 10);
 Test(golden_return, control_with_identity_bytes_never_change) { golden(); }

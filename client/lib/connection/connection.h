@@ -14,6 +14,7 @@
 #include "connection/arenas.h"
 #include "connection/async_errors.h"
 #include "connection/copiers.h"
+#include "connection/printed.h"
 #include "embedded_entry.h"
 #include "flat_message.h"
 #include "flight_page.h"
@@ -143,6 +144,8 @@ struct connection {
 	_Atomic uint32_t copy_quota; /* processors_quota's; 0: not read yet */
 	struct copiers copiers;
 	struct async_errors async_errors;
+	struct printed printed;
+	_Atomic bool has_printed; /* hint without the lock */
 	/* Closed queues with failures that their handlers have not received yet. */
 	struct queue_line *closed_queues;
 	/* A thread sleeps on the socket or reads from it; the others wait for that thread. */

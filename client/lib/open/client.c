@@ -34,6 +34,7 @@ static void client_end(struct connection *c)
 	queue_lines_free(c);
 	platforms_free(c);
 	async_errors_fini(&c->async_errors);
+	printed_fini(&c->printed);
 	connection_fini(c);
 	free(client);
 }
@@ -56,6 +57,7 @@ static const struct connection_hooks client_hooks = {
 			[SYCL__V1__REPLY__BODY_RELEASED] = remote_receive_released,
 			[SYCL__V1__REPLY__BODY_OBJECT_FAILED] = remote_receive_failed,
 			[SYCL__V1__REPLY__BODY_GROUP_FAILED] = queue_line_receive_failure,
+			[SYCL__V1__REPLY__BODY_OUTPUT] = printed_receive,
 		},
 };
 

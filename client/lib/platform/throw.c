@@ -1,4 +1,5 @@
-/* Passes asynchronous errors that belong to no queue to the program. */
+/* Passes asynchronous errors that belong to no queue, and what kernels have printed, to the
+ * program. */
 #include "connection/async_errors.h"
 #include "platform/platform.h"
 
@@ -26,5 +27,18 @@ SYCL_API sycl_result sycl_platform_throw_asynchronous(sycl_platform handle,
 							  .text = error->failure.text};
 	handler(count, list, user_data);
 	free(list);
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_platform_take_output(sycl_platform handle, sycl_output_handler *handler,
+					       void *user_data)
+{
+	PIN(platform, platform, handle);
+	if (!handler)
+		return error_set(SYCL_ERROR_INVALID, "handler is NULL");
+	CLEANUP(printed_fini)
+	struct printed output = printed_take(platform->object.connection);
+	if (output.bytes > 0 || output.is_cut)
+		handler(output.text, output.bytes, output.is_cut, user_data);
 	return SYCL_SUCCESS;
 }

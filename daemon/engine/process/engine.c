@@ -24,25 +24,37 @@
 #define HELLO_TIMEOUT_NS 10000000000ull
 #define GROUPS_KEPT      1024u /* kept in any case; pool.h has the rule for more */
 
+static struct session *work_session(struct work *work)
+{
+	if (work->kind == WORK_GROUP)
+		return list_entry(work, struct group, work)->queue->object.session;
+	if (work->kind == WORK_GRAPH_NODE)
+		return list_entry(work, struct graph_node_run, work)
+			->run->group->queue->object.session;
+	return list_entry(work, struct host_accessor, work)->object.session;
+}
+
+/* What a command has printed goes first, then its end. */
 static void on_task_done(void *context, void *owner, struct task *task,
 			 const struct task_outcome *outcome)
 {
 	(void)context;
 	struct work *work = owner;
-	struct session *session;
+	struct session *session = work_session(work);
+	if (outcome->output_bytes > 0 || outcome->output_is_cut)
+		reply_output(session, outcome->output, outcome->output_bytes,
+			     outcome->output_is_cut);
 	if (work->kind == WORK_GROUP) {
 		struct group *group = list_entry(work, struct group, work);
-		session = group->queue->object.session;
 		if (group->is_host_task && !outcome->fault.status && task_held(task))
 			host_task_granted(group);
 		else
 			group_done(group, outcome);
 	} else if (work->kind == WORK_GRAPH_NODE) {
-		session = graph_node_task_changed(list_entry(work, struct graph_node_run, work),
-						  task, outcome);
+		(void)graph_node_task_changed(list_entry(work, struct graph_node_run, work), task,
+					      outcome);
 	} else {
 		struct host_accessor *accessor = list_entry(work, struct host_accessor, work);
-		session = accessor->object.session;
 		host_accessor_done(accessor, outcome);
 	}
 	session_step(session);

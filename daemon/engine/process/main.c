@@ -1,6 +1,7 @@
 /* sycl-engine: sycld starts one for each tenant, and one ahead for the next tenant. It is never
  * started by hand. */
 #include "process/control.h"
+#include "base/kernel_output.h"
 #include "process/abort.h"
 #include "process/filter.h"
 #include "process/linger.h"
@@ -200,14 +201,6 @@ static void raise_descriptor_limit(void)
 	}
 }
 
-/* Output of kernels does not belong in the service's log. If the service is its user's own, it
- * does. */
-static int silence_output(void)
-{
-	CLEANUP(close_fd) int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	return null < 0 || dup2(null, STDOUT_FILENO) < 0 ? -errno : 0;
-}
-
 /*
  * The flight page has the reason, which first the supervisor and then the clients read. Closing the
  * control socket drops its unread messages. They have sessions for the next engine. The hang-up of
@@ -286,12 +279,11 @@ static int start_engine(const struct arguments *arguments)
 		r = engine_privileges_limit_locked(DEVICES_FOLDER, ENGINE_LOCKED_BYTES);
 	if (r < 0)
 		return engine_report_failure("cannot drop privileges", r);
-	if (arguments->uid != NO_ID)
-		r = silence_output();
-	if (r < 0)
-		return engine_report_failure("cannot silence the output", r);
 	if (arguments->build_helper)
 		return build_helper_main(BUILD_HELPER_SOCKET);
+	r = kernel_output_open();
+	if (r < 0)
+		return engine_report_failure("cannot take the output of kernels", r);
 
 	raise_descriptor_limit();
 	struct build_service *builds = NULL;
@@ -336,7 +328,7 @@ static int serve_as_standby(struct arguments *arguments)
 		_exit(ENGINE_EXIT_USELESS);
 	if (r < 0)
 		_exit(engine_report_failure("cannot stand by", r));
-	r = adoption.change_user ? silence_output() : 0;
+	r = kernel_output_open();
 	if (r == 0)
 		r = standby_become(&adoption, builds, what);
 	if (r < 0) {

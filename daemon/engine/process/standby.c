@@ -44,7 +44,7 @@ static int set_home(const char *folder)
 	return 0;
 }
 
-/* As silence_output in main.c. */
+/* Output of a helper does not belong in the service's log. */
 static int standby_silence_output(void)
 {
 	CLEANUP(close_fd) int null = open("/dev/null", O_WRONLY | O_CLOEXEC);

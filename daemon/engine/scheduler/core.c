@@ -8,6 +8,7 @@
 #include "scheduler/state/grant.h"
 #include "scheduler/device/inline.h"
 #include "scheduler/dispatch/lane.h"
+#include "scheduler/dispatch/print.h"
 #include "scheduler/admission/latency.h"
 #include "scheduler/admission/present.h"
 #include "scheduler/state/native.h"
@@ -165,6 +166,10 @@ static bool drain_devices(struct scheduler *scheduler)
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			found |= sched_device_drain(scheduler->devices[i]);
+	bool print_ended = sched_print_has_ended(scheduler);
+	for (uint32_t i = 0; i < scheduler->device_count && print_ended; i++)
+		if (scheduler->devices[i])
+			sched_lane_unpark(scheduler->devices[i]);
 	scheduler_run(scheduler);
 	for (uint32_t i = 0; i < scheduler->device_count; i++) {
 		while (scheduler->devices[i] && sched_lane_stalled(scheduler->devices[i])) {

@@ -41,6 +41,9 @@ static void notify_of_task(void *object)
 	outcome.device_ns = task->device_ns;
 	outcome.bytes_to_device = task->bytes_to_device;
 	outcome.bytes_to_host = task->bytes_to_host;
+	outcome.output = task->output.text;
+	outcome.output_bytes = task->output.bytes;
+	outcome.output_is_cut = task->output.is_cut;
 	bool done = task->state == TASK_DONE;
 	task->notified = true;
 	scheduler->callbacks.on_task_done(scheduler->context, task->owner, task, &outcome);

@@ -61,6 +61,27 @@ void reply_group_failed(struct session *session, uint64_t queue, uint64_t group,
 	session_reply(session, &reply);
 }
 
+/* In parts that fit into records. */
+void reply_output(struct session *session, const char *text, size_t bytes, bool is_cut)
+{
+	if (!(session->features & FEATURE_OUTPUT))
+		return;
+	while (bytes > 0 || is_cut) {
+		size_t part = bytes < OUTPUT_PART_BYTES_MAX ? bytes : OUTPUT_PART_BYTES_MAX;
+		Sycl__V1__Output output = SYCL__V1__OUTPUT__INIT;
+		output.text = (ProtobufCBinaryData){part, (uint8_t *)(uintptr_t)text};
+		output.is_cut = is_cut && part == bytes;
+		Sycl__V1__Reply reply = SYCL__V1__REPLY__INIT;
+		reply.body_case = SYCL__V1__REPLY__BODY_OUTPUT;
+		reply.output = &output;
+		session_reply(session, &reply);
+		if (part == bytes)
+			return;
+		text += part;
+		bytes -= part;
+	}
+}
+
 void reply_released(struct session *session, uint64_t object)
 {
 	const struct flat_message reply = {

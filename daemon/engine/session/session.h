@@ -297,6 +297,8 @@ void reply_object_failed(struct session *session, uint64_t object,
 			 const struct backend_fault *fault);
 void reply_group_failed(struct session *session, uint64_t queue, uint64_t group,
 			const struct backend_fault *fault);
+/* What kernels have printed; a session without FEATURE_OUTPUT gets nothing. */
+void reply_output(struct session *session, const char *text, size_t bytes, bool is_cut);
 void reply_released(struct session *session, uint64_t object);
 /* Puts `fault` into a message, which points into it. The backend is the object's, if there is such
  * an object. */

@@ -52,6 +52,14 @@ static void call_contexts(const struct gated *gated)
 	MUST(sycl_context_release(context));
 }
 
+static void no_output(const char *text, uint64_t bytes, uint32_t is_cut, void *context)
+{
+	(void)text;
+	(void)bytes;
+	(void)is_cut;
+	(void)context;
+}
+
 static void no_errors(uint32_t count, const struct sycl_async_error *errors, void *user_data)
 {
 	(void)errors;
@@ -86,6 +94,7 @@ void call_platforms(const struct gated *gated)
 	MUST(sycl_platform_prepare_read(gated->platform));
 	CALL_MUST(sycl_platform_dispatch, gated->platform);
 	CALL_MUST(sycl_platform_throw_asynchronous, gated->platform, no_errors, NULL);
+	CALL_MUST(sycl_platform_take_output, gated->platform, no_output, NULL);
 	(void)CALL(sycl_get_last_error, &detail);
 	(void)CALL(sycl_get_last_error_text);
 	(void)CALL(sycl_result_name, SYCL_ERROR_QUOTA);

@@ -83,6 +83,13 @@ if(TARGET syclclient AND TARGET opencl_counter)
       TEST_CACHE="${CMAKE_BINARY_DIR}/tests/client-cache")
   endif()
 endif()
+# What kernels print, through a service whose engine several programs share.
+if(TARGET syclclient AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl AND TARGET sycl_test_support)
+  sycl_test(client_output SOURCES library/output.c LIBS syclclient sycl_test_support sycl_shared PkgConfig::jansson TIMEOUT 300)
+  if(TARGET client_output)
+    add_dependencies(client_output sycld sycl-engine syclctl)
+  endif()
+endif()
 # Two backends in one service.
 if(TARGET client_service)
   sycl_test(client_backends SOURCES library/backends.c LIBS client_service TIMEOUT 120)

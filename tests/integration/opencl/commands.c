@@ -1,8 +1,10 @@
 /* Commands of the OpenCL driver: buffers, kernels, events. */
 #include "driver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 TestSuite(commands, .init = with_driver, .fini = without_driver);
 
@@ -355,4 +357,42 @@ Test(commands, a_binary_makes_the_program_again)
 	CL(clReleaseProgram(built));
 	CL(clReleaseProgram(again));
 	free(binary);
+}
+
+/* What the program's standard output has got while this runs. */
+static void read_output(FILE *file, char *text, size_t room)
+{
+	cr_assert(eq(int, fflush(stdout), 0));
+	rewind(file);
+	text[fread(text, 1, room - 1, file)] = '\0';
+}
+
+Test(commands, R9_what_kernels_print_comes_to_standard_output_with_the_wait)
+{
+	const char *text = "__kernel void say(int n) {\n"
+			   "  printf(\"%d: %s %.2f\\n\", n, \"hello\", 1.5f); }";
+	char seen[256] = "";
+	const size_t one = 1;
+	cl_event event = NULL;
+	cl_kernel say = kernel_of(text, "say");
+	FILE *file = tmpfile();
+	cr_assert(file != NULL);
+	int kept = dup(STDOUT_FILENO);
+	cr_assert(ge(int, kept, 0));
+	cr_assert(ge(int, dup2(fileno(file), STDOUT_FILENO), 0));
+	for (int n = 1; n <= 2; n++) {
+		CL(clSetKernelArg(say, 0, sizeof(n), &n));
+		CL(clEnqueueNDRangeKernel(cl_queue, say, 1, NULL, &one, NULL, 0, NULL, &event));
+		if (n == 1)
+			CL(clFinish(cl_queue));
+		else
+			CL(clWaitForEvents(1, &event));
+		CL(clReleaseEvent(event));
+	}
+	read_output(file, seen, sizeof(seen));
+	cr_assert(ge(int, dup2(kept, STDOUT_FILENO), 0));
+	cr_assert(eq(str, seen, "1: hello 1.50\n2: hello 1.50\n"));
+	(void)close(kept);
+	(void)fclose(file);
+	CL(clReleaseKernel(say));
 }

@@ -43,6 +43,7 @@ static void opencl_kernel_fill_facts(struct backend_kernel *kernel)
 	size_t required[3] = {0}, most[3] = {0};
 
 	kernel->facts.arguments = kernel->arguments;
+	kernel->facts.prints = kernel->program && opencl_program_may_print(kernel->program);
 	kernel->facts.max_work_group_size = group_size(kernel, CL_KERNEL_WORK_GROUP_SIZE);
 	kernel->facts.preferred_multiple =
 		group_size(kernel, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE);

@@ -36,6 +36,17 @@ static cl_program create_variant(struct backend_device *device, const struct ope
 	return program;
 }
 
+bool opencl_program_may_print(const struct backend_program *program)
+{
+	static const char word[] = "printf";
+	const struct opencl_binary *binary = program->binary;
+	for (uint32_t i = 0; binary && i < binary->payload_count; i++)
+		if (memmem(binary->payloads[i].bytes, binary->payloads[i].count, word,
+			   sizeof(word) - 1))
+			return true;
+	return program->native_count > 0;
+}
+
 uint32_t opencl_program_variant(const struct backend_program *program, uint32_t dimensions)
 {
 	return program->binary->payload_count == 1 ? 0 : dimensions - 1;

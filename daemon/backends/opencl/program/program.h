@@ -10,6 +10,9 @@ int opencl_program_load(struct backend_device *device, const void *binary, size_
 int opencl_program_kernels(struct backend_program *program, char **names_out,
 			   struct backend_fault *fault_out);
 
+/* True if the driver's binary names printf, or is not known: PoCL's and LLVM's have the names of
+ * functions as they are, and so has PTX. A text that is only in the binary by chance costs time. */
+bool opencl_program_may_print(const struct backend_program *program);
 /* The index of the binary's payload for launches of so many dimensions. */
 uint32_t opencl_program_variant(const struct backend_program *program, uint32_t dimensions);
 /* Gets that variant, and loads it at the first call. It stays the program's. */

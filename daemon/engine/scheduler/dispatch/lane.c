@@ -21,6 +21,7 @@
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 #include "scheduler/dispatch/choose.h"
+#include "scheduler/dispatch/print.h"
 #include "scheduler/dispatch/trace.h"
 #include "scheduler/admission/use.h"
 #include "worker/task/burst.h"
@@ -119,6 +120,7 @@ static void send_to_lane(struct task *task, struct sched_lane *lane)
 	task->command.sequence = lane->sequence;
 	note_predecessors(task, task->command.lane);
 	settle_early_launch(task, lane);
+	sched_print_begin(task);
 	if (task->command.flight_session != 0)
 		task->command.flight = worker_flight_take(&task->scheduler->flight);
 	task->lane_previous = lane->last;
@@ -152,7 +154,7 @@ static void send_or_park(struct task *task)
 	bool fixed;
 	struct sched_lane *lane = sched_lane_choose(task, &fixed);
 	uint32_t index = (uint32_t)(lane - task->device->lanes);
-	if (sched_flow_allows(task, index))
+	if (sched_flow_allows(task, index) && sched_print_allows(task))
 		send_to_lane(task, lane);
 	else if (fixed)
 		sched_flow_park(task, index);
@@ -240,7 +242,9 @@ static bool unpark_first(struct sched_flow *flow, uint32_t index, uint64_t *room
 			? &device->lanes[index]
 			: sched_lane_most_idle(device,
 					       (enum sched_lanes)(index - SCHED_FLOW_ANY_LANE));
-	if (!sched_flow_allows(flow->lanes[index].parked.first, (uint32_t)(lane - device->lanes)))
+	const struct task *first = flow->lanes[index].parked.first;
+	if (!sched_flow_allows(first, (uint32_t)(lane - device->lanes)) ||
+	    !sched_print_allows(first))
 		return false;
 	struct task *task = sched_flow_unpark(flow, index);
 	if (task_end_if_failed(task))
@@ -311,7 +315,7 @@ void sched_lane_unpark(struct scheduler_device *device)
 
 bool sched_lane_stalled(const struct scheduler_device *device)
 {
-	return device->sent == 0 && !list_empty(&device->line);
+	return device->sent == 0 && !list_empty(&device->line) && !device->scheduler->printer;
 }
 
 static void account_for_command(struct task *task)
@@ -372,6 +376,7 @@ void sched_lane_return(void *object)
 	struct sched_lane *lane = &device->lanes[task->command.lane];
 	prefetch_uses(task);
 	leave_lane(lane, task);
+	sched_print_end(task);
 	if (task->command.graph)
 		task->command.graph->graph->sent--;
 	if (task->command.flight != SCHED_NO_FLIGHT)

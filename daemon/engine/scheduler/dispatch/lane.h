@@ -15,7 +15,7 @@ void sched_flow_reassign_lanes(struct sched_flow *flow);
 void sched_lane_return(void *object);
 /* After tasks came back: sends parked tasks while there is room, one of each flow in turn. */
 void sched_lane_unpark(struct scheduler_device *device);
-/* Tasks are parked, and nothing is in flight that would make room. */
+/* Tasks are parked, and nothing is in flight that would let them go. */
 bool sched_lane_stalled(const struct scheduler_device *device);
 
 #endif

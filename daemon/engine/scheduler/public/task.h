@@ -36,6 +36,10 @@ struct task_outcome {
 	 */
 	uint64_t device_ns;
 	uint64_t bytes_to_device, bytes_to_host; /* bytes of the task's moves and transfers */
+	/* What the task's kernels have printed, valid during the callback; NULL: nothing. */
+	const char *output;
+	size_t output_bytes;
+	bool output_is_cut; /* the rest had no room */
 };
 
 struct task_requirement {

@@ -101,6 +101,14 @@ static int make_graph_node(const struct task_request *request, const uint32_t *a
 	return 0;
 }
 
+/* A kernel that is not made yet may print, as far as is known. */
+static bool request_may_print(const struct task_request *request)
+{
+	const struct sched_kernel *kernel =
+		request->action == TASK_LAUNCH ? request->launch.kernel : NULL;
+	return kernel && (!kernel->made || kernel->facts.prints);
+}
+
 int sched_graph_add(struct sched_graph *graph, const struct task_request *request,
 		    const uint32_t *after, uint32_t after_count)
 {
@@ -115,6 +123,7 @@ int sched_graph_add(struct sched_graph *graph, const struct task_request *reques
 	node->index = graph->node_count;
 	graph->nodes[graph->node_count++] = node;
 	graph->bytes += sched_graph_node_bytes(node);
+	graph->may_print |= request_may_print(request);
 	graph->has_native |= request->action == TASK_NATIVE;
 	graph->has_condition |= request->action == TASK_CONDITION;
 	return 0;
@@ -129,6 +138,7 @@ int sched_graph_change(struct sched_graph *graph, uint32_t index,
 	int result = possible ? make_graph_node(request, after, after_count, &node) : -EOPNOTSUPP;
 	if (result < 0)
 		return result;
+	graph->may_print |= request_may_print(request);
 	node->index = index;
 	node->next = *changes;
 	*changes = node;

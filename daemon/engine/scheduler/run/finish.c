@@ -2,6 +2,7 @@
 #include "scheduler/state/task.h"
 
 #include "base/cause.h"
+#include "base/kernel_output.h"
 #include "base/mailbox.h"
 #include "scheduler/admission/account.h"
 #include "scheduler/task/burst.h"
@@ -76,6 +77,7 @@ void task_release(struct task *task)
 	struct scheduler *scheduler = task->scheduler;
 	sched_cause_drop(task->cause);
 	task->cause = NULL;
+	kernel_output_fini(&task->output);
 	if (task->command.burst)
 		sched_burst_end(task->command.burst);
 	sched_account_settle(task);

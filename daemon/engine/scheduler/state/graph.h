@@ -66,6 +66,7 @@ struct sched_graph {
 	bool updatable;
 	/* The graph has IF or WHILE nodes, so its nodes cannot be launched one by one. */
 	bool has_condition;
+	bool may_print;      /* a node's kernel prints, as far as is known; never reset */
 	bool has_native;     /* calls the application's functions, once: it cannot be rebuilt */
 	uint32_t references; /* the owner, the build, launches */
 	bool released, built;

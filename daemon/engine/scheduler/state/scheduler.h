@@ -87,6 +87,9 @@ struct scheduler {
 	uint64_t now_ns;            /* CLOCK_MONOTONIC ns at the last scheduler_progress */
 	uint64_t last_number, last_identity, last_buffer;
 	struct task *open_first, *open_last;
+	/* The command on a device that may print (dispatch/print.c); NULL: there is none. */
+	struct task *printer;
+	bool printer_ended; /* one has come back, and the parked tasks were not looked at yet */
 	struct task_list runnable;
 	struct sched_notice *notice_first, *notice_last;
 	uint32_t open_count; /* tasks that are open, moves included */

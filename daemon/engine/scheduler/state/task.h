@@ -13,7 +13,8 @@
  *     |                                         \--released, or ended------------------------->|
  *     \--front_only, open_in 0---------------------------------------------------------------->/
  *
- * PARKED: the task's lane is full, or it is the turn of another session (admission.h).
+ * PARKED: the task's lane is full, it is the turn of another session (admission.h), or another
+ * command prints (dispatch/print.h).
  *
  * RETURNED: lanes report in any order. A task that is reported before a predecessor becomes DONE
  * only after that predecessor. Later tasks of the same device were already sent behind the RETURNED
@@ -35,6 +36,7 @@
 
 #include "base/cause.h"
 #include "base/interval_map.h"
+#include "base/kernel_output.h"
 #include "base/mailbox.h"
 #include "fair_queue/fair_queue.h"
 #include "scheduler/state/notice.h"
@@ -263,6 +265,7 @@ struct task {
 	struct task_use *uses;
 	uint32_t use_count;
 	uint64_t submit_ns, device_ns, bytes_to_device, bytes_to_host;
+	struct kernel_output output; /* what its kernels have printed */
 	struct sched_notice notice;
 	struct sched_account *account; /* NULL: none */
 	uint64_t charged_bytes;
