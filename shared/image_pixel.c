@@ -76,11 +76,17 @@ static void pixel_store_component(const struct image_format *format, void *bytes
 	memcpy(at, &value, format->channel_bytes);
 }
 
+/* General formats are not converted here. */
+static const struct image_format *pixel_format_find(uint32_t number)
+{
+	return number <= IMAGE_FORMAT_COUNT ? image_format_find(number) : NULL;
+}
+
 int image_pixel_read_float(uint32_t number, const void *bytes, float value_out[4])
 {
-	const struct image_format *format = image_format_find(number);
+	const struct image_format *format = pixel_format_find(number);
 
-	if (!image_format_is_float(number))
+	if (!format || !image_format_is_float(number))
 		return -EINVAL;
 	for (uint32_t i = 0; i < 4; i++) {
 		uint32_t raw = pixel_load_component(format, bytes, i);
@@ -104,9 +110,9 @@ static uint32_t pixel_to_unorm(float value, float steps)
 
 int image_pixel_write_float(uint32_t number, void *bytes, const float value[4])
 {
-	const struct image_format *format = image_format_find(number);
+	const struct image_format *format = pixel_format_find(number);
 
-	if (!image_format_is_float(number))
+	if (!format || !image_format_is_float(number))
 		return -EINVAL;
 	for (uint32_t i = 0; i < 4; i++) {
 		uint32_t raw = 0;
@@ -124,7 +130,7 @@ int image_pixel_write_float(uint32_t number, void *bytes, const float value[4])
 
 int image_pixel_read_int(uint32_t number, const void *bytes, int32_t value_out[4])
 {
-	const struct image_format *format = image_format_find(number);
+	const struct image_format *format = pixel_format_find(number);
 
 	if (!format || format->channel != IMAGE_CHANNEL_SINT)
 		return -EINVAL;
@@ -139,7 +145,7 @@ int image_pixel_read_int(uint32_t number, const void *bytes, int32_t value_out[4
 
 int image_pixel_write_int(uint32_t number, void *bytes, const int32_t value[4])
 {
-	const struct image_format *format = image_format_find(number);
+	const struct image_format *format = pixel_format_find(number);
 
 	if (!format || format->channel != IMAGE_CHANNEL_SINT)
 		return -EINVAL;
@@ -155,7 +161,7 @@ int image_pixel_write_int(uint32_t number, void *bytes, const int32_t value[4])
 
 int image_pixel_read_uint(uint32_t number, const void *bytes, uint32_t value_out[4])
 {
-	const struct image_format *format = image_format_find(number);
+	const struct image_format *format = pixel_format_find(number);
 
 	if (!format || format->channel != IMAGE_CHANNEL_UINT)
 		return -EINVAL;
@@ -166,7 +172,7 @@ int image_pixel_read_uint(uint32_t number, const void *bytes, uint32_t value_out
 
 int image_pixel_write_uint(uint32_t number, void *bytes, const uint32_t value[4])
 {
-	const struct image_format *format = image_format_find(number);
+	const struct image_format *format = pixel_format_find(number);
 
 	if (!format || format->channel != IMAGE_CHANNEL_UINT)
 		return -EINVAL;

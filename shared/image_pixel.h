@@ -1,7 +1,7 @@
 /*
- * Converts a pixel between its storage and the four components that a kernel gets (C20). The
- * conversion is in float, so that host accessors read and write as a device does. Components are r,
- * g, b, a in every format.
+ * Converts a pixel of one of SYCL's eleven formats between its storage and the four components that
+ * a kernel gets (C20). The conversion is in float, so that host accessors read and write as a
+ * device does. Components are r, g, b, a in every format.
  *
  * unorm: 0 to 1 in equal steps. Written values are limited to that range and rounded to the nearest
  * step, in the middle to the even one. NaN becomes 0. sint, uint: limited to the range of the

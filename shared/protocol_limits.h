@@ -52,6 +52,7 @@
 #define DEPENDENCIES_MAX        1024u
 #define FILL_PATTERN_BYTES_MAX  128u
 #define NAME_BYTES_MAX          255u
+#define IMAGE_VIEWS_MAX         64u /* views of buffers as images among a kernel's arguments */
 #define OUTPUT_BYTES_MAX        (1u << 20)  /* what the kernels of one command may print */
 #define OUTPUT_PART_BYTES_MAX   (32u << 10) /* of it in one reply */
 #define SHARED_BUFFERS_MAX      256u  /* buffers of a session that are exportable or imported */

@@ -48,10 +48,51 @@ static void set_local(struct argument *argument, size_t bytes)
 	argument->is_set = true;
 }
 
+static cl_int set_sampler(cl_kernel kernel, struct argument *argument, size_t bytes,
+			  const void *value)
+{
+	cl_sampler sampler = NULL;
+	if (!value)
+		return CL_INVALID_SAMPLER;
+	if (bytes != sizeof(sampler))
+		return CL_INVALID_ARG_SIZE;
+	memcpy(&sampler, value, sizeof(sampler));
+	if (!FIND_SAMPLER(sampler) || sampler->context != kernel->program->context)
+		return CL_INVALID_SAMPLER;
+	argument_clear(argument);
+	argument->sampler = sampler->sycl;
+	argument->is_set = true;
+	return CL_SUCCESS;
+}
+
+static cl_int set_image(cl_kernel kernel, struct argument *argument, size_t bytes,
+			const void *value)
+{
+	cl_mem image = NULL;
+	if (bytes != sizeof(image))
+		return CL_INVALID_ARG_SIZE;
+	if (value)
+		memcpy(&image, value, sizeof(image));
+	if (!FIND_MEMORY(image) || !memory_is_image(image) ||
+	    image->context != kernel->program->context)
+		return CL_INVALID_MEM_OBJECT;
+	if ((argument->is_const && image->flags & CL_MEM_WRITE_ONLY) ||
+	    (!argument->is_const && image->flags & CL_MEM_READ_ONLY))
+		return CL_INVALID_ARG_VALUE;
+	set_memory(argument, image);
+	return CL_SUCCESS;
+}
+
 cl_int argument_copy(struct argument *to, const struct argument *from)
 {
 	if (!from->is_set)
 		return CL_SUCCESS;
+	if (from->kind == SYCL_ARGUMENT_SAMPLER) {
+		argument_clear(to);
+		to->sampler = from->sampler;
+		to->is_set = true;
+		return CL_SUCCESS;
+	}
 	if (from->value)
 		return set_value(to, from->set_bytes, from->value);
 	if (from->set_bytes > 0)
@@ -117,9 +158,9 @@ static cl_int set_any(cl_kernel kernel, struct argument *argument, size_t bytes,
 		set_local(argument, bytes);
 		return CL_SUCCESS;
 	case SYCL_ARGUMENT_IMAGE:
-		return CL_INVALID_MEM_OBJECT;
+		return set_image(kernel, argument, bytes, value);
 	case SYCL_ARGUMENT_SAMPLER:
-		return CL_INVALID_SAMPLER;
+		return set_sampler(kernel, argument, bytes, value);
 	default:
 		if (!value)
 			return CL_INVALID_ARG_VALUE;

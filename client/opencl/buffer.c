@@ -40,6 +40,11 @@ static void buffer_destroy(struct object *object)
 		wait_for_commands(memory);
 	if (memory->sycl)
 		(void)sycl_buffer_release(memory->sycl);
+	memory_end(memory);
+}
+
+void memory_end(cl_mem memory)
+{
 	call_destructors(memory);
 	while (memory->mappings) {
 		struct mapping *first = memory->mappings;
@@ -60,7 +65,7 @@ static bool at_most_one(cl_mem_flags flags)
 	return (flags & (flags - 1)) == 0;
 }
 
-static cl_int check_flags(cl_mem_flags flags, const void *host)
+cl_int memory_check_flags(cl_mem_flags flags, const void *host)
 {
 	const cl_mem_flags all =
 		ACCESS_FLAGS | POINTER_FLAGS | HOST_FLAGS | CL_MEM_KERNEL_READ_AND_WRITE;
@@ -82,17 +87,24 @@ static cl_int check_size(cl_context context, size_t bytes)
 	return CL_INVALID_BUFFER_SIZE;
 }
 
-static cl_mem buffer_new(cl_context context, cl_mem_flags flags, size_t bytes)
+cl_mem memory_new(cl_context context, cl_mem_object_type type, cl_mem_flags flags)
 {
 	cl_mem memory = calloc(1, sizeof(*memory));
 	if (!memory)
 		return NULL;
 	memory->context = context;
-	memory->type = CL_MEM_OBJECT_BUFFER;
+	memory->type = type;
 	memory->flags = flags & ACCESS_FLAGS ? flags : flags | CL_MEM_READ_WRITE;
-	memory->bytes = bytes;
 	pthread_mutex_init(&memory->lock, NULL);
 	object_use(&context->head);
+	return memory;
+}
+
+static cl_mem buffer_new(cl_context context, cl_mem_flags flags, size_t bytes)
+{
+	cl_mem memory = memory_new(context, CL_MEM_OBJECT_BUFFER, flags);
+	if (memory)
+		memory->bytes = bytes;
 	return memory;
 }
 
@@ -102,7 +114,7 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context handle, cl_mem_flags f
 	cl_context context = FIND_CONTEXT(handle);
 	if (!context)
 		return made(NULL, CL_INVALID_CONTEXT, code_out);
-	cl_int code = check_flags(flags, host);
+	cl_int code = memory_check_flags(flags, host);
 	if (code == CL_SUCCESS)
 		code = check_size(context, bytes);
 	if (code != CL_SUCCESS)

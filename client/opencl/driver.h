@@ -21,6 +21,7 @@
 #define FIND_PROGRAM(h)  ((cl_program)object_find((h), OBJECT_PROGRAM))
 #define FIND_KERNEL(h)   ((cl_kernel)object_find((h), OBJECT_KERNEL))
 #define FIND_EVENT(h)    ((cl_event)object_find((h), OBJECT_EVENT))
+#define FIND_SAMPLER(h)  ((cl_sampler)object_find((h), OBJECT_SAMPLER))
 
 /* An OpenCL platform of the service. Platforms live as long as the process. */
 struct _cl_platform_id {
@@ -79,7 +80,8 @@ struct _cl_command_queue {
 struct mapping {
 	struct mapping *next;
 	void *pointer;
-	size_t offset, bytes; /* in the object */
+	size_t offset, bytes;    /* in the object, if it is a buffer */
+	size_t at[3], region[3]; /* in the object, if it is an image */
 	bool writes;
 	sycl_event mapped; /* until it is complete the program must not write; NULL: complete */
 };
@@ -91,15 +93,34 @@ struct _cl_mem {
 	cl_mem_flags flags;
 	size_t bytes;
 	void *host;    /* of CL_MEM_USE_HOST_PTR */
-	cl_mem parent; /* of a sub-buffer */
+	cl_mem parent; /* of a sub-buffer, or an image of a buffer */
 	size_t origin; /* in the parent */
-	sycl_buffer sycl;
+	sycl_buffer
+		sycl; /* of an image of a buffer: the parent's, not kept; of other images NULL */
+	/* Of an image. Lengths are columns, rows, slices or layers; of a 1D array the rows are its
+	 * layers. Pitches are those of the program's memory at creation. */
+	sycl_image image; /* NULL: it is a buffer, or an image of one */
+	cl_image_format format;
+	cl_image_desc description;
+	sycl_image_format sycl_format;
+	size_t extent[3], pixel_bytes, row_pitch, slice_pitch;
 	pthread_mutex_t lock; /* guards what follows */
 	void *shadow; /* where mapped parts lie; NULL: not mapped yet. Of the whole buffer */
 	struct mapping *mappings;
 	cl_uint map_count;
 	struct destructor *destructors;
 	cl_mem_properties properties[4];
+	size_t properties_bytes;
+};
+
+struct _cl_sampler {
+	struct object head;
+	cl_context context;
+	cl_bool normalized;
+	cl_addressing_mode addressing;
+	cl_filter_mode filter;
+	sycl_sampler sycl;
+	cl_sampler_properties properties[9];
 	size_t properties_bytes;
 };
 
@@ -145,8 +166,9 @@ struct argument {
 	cl_kernel_arg_address_qualifier address;
 	size_t bytes; /* as the kernel declares it; 0: not known */
 	size_t set_bytes;
-	void *value;   /* a copy, of `bytes` */
-	cl_mem memory; /* not kept: to be looked up; or NULL */
+	void *value;          /* a copy, of `bytes` */
+	cl_mem memory;        /* not kept: to be looked up; or NULL */
+	sycl_sampler sampler; /* of SYCL_ARGUMENT_SAMPLER */
 	const void *svm;
 };
 
@@ -306,7 +328,42 @@ sycl_result late_copy_rect(sycl_handler handler, const void *from, cl_mem memory
 size_t late_source_bytes(const struct sycl_copy_rect *box);
 size_t late_destination_bytes(const struct sycl_copy_rect *box);
 
+/* image_format.c. Reads OpenCL's numbers; bytes of a pixel. False: no such format. */
+bool image_format_read(const cl_image_format *format, sycl_image_format *ours, size_t *bytes_out);
+bool image_device_has(cl_device_id device, sycl_image_format format, cl_mem_object_type type);
+bool image_context_has(cl_context context, sycl_image_format format, cl_mem_object_type type);
+/* Whether the device has images at all. */
+bool image_device_has_any(cl_device_id device);
+
+/* image_commands.c. Where a pixel lies in the program's memory, by the pitches of the creation. */
+size_t image_offset(cl_mem image, size_t column, size_t row, size_t slice);
+cl_int image_check(cl_command_queue queue, cl_mem handle);
+cl_int image_check_host(cl_command_queue queue, cl_mem handle, unsigned use);
+cl_int image_check_region(cl_mem image, const size_t *origin, const size_t *region);
+struct image_pitches {
+	size_t row, slice; /* as the library counts them */
+};
+/* False: they are too small. */
+bool image_read_pitches(cl_mem image, const size_t *region, size_t row, size_t slice,
+			struct image_pitches *out);
+struct sycl_image_region image_region_of(const size_t *from, const size_t *to, const size_t *size,
+					 const struct image_pitches *pitches);
+sycl_result image_read(sycl_handler handler, cl_mem image, const size_t *origin,
+		       const size_t *region, const struct image_pitches *pitches, void *to);
+sycl_result image_write(sycl_handler handler, cl_mem image, const size_t *origin,
+			const size_t *region, const struct image_pitches *pitches,
+			const void *from);
+
+/* buffer.c: what buffers and images share. NULL: no memory. */
+cl_mem memory_new(cl_context context, cl_mem_object_type type, cl_mem_flags flags);
+cl_int memory_check_flags(cl_mem_flags flags, const void *host);
+/* Calls the destructors, and frees all but the library's object. */
+void memory_end(cl_mem memory);
+
 /* memory.c */
+bool memory_is_image(cl_mem memory);
+/* Whether the flags let the host read or write it. */
+cl_int memory_check_host(cl_mem memory, unsigned use);
 void memory_use(cl_mem memory);
 void memory_unuse(cl_mem memory);
 /* How kernels may use it, by its flags. */

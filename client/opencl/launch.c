@@ -15,7 +15,7 @@ struct request {
 	const struct kernel_facts *facts;
 	sycl_range sycl_global, sycl_local;
 	struct sycl_launch_argument arguments[ARGUMENTS_MAX];
-	bool has_local_memory, is_empty;
+	bool has_local_memory, has_images, is_empty;
 };
 
 static sycl_range turned(cl_uint dimensions, const size_t *sizes)
@@ -40,7 +40,15 @@ static cl_int read_arguments(struct request *request)
 		const struct argument *argument = &kernel->arguments[i];
 		if (!argument->is_set)
 			return CL_INVALID_KERNEL_ARGS;
-		if (argument->value) {
+		if (argument->kind == SYCL_ARGUMENT_SAMPLER) {
+			request->has_images = true;
+		} else if (argument->kind == SYCL_ARGUMENT_IMAGE) {
+			cl_int code = image_check(request->queue, argument->memory);
+			if (code != CL_SUCCESS)
+				return code == CL_INVALID_MEM_OBJECT ? CL_INVALID_KERNEL_ARGS
+								     : code;
+			request->has_images = true;
+		} else if (argument->value) {
 			request->arguments[i] =
 				sycl_launch_value(argument->set_bytes, argument->value);
 		} else if (argument->set_bytes > 0) {
@@ -155,6 +163,29 @@ static cl_int check_request(struct request *request)
 	return code == CL_SUCCESS ? read_ranges(request) : code;
 }
 
+/* A kernel that writes an image may read it, too, where the device allows that. */
+static sycl_result give_image(const struct request *request, sycl_handler handler, cl_uint index)
+{
+	const struct argument *argument = &request->kernel->arguments[index];
+	const cl_mem image = argument->memory;
+	sycl_access_mode mode = argument->is_const ? SYCL_ACCESS_READ : SYCL_ACCESS_READ_WRITE;
+	if (image->image) {
+		uint32_t both = 0;
+		(void)sycl_device_get_info(request->queue->device->sycl,
+					   SYCL_DEVICE_INFO_MAX_READ_WRITE_IMAGE_ARGS, sizeof(both),
+					   &both, NULL);
+		if (!argument->is_const && both == 0)
+			mode = SYCL_ACCESS_WRITE;
+		return sycl_handler_set_image(handler, index, image->image, mode);
+	}
+	struct sycl_image_view view = SYCL_IMAGE_VIEW_INIT;
+	view.format = image->sycl_format;
+	view.width = image->extent[0];
+	view.rows = image->type == CL_MEM_OBJECT_IMAGE2D ? image->extent[1] : 0;
+	view.row_pitch_bytes = image->row_pitch;
+	return sycl_handler_set_image_view(handler, index, image->sycl, mode, &view);
+}
+
 static sycl_result give_argument(sycl_handler handler, cl_uint index,
 				 const struct sycl_launch_argument *argument)
 {
@@ -178,8 +209,15 @@ static sycl_result fill_group(const struct request *request, sycl_handler handle
 	sycl_result r = SYCL_SUCCESS;
 	if (request->is_empty)
 		return SYCL_SUCCESS;
-	for (cl_uint i = 0; i < request->kernel->count && r == SYCL_SUCCESS; i++)
-		r = give_argument(handler, i, &request->arguments[i]);
+	for (cl_uint i = 0; i < request->kernel->count && r == SYCL_SUCCESS; i++) {
+		const struct argument *argument = &request->kernel->arguments[i];
+		if (argument->kind == SYCL_ARGUMENT_SAMPLER)
+			r = sycl_handler_set_sampler(handler, i, &argument->sampler);
+		else if (argument->kind == SYCL_ARGUMENT_IMAGE)
+			r = give_image(request, handler, i);
+		else
+			r = give_argument(handler, i, &request->arguments[i]);
+	}
 	if (r == SYCL_SUCCESS && request->offset)
 		r = sycl_handler_set_offset(handler, turned(request->dimensions, request->offset));
 	if (r == SYCL_SUCCESS && request->sycl_local.dimensions)
@@ -231,7 +269,8 @@ static cl_int launch(struct request *request, cl_command_type type, cl_uint coun
 	cl_int code = check_request(request);
 	if (code != CL_SUCCESS)
 		return code;
-	bool needs_handler = request->offset || request->is_empty || count > 16 ||
+	bool needs_handler = request->offset || request->is_empty || request->has_images ||
+			     count > 16 ||
 			     request->queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
 	return (needs_handler ? launch_by_handler : launch_at_once)(request, type, count, events,
 								    event_out);
@@ -247,7 +286,7 @@ static cl_int enqueue(cl_command_queue queue_handle, cl_kernel kernel_handle, cl
 		return CL_INVALID_COMMAND_QUEUE;
 	if (!request->kernel)
 		return CL_INVALID_KERNEL;
-	request->has_local_memory = false;
+	request->has_local_memory = request->has_images = false;
 	request->sycl_local = sycl_launch_any_local();
 	pthread_mutex_lock(&request->kernel->lock);
 	cl_int code = launch(request, type, count, events, event_out);

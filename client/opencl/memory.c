@@ -23,6 +23,32 @@ sycl_access_mode memory_mode(cl_mem memory)
 	return memory->flags & CL_MEM_WRITE_ONLY ? SYCL_ACCESS_WRITE : SYCL_ACCESS_READ_WRITE;
 }
 
+bool memory_is_image(cl_mem memory)
+{
+	return memory->type != CL_MEM_OBJECT_BUFFER && memory->type != CL_MEM_OBJECT_PIPE;
+}
+
+cl_int memory_check_host(cl_mem memory, unsigned use)
+{
+	const cl_mem_flags no_read = CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_WRITE_ONLY;
+	const cl_mem_flags no_write = CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_READ_ONLY;
+	if ((use & HOST_READS && memory->flags & no_read) ||
+	    (use & HOST_WRITES && memory->flags & no_write))
+		return CL_INVALID_OPERATION;
+	return CL_SUCCESS;
+}
+
+/* The size of the memory in which an image is mapped: with the pitches of its creation. */
+static size_t shadow_bytes(cl_mem memory)
+{
+	if (!memory_is_image(memory) || memory->parent)
+		return memory->bytes;
+	return memory->extent[2] > 1 || memory->type == CL_MEM_OBJECT_IMAGE1D_ARRAY
+		       ? memory->slice_pitch *
+				 (memory->extent[2] > 1 ? memory->extent[2] : memory->extent[1])
+		       : memory->row_pitch * memory->extent[1];
+}
+
 enum { SHADOW_ALIGNMENT = 4096 };
 
 /* Where mapped parts lie: the program's memory, or memory of the driver for the whole buffer, so
@@ -37,8 +63,8 @@ void *memory_shadow(cl_mem memory)
 		return memory->host;
 	pthread_mutex_lock(&memory->lock);
 	if (!memory->shadow) {
-		size_t bytes =
-			(memory->bytes + SHADOW_ALIGNMENT - 1) & ~(size_t)(SHADOW_ALIGNMENT - 1);
+		size_t bytes = (shadow_bytes(memory) + SHADOW_ALIGNMENT - 1) &
+			       ~(size_t)(SHADOW_ALIGNMENT - 1);
 		memory->shadow = aligned_alloc(SHADOW_ALIGNMENT, bytes);
 	}
 	void *shadow = memory->shadow;

@@ -42,6 +42,8 @@ struct backend_argument {
 			bool sampled,
 				writes; /* `writes`: the accessor's mode lets the kernel write */
 			struct backend_sampler sampler; /* IMAGE with `sampled`, SAMPLER */
+			/* Not NULL: `memory` is a buffer, which the kernel gets as this image. */
+			const struct backend_image_view *view;
 		} image;
 	};
 };
@@ -49,12 +51,15 @@ struct backend_argument {
 /*
  * A box of bytes in two linear memories: `width_bytes` x `rows` x `slices`, none 0. Pitches are
  * distances in bytes of the beginnings of rows and slices; the command's offsets name the first
- * byte of each box.
+ * byte of each box. For an end that is an image the origin counts instead: its column, row, and
+ * slice or layer, in pixels; that of an image of one dimension with layers is the row. The box is
+ * inside the image.
  */
 struct backend_rect {
 	uint64_t width_bytes, rows, slices;
 	uint64_t source_row_pitch, source_slice_pitch, destination_row_pitch,
 		destination_slice_pitch;
+	uint64_t source_origin[3], destination_origin[3];
 };
 
 enum backend_command_kind {
@@ -146,7 +151,9 @@ struct backend_command {
 			struct backend_memory *source, *destination;
 			uint64_t source_offset_bytes, destination_offset_bytes, size_bytes;
 			/* NULL: size_bytes in one piece. Only for COPY; size_bytes is that of the
-			 * box. */
+			 * box. With an image: NULL copies a whole one to another that is alike. A
+			 * box goes to one of the same format, or from or to a buffer, in which it
+			 * is tightly packed. */
 			const struct backend_rect *rect;
 		} copy;
 		struct {
@@ -156,13 +163,16 @@ struct backend_command {
 			/* As for copies; `host` is the first byte of the box in host memory. NULL:
 			 * one piece. */
 			const struct backend_rect *rect;
-		} transfer; /* WRITE and READ. Of an image: the whole one, tightly packed rows on
-			       the host, offset 0 */
+		} transfer; /* WRITE and READ. Of an image without a box: the whole one, tightly
+			       packed rows on the host, offset 0 */
 		struct {
 			struct backend_memory *memory;
 			uint64_t offset_bytes, size_bytes;
 			const void *pattern;
 			size_t pattern_bytes;
+			/* Of an image: its destination_origin and size, and a pattern of 16 bytes:
+			 * four floats, int32_t or uint32_t, as a kernel writes them. */
+			const struct backend_rect *rect;
 		} fill;
 		struct {
 			void *destination;  /* USM_PREFETCH, USM_ADVISE, USM_FILL: the range */

@@ -122,6 +122,8 @@ struct backend_division {
 };
 
 /* Aspects: bit numbers equal to enum sycl_aspect of include/syclclient/device.h. */
+#define BACKEND_GENERAL_FORMATS_MAX 160u
+
 struct backend_device_facts {
 	uint32_t platform;    /* index among this backend's platforms */
 	uint32_t context_set; /* devices of a platform with different numbers do not fit one context
@@ -164,6 +166,12 @@ struct backend_device_facts {
 					    layers; 0, 0, 0: none */
 	uint64_t l2_window_bytes;        /* largest backend_l2_window; 0: none */
 	uint32_t image_formats; /* with BACKEND_FEATURE_IMAGE: bit 1 << enum backend_image_format */
+	/* General formats, as IMAGE_ENTRY_FORMAT and IMAGE_ENTRY_KINDS of image_format.h. */
+	uint32_t general_image_formats[BACKEND_GENERAL_FORMATS_MAX], general_image_format_count;
+	uint32_t max_read_write_image_args;
+	/* Views of buffers: rows and beginnings are at multiples of so many pixels; 0: no views of
+	 * two dimensions. */
+	uint32_t image_view_pitch_pixels, image_view_base_pixels;
 	uint32_t max_constant_args;
 	uint32_t global_mem_cache_type, local_mem_type,
 		execution_capabilities; /* as in proto's DeviceFacts */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* The eleven formats of 000 (G4); numbers equal to enum sycl_image_format of syclclient/image.h.
- * Channels r, g, b, a. */
+ * Channels r, g, b, a. A larger number is a general format (image_format.h). */
 enum backend_image_format {
 	BACKEND_IMAGE_R8G8B8A8_UNORM = 1,
 	BACKEND_IMAGE_R16G16B16A16_UNORM = 2,
@@ -27,6 +27,12 @@ struct backend_image {
 	uint64_t size[3]; /* SYCL's order: the last one, of `dimensions`, is the width; none is 0 */
 	bool is_layered;  /* 2 or 3 dimensions: the first one counts layers, which are images of one
 			     dimension less */
+};
+
+/* An image over the bytes of a buffer: 1 or 2 dimensions without layers, inside the buffer. */
+struct backend_image_view {
+	struct backend_image image;
+	uint64_t offset_bytes, row_pitch; /* bytes between rows; not 0 */
 };
 
 /* S2: in kernels these have core SYCL's meaning; numbers equal to the enums of

@@ -74,7 +74,7 @@ struct backend_kernel_facts {
 	/* It may print with printf, to standard output; the text is there before the end of its
 	 * launch is reported. Such launches of a process run one at a time. */
 	bool prints;
-	bool waits;  /* with EARLY: the kernel itself waits for earlier launches (R5) */
+	bool waits; /* with EARLY: the kernel itself waits for earlier launches (R5) */
 };
 
 struct backend_occupancy {

@@ -113,6 +113,19 @@ SYCL_API sycl_result sycl_handler_copy_from_host(sycl_handler handler, const voi
 						 uint64_t destination_offset_bytes,
 						 uint64_t size_bytes);
 /**
+ * Let the group's copy read the program's memory when its turn has come, and not when it is
+ * submitted. So it sees what an earlier group copies to that memory. A host task of the library
+ * reads it, when a thread of the program waits or a helper thread is free. Memory that is USM of
+ * the host is read late in any case. Never blocks.
+ *
+ * @param handler  Its action is a copy from memory of the program, to a buffer or an image. The
+ *                 memory stays valid until the group is complete.
+ * @retval SYCL_ERROR_INVALID  Another action.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_read_late(sycl_handler handler);
+
+/**
  * Set the action: copy a box of the program to a buffer. As sycl_handler_copy_from_host and
  * sycl_handler_copy_rect.
  *

@@ -138,7 +138,14 @@ typedef enum sycl_device_info {
 	 * uint32_t, 0 or 1: shared USM moves to the device that uses it (usm.h). Through a service:
 	 * 0.
 	 */
-	SYCL_DEVICE_INFO_USM_SHARED_MIGRATES = 74
+	SYCL_DEVICE_INFO_USM_SHARED_MIGRATES = 74,
+	/** uint32_t, images that a kernel may both read and write; 0: none */
+	SYCL_DEVICE_INFO_MAX_READ_WRITE_IMAGE_ARGS = 75,
+	/** uint32_t, pixels: rows of views of buffers begin at multiples; 0: views have one
+	   dimension */
+	SYCL_DEVICE_INFO_IMAGE_VIEW_PITCH_PIXELS = 76,
+	/** uint32_t, pixels: views of two dimensions begin at multiples */
+	SYCL_DEVICE_INFO_IMAGE_VIEW_BASE_PIXELS = 77
 } sycl_device_info;
 
 /** Ways to divide a device into sub-devices. */

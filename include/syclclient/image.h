@@ -4,9 +4,9 @@
  * host. The rules for all functions are at the top of result.h.
  *
  * An image has one to three dimensions of pixels. A pixel has four components, r, g, b and a,
- * stored in one of eleven formats. On a device its storage is opaque: kernels read and write pixels
- * as float4, int4 or uint4, which are converted from and to the format. On the host an image is
- * tightly packed, with the last dimension fastest.
+ * stored in one of eleven formats, or in a general one that the device lists. On a device its
+ * storage is opaque: kernels read and write pixels as float4, int4 or uint4, which are converted
+ * from and to the format. On the host an image is tightly packed, with the last dimension fastest.
  *
  * One image serves as SYCL's unsampled and sampled image. A command group chooses for each
  * argument. Dimensions count as in sycl_range: the last one runs along the rows. So an image of
@@ -35,8 +35,81 @@ typedef enum sycl_image_format {
 	SYCL_IMAGE_FORMAT_R16B16G16A16_SFLOAT = 9,  /**< float4, in half precision */
 	SYCL_IMAGE_FORMAT_R32G32B32A32_SFLOAT = 10, /**< float4 */
 	/** float4 r, g, b, a; stored b, g, r, a, 0 to 1 in 255 steps */
-	SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM = 11
+	SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM = 11,
+	SYCL_IMAGE_FORMAT_GENERAL = 256,  /**< the first general format (sycl_image_format_of) */
+	SYCL_IMAGE_FORMAT_LARGEST = 65535 /**< no format is larger */
 } sycl_image_format;
+
+/** Which channels the pixels of a general format have in memory, in this order. */
+typedef enum sycl_image_order {
+	SYCL_IMAGE_ORDER_R = 0,
+	SYCL_IMAGE_ORDER_A = 1,
+	SYCL_IMAGE_ORDER_RG = 2,
+	SYCL_IMAGE_ORDER_RA = 3,
+	SYCL_IMAGE_ORDER_RGB = 4,
+	SYCL_IMAGE_ORDER_RGBA = 5,
+	SYCL_IMAGE_ORDER_BGRA = 6,
+	SYCL_IMAGE_ORDER_ARGB = 7,
+	SYCL_IMAGE_ORDER_INTENSITY = 8,
+	SYCL_IMAGE_ORDER_LUMINANCE = 9,
+	SYCL_IMAGE_ORDER_RX = 10,
+	SYCL_IMAGE_ORDER_RGX = 11,
+	SYCL_IMAGE_ORDER_RGBX = 12,
+	SYCL_IMAGE_ORDER_DEPTH = 13,
+	SYCL_IMAGE_ORDER_SRGB = 14,
+	SYCL_IMAGE_ORDER_SRGBX = 15,
+	SYCL_IMAGE_ORDER_SRGBA = 16,
+	SYCL_IMAGE_ORDER_SBGRA = 17,
+	SYCL_IMAGE_ORDER_ABGR = 18
+} sycl_image_order;
+
+/** How a channel of a general format is stored; with the meaning of OpenCL's channel types. */
+typedef enum sycl_image_type {
+	SYCL_IMAGE_TYPE_SNORM8 = 0,
+	SYCL_IMAGE_TYPE_SNORM16 = 1,
+	SYCL_IMAGE_TYPE_UNORM8 = 2,
+	SYCL_IMAGE_TYPE_UNORM16 = 3,
+	SYCL_IMAGE_TYPE_UNORM_565 = 4,
+	SYCL_IMAGE_TYPE_UNORM_555 = 5,
+	SYCL_IMAGE_TYPE_UNORM_101010 = 6,
+	SYCL_IMAGE_TYPE_SINT8 = 7,
+	SYCL_IMAGE_TYPE_SINT16 = 8,
+	SYCL_IMAGE_TYPE_SINT32 = 9,
+	SYCL_IMAGE_TYPE_UINT8 = 10,
+	SYCL_IMAGE_TYPE_UINT16 = 11,
+	SYCL_IMAGE_TYPE_UINT32 = 12,
+	SYCL_IMAGE_TYPE_HALF = 13,
+	SYCL_IMAGE_TYPE_FLOAT = 14,
+	SYCL_IMAGE_TYPE_UNORM_101010_2 = 15
+} sycl_image_type;
+
+/**
+ * Make a general format of an order and a type. Not all pairs are formats, and a device has those
+ * that sycl_device_get_general_image_formats lists. Host functions for pixels (sycl_host_image_...)
+ * are for the eleven formats of SYCL alone. CUDA devices have no general formats.
+ */
+static inline sycl_image_format sycl_image_format_of(sycl_image_order order, sycl_image_type type)
+{
+	return (sycl_image_format)(SYCL_IMAGE_FORMAT_GENERAL + (int)order * 32 + (int)type);
+}
+
+/** Bits of sycl_image_format_entry.kinds. */
+typedef enum sycl_image_kind {
+	SYCL_IMAGE_KIND_1D = 1,
+	SYCL_IMAGE_KIND_2D = 2,
+	SYCL_IMAGE_KIND_3D = 4,
+	SYCL_IMAGE_KIND_1D_LAYERED = 8,
+	SYCL_IMAGE_KIND_2D_LAYERED = 16,
+	SYCL_IMAGE_KIND_1D_VIEW =
+		32, /**< of a buffer: sycl_handler_set_image_view; so is the next */
+	SYCL_IMAGE_KIND_2D_VIEW = 64
+} sycl_image_kind;
+
+/** A general format of a device. */
+typedef struct sycl_image_format_entry {
+	uint32_t format; /**< sycl_image_format_of its order and type */
+	uint32_t kinds;  /**< bits of enum sycl_image_kind: images of these kinds may have it */
+} sycl_image_format_entry;
 
 /** How a sampler treats a coordinate outside of the image. */
 typedef enum sycl_addressing_mode {
@@ -125,6 +198,20 @@ SYCL_API sycl_result sycl_sampler_get_mapping(const sycl_sampler *sampler, sycl_
  */
 SYCL_API sycl_result sycl_device_get_image_formats(sycl_device device, uint32_t capacity,
 						   uint32_t *formats_out, uint32_t *count_out);
+
+/**
+ * List the general image formats of a device. Never blocks.
+ *
+ * @param capacity          Room in entries_out; 0: only count.
+ * @param[out] entries_out  Up to `capacity` entries, each format once. NULL if capacity is 0.
+ * @param[out] count_out    How many there are; 0 without images, and on CUDA devices. May be NULL
+ * if entries_out is given.
+ * @retval SYCL_ERROR_INVALID  An output is missing.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_device_get_general_image_formats(sycl_device device, uint32_t capacity,
+							   sycl_image_format_entry *entries_out,
+							   uint32_t *count_out);
 
 /**
  * Make an image, usable with every queue of the connection whose device has the format. Blocks as
@@ -275,7 +362,8 @@ SYCL_API sycl_result sycl_image_set_final_data(sycl_image image, void *final_dat
  * @param image  The image.
  * @param mode   SYCL_ACCESS_READ, SYCL_ACCESS_WRITE or SYCL_ACCESS_WRITE_NO_INIT: a kernel reads an
  *               image or writes it. A surface object needs one of the latter two, whatever the
- *               kernel does with it.
+ *               kernel does with it. SYCL_ACCESS_READ_WRITE on devices with
+ *               SYCL_DEVICE_INFO_MAX_READ_WRITE_IMAGE_ARGS, for read_write images of OpenCL C.
  * @retval SYCL_ERROR_INVALID                Another mode.
  * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The queue's device has no images, or not this format.
  * @since 0.1
@@ -321,6 +409,132 @@ SYCL_API sycl_result sycl_handler_set_sampler(sycl_handler handler, uint32_t ind
  */
 SYCL_API sycl_result sycl_handler_copy_image(sycl_handler handler, sycl_image source,
 					     sycl_image destination);
+
+/**
+ * A part of images. Start from SYCL_IMAGE_REGION_INIT.
+ *
+ * Origins and sizes are in pixels: the column first, then the row, then the slice or the layer. So
+ * they are in the reverse order of sycl_range. A dimension that an image has not is 0 in an origin
+ * and 1 in the size. In a layered image of one dimension the second number is the layer.
+ */
+typedef struct sycl_image_region {
+	uint32_t struct_bytes;          /**< sizeof(struct sycl_image_region) */
+	uint32_t reserved;              /**< must be 0 */
+	uint64_t source_origin[3];      /**< of a source that is an image, else ignored */
+	uint64_t destination_origin[3]; /**< of a destination that is an image, else ignored */
+	uint64_t size[3];               /**< none is 0 */
+	/** Of the program's memory: bytes from row to row; 0: tightly packed. Otherwise it must be
+	 * 0. */
+	uint64_t row_pitch_bytes;
+	/** bytes from slice to slice, or layer to layer; 0: rows times the row pitch */
+	uint64_t slice_pitch_bytes;
+} sycl_image_region;
+#define SYCL_IMAGE_REGION_INIT                                                                     \
+	{                                                                                          \
+		sizeof(struct sycl_image_region), 0, {0, 0, 0}, {0, 0, 0}, {1, 1, 1}, 0, 0         \
+	}
+
+/**
+ * Set the action: copy a part of an image to an image of the same format. They may be one image if
+ * the parts do not overlap, and may have different dimensions. The group requires both, as wholes.
+ * Never blocks.
+ *
+ * @param region  Copied now.
+ * @retval SYCL_ERROR_INVALID  The group has an action already; no valid region; a part lies outside
+ *                             of its image; another format; the parts overlap.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The queue's device has no such images.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_copy_image_region(sycl_handler handler, sycl_image source,
+						    sycl_image destination,
+						    const struct sycl_image_region *region);
+
+/**
+ * Set the action: copy memory of the program to a part of an image. The memory is read when the
+ * group is submitted. Otherwise as sycl_handler_copy_image_region.
+ *
+ * @param source  The first pixel of the part.
+ * @retval SYCL_ERROR_INVALID  Also: source is NULL; the pitches are too small.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_copy_image_from_host(sycl_handler handler, const void *source,
+						       sycl_image destination,
+						       const struct sycl_image_region *region);
+/**
+ * Set the action: copy a part of an image to memory of the program. The whole image is brought to
+ * the host for that. A host task of the library writes the memory, when a thread of the program
+ * waits or a helper thread is free, as for sycl_handler_copy_to_host. Otherwise as
+ * sycl_handler_copy_image_region.
+ *
+ * @param destination  Room for the part; valid until the group is complete.
+ * @retval SYCL_ERROR_INVALID  Also: destination is NULL; the pitches are too small.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_copy_image_to_host(sycl_handler handler, sycl_image source,
+						     void *destination,
+						     const struct sycl_image_region *region);
+/**
+ * Set the action: copy a part of an image to a buffer, tightly packed. Otherwise as
+ * sycl_handler_copy_image_region.
+ *
+ * @param offset_bytes  Where the part begins in the buffer.
+ * @retval SYCL_ERROR_INVALID  Also: bytes outside of the buffer; a pitch is not 0.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_copy_image_to_buffer(sycl_handler handler, sycl_image source,
+						       sycl_buffer destination,
+						       uint64_t offset_bytes,
+						       const struct sycl_image_region *region);
+/** Set the action: the other way. As sycl_handler_copy_image_to_buffer. @since 0.1 */
+SYCL_API sycl_result sycl_handler_copy_buffer_to_image(sycl_handler handler, sycl_buffer source,
+						       uint64_t offset_bytes,
+						       sycl_image destination,
+						       const struct sycl_image_region *region);
+/**
+ * Set the action: fill a part of an image with one pixel. The part is that of the destination. An
+ * image of SYCL's eleven formats is filled by a host task of the library, because not every driver
+ * fills images. Otherwise as sycl_handler_copy_image_region.
+ *
+ * @param pixel  16 bytes: r, g, b, a as float, int32_t or uint32_t, as kernels write this format.
+ *               Copied now.
+ * @retval SYCL_ERROR_INVALID  Also: pixel is NULL.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_fill_image(sycl_handler handler, sycl_image image,
+					     const void *pixel,
+					     const struct sycl_image_region *region);
+
+/** A buffer as an image. Start from SYCL_IMAGE_VIEW_INIT. */
+typedef struct sycl_image_view {
+	uint32_t struct_bytes; /**< sizeof(struct sycl_image_view) */
+	sycl_image_format format;
+	uint64_t offset_bytes; /**< of the first pixel in the buffer */
+	uint64_t width;        /**< pixels of a row */
+	uint64_t rows;         /**< 0: one dimension */
+	/** bytes from row to row; 0: tightly packed. Some devices want a multiple
+	 * (SYCL_DEVICE_INFO_IMAGE_VIEW_PITCH_PIXELS). */
+	uint64_t row_pitch_bytes;
+} sycl_image_view;
+#define SYCL_IMAGE_VIEW_INIT                                                                       \
+	{                                                                                          \
+		sizeof(struct sycl_image_view), SYCL_IMAGE_FORMAT_GENERAL, 0, 1, 0, 0              \
+	}
+
+/**
+ * Require a buffer, and give it to the kernel as an image: image1d_buffer_t of OpenCL C, or
+ * image2d_t with rows. The pixels are the buffer's bytes, so nothing is copied. It orders as
+ * sycl_handler_set_accessor does. Never blocks.
+ *
+ * @param mode  SYCL_ACCESS_READ, SYCL_ACCESS_WRITE or SYCL_ACCESS_READ_WRITE.
+ * @param view  Copied now.
+ * @retval SYCL_ERROR_INVALID  Another mode; no valid view; it lies outside of the buffer.
+ * @retval SYCL_ERROR_FEATURE_NOT_SUPPORTED  The queue's device does not list the format for such
+ *                                           views.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_handler_set_image_view(sycl_handler handler, uint32_t index,
+						 sycl_buffer buffer, sycl_access_mode mode,
+						 const struct sycl_image_view *view);
 
 /**
  * Access an image from the host, sampled or not. Blocks, and orders, as sycl_host_accessor_create.

@@ -86,11 +86,11 @@ typedef void sycl_output_handler(const char *text, uint64_t bytes, uint32_t is_c
  * is in no log. The text of a kernel is there when its group is complete. Blocks as long as the
  * function does, and never for a device.
  *
- * This is printf of OpenCL C. The service keeps 1 MiB of each group, and the library 16 MiB until it
- * is taken; the rest is lost. So that the text can be attributed, kernels that contain printf run
- * one at a time, among all programs of one user. With an endpoint "embedded:" drivers print to this
- * process's standard output, and nothing is there to be taken. CUDA's printf is not passed on: its
- * driver writes at moments of its own. sycl_print above works everywhere.
+ * This is printf of OpenCL C. The service keeps 1 MiB of each group, and the library 16 MiB until
+ * it is taken; the rest is lost. So that the text can be attributed, kernels that contain printf
+ * run one at a time, among all programs of one user. With an endpoint "embedded:" drivers print to
+ * this process's standard output, and nothing is there to be taken. CUDA's printf is not passed on:
+ * its driver writes at moments of its own. sycl_print above works everywhere.
  *
  * @param platform   Any platform of the connection.
  * @param handler    Not NULL.
@@ -98,8 +98,8 @@ typedef void sycl_output_handler(const char *text, uint64_t bytes, uint32_t is_c
  * @retval SYCL_ERROR_INVALID  handler is NULL.
  * @since 0.1
  */
-SYCL_API sycl_result sycl_platform_take_output(sycl_platform platform,
-					       sycl_output_handler *handler, void *user_data);
+SYCL_API sycl_result sycl_platform_take_output(sycl_platform platform, sycl_output_handler *handler,
+					       void *user_data);
 
 SYCL_END_DECLS
 #endif

@@ -297,6 +297,13 @@ Test(golden_reply, released_bytes_never_change) { golden(); }
 Test(golden_reply, object_failed_bytes_never_change) { golden(); }
 Test(golden_reply, group_failed_bytes_never_change) { golden(); }
 
+/* Parts of images, general formats, views of buffers. */
+TestSuite(golden_image_part, .timeout = 10);
+Test(golden_image_part, copy_with_image_bytes_never_change) { golden(); }
+Test(golden_image_part, fill_with_image_bytes_never_change) { golden(); }
+Test(golden_image_part, argument_with_view_bytes_never_change) { golden(); }
+Test(golden_image_part, device_facts_with_general_formats_bytes_never_change) { golden(); }
+
 /* What kernels print. */
 TestSuite(golden_output, .timeout = 10);
 Test(golden_output, reply_with_output_bytes_never_change) { golden(); }

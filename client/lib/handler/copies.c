@@ -321,17 +321,34 @@ sycl_result handler_copy_as_task(const struct handler *handler, struct handler *
 	return SYCL_SUCCESS;
 }
 
-static sycl_result set_copy_out(struct handler *handler, const struct buffer *source,
-				void *destination, const struct copy_plan *plan)
+SYCL_API sycl_result sycl_handler_read_late(sycl_handler handle)
+{
+	PIN(handler, handler, handle);
+	if (handler->action != HANDLER_ACTION_COPY || !handler->host_source)
+		return error_set(SYCL_ERROR_INVALID,
+				 "the group's action is no copy from memory of the program");
+	if (handler->host_is_usm || handler->is_empty)
+		return SYCL_SUCCESS; /* the device itself reads USM when the group runs */
+	const struct buffer *destination =
+		handler_requirement_at(handler, handler->destination)->buffer;
+	sycl_result result = handler_set_copy_out(
+		handler, (const uint8_t *)handler->host_source + handler->source_offset_bytes,
+		(uint8_t *)destination->address + handler->destination_offset_bytes, &handler->box);
+	if (!result) {
+		handler->host_source = NULL;
+		handler->image_part = false;
+	}
+	return result;
+}
+
+sycl_result handler_set_copy_out(struct handler *handler, const void *source, void *destination,
+				 const struct copy_box *box)
 {
 	struct copy_out *copy = malloc(sizeof(*copy));
 	if (!copy)
 		return error_no_memory();
 	*copy = (struct copy_out){
-		.box = copy_box_simplify(&plan->box),
-		.source = (const uint8_t *)source->address + plan->source_offset,
-		.destination = (uint8_t *)destination + plan->destination_offset,
-	};
+		.box = copy_box_simplify(box), .source = source, .destination = destination};
 	handler->action = HANDLER_ACTION_HOST_TASK;
 	handler->host_function = copy_out_run;
 	handler->user_data = copy;
@@ -361,7 +378,9 @@ static sycl_result copy_to_host(struct handler *handler, struct buffer *source, 
 	if (result)
 		return result;
 	if (!is_empty && !is_usm)
-		return set_copy_out(handler, source, destination, plan);
+		return handler_set_copy_out(
+			handler, (const uint8_t *)source->address + plan->source_offset,
+			(uint8_t *)destination + plan->destination_offset, &plan->box);
 	set_copy(handler, plan); /* a copy of no bytes is ordered like any copy */
 	handler->source = index;
 	handler->host_destination = is_usm ? destination : NULL;

@@ -49,6 +49,15 @@ struct handler_argument {
 	bool has_sampler;    /* a sampler, or an image with one */
 	bool normalised, linear;
 	uint8_t addressing; /* addressing of the sampler */
+	/* For an image: `requirement` is a buffer, and a struct handler_view is at this offset of
+	 * handler.values, unless it is 0. */
+	uint32_t view_end; /* the offset of its end */
+};
+
+/* A buffer as an image. */
+struct handler_view {
+	uint32_t format, dimensions;
+	uint64_t size[2], offset_bytes, row_pitch; /* SYCL's order */
 };
 
 enum handler_action {
@@ -124,6 +133,10 @@ struct handler {
 	uint64_t source_offset_bytes, destination_offset_bytes;
 	uint64_t size_bytes; /* for a fill */
 	struct copy_box box; /* for a copy, in simple form */
+	/* A copy or fill of a part of an image, with these ends as images. Pixels; the column
+	 * first. */
+	bool image_part, image_is_source, image_is_destination;
+	uint64_t image_size[3], image_source_origin[3], image_destination_origin[3];
 	/* The program's end of a copy; NULL: none. The source is read at each submission. With
 	 * host_is_usm, the device reads or writes the memory when the group runs. */
 	const void *host_source;
@@ -196,6 +209,9 @@ sycl_result handler_clone(const struct handler *handler, struct handler **clone_
 /* copies.c. Turns a copy from the program's memory into a host task for a graph, which reads the
  * memory at each launch. */
 sycl_result handler_copy_as_task(const struct handler *handler, struct handler **task_out);
+/* copies.c: sets the action to a host task that copies so to the program's memory. */
+sycl_result handler_set_copy_out(struct handler *handler, const void *source, void *destination,
+				 const struct copy_box *box);
 /* Makes a handler with a handle. */
 sycl_result handler_new(struct queue *queue, struct handler **handler_out);
 /* handler.c. Makes room for `more` items. `fixed`: the first items' place inside the handler. */

@@ -2,7 +2,9 @@
 #include "handler/image.h"
 
 #include "access_mode.h"
+#include "image_format.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static sycl_result set_image(struct handler *handler, uint32_t index, struct buffer *image,
@@ -26,12 +28,97 @@ SYCL_API sycl_result sycl_handler_set_image(sycl_handler handle, uint32_t index,
 	PIN(handler, handler, handle);
 	PIN(image, image, image_handle);
 	if (mode != SYCL_ACCESS_READ && mode != SYCL_ACCESS_WRITE &&
-	    mode != SYCL_ACCESS_WRITE_NO_INIT)
+	    mode != SYCL_ACCESS_WRITE_NO_INIT &&
+	    (mode != SYCL_ACCESS_READ_WRITE ||
+	     handler->queue->device->facts->max_read_write_image_args == 0))
 		return error_set(SYCL_ERROR_INVALID,
 				 "mode %d: a kernel reads an image or writes it, not both",
 				 (int)mode);
 	return set_image(handler, index, &image->buffer, (uint32_t)mode,
 			 (struct handler_argument){.size_bytes = 0});
+}
+
+static sycl_result view_check(const struct buffer *buffer, const struct sycl_image_view *view,
+			      struct handler_view *view_out)
+{
+	if (!view || view->struct_bytes != sizeof(*view) ||
+	    !image_format_find((uint32_t)view->format))
+		return error_set(SYCL_ERROR_INVALID,
+				 "view: NULL, or struct_bytes or format is wrong; start from "
+				 "SYCL_IMAGE_VIEW_INIT");
+	uint32_t pixel = image_pixel_bytes((uint32_t)view->format);
+	uint64_t row = 0, end = 0, rows = view->rows ? view->rows : 1;
+	bool fits = view->width > 0 && !__builtin_mul_overflow(view->width, pixel, &row);
+	uint64_t pitch = view->row_pitch_bytes ? view->row_pitch_bytes : row;
+	if (!fits || pitch < row || pitch % pixel != 0 ||
+	    __builtin_mul_overflow(rows - 1, pitch, &end) ||
+	    __builtin_add_overflow(end, row, &end) ||
+	    __builtin_add_overflow(end, view->offset_bytes, &end) || end > buffer->size_bytes)
+		return error_set_object(SYCL_ERROR_INVALID, buffer->remote.id,
+					"the view is empty, its pitch is too small or no multiple "
+					"of a pixel, or it lies outside of the buffer");
+	*view_out = (struct handler_view){.format = (uint32_t)view->format,
+					  .dimensions = view->rows ? 2 : 1,
+					  .offset_bytes = view->offset_bytes,
+					  .row_pitch = pitch};
+	view_out->size[0] = view->rows ? view->rows : view->width;
+	view_out->size[1] = view->rows ? view->width : 0;
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_handler_set_image_view(sycl_handler handle, uint32_t index,
+						 sycl_buffer buffer_handle, sycl_access_mode mode,
+						 const struct sycl_image_view *view)
+{
+	PIN(handler, handler, handle);
+	PIN(buffer, buffer, buffer_handle);
+	struct handler_view made;
+	struct handler_argument argument = {.kind = HANDLER_ARGUMENT_IMAGE};
+	if (mode != SYCL_ACCESS_READ && mode != SYCL_ACCESS_WRITE && mode != SYCL_ACCESS_READ_WRITE)
+		return error_set(SYCL_ERROR_INVALID, "mode %d: a view is read, written, or both",
+				 (int)mode);
+	sycl_result result = view_check(buffer, view, &made);
+	if (!result)
+		result = image_check_view(made.format, made.dimensions, handler->queue->device);
+	if (!result)
+		result = handler_list_room(&handler->values, handler->inline_values, 1,
+					   sizeof(made));
+	if (!result)
+		result = handler_add_requirement(handler, buffer, (uint32_t)mode, 0,
+						 buffer->size_bytes, &argument.requirement);
+	if (result)
+		return result;
+	argument.view_end = handler->values.count + (uint32_t)sizeof(made);
+	result = handler_set_argument(handler, index, argument);
+	if (result)
+		return result;
+	memcpy((uint8_t *)handler->values.items + handler->values.count, &made, sizeof(made));
+	handler->values.count = argument.view_end;
+	return SYCL_SUCCESS;
+}
+
+static void view_of(const struct handler *handler, const struct handler_argument *argument,
+		    struct handler_view *view_out)
+{
+	memcpy(view_out,
+	       (const uint8_t *)handler->values.items + argument->view_end - sizeof(*view_out),
+	       sizeof(*view_out));
+}
+
+void handler_put_view(const struct handler *handler, const struct handler_argument *from,
+		      Sycl__V1__ImageArgument *image, struct view_message *message)
+{
+	const struct buffer *buffer = handler_requirement_at(handler, from->requirement)->buffer;
+	struct handler_view made;
+	view_of(handler, from, &made);
+	sycl__v1__image_view__init(&message->view);
+	memcpy(message->size, made.size, sizeof(message->size));
+	message->view.format = made.format;
+	message->view.n_size = made.dimensions;
+	message->view.size = message->size;
+	message->view.offset_bytes = made.offset_bytes + (buffer->root ? buffer->origin_bytes : 0);
+	message->view.row_pitch = made.row_pitch;
+	image->view = &message->view;
 }
 
 static struct handler_argument argument_with_sampler(const struct image_sampler *sampler)
@@ -127,6 +214,11 @@ sycl_result handler_check_image(const struct handler *handler, uint32_t index)
 		return error_set(SYCL_ERROR_INVALID,
 				 "argument %u: the group writes the image that it samples", index);
 	/* The group may be submitted to another queue than the one it was begun on. */
+	if (given->view_end) {
+		struct handler_view view;
+		view_of(handler, given, &view);
+		return image_check_view(view.format, view.dimensions, handler->queue->device);
+	}
 	return image_check_device(requirement->buffer, handler->queue->device);
 }
 

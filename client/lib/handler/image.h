@@ -12,4 +12,12 @@ sycl_result handler_check_image(const struct handler *handler, uint32_t index);
 void handler_put_image(const struct handler_argument *from, Sycl__V1__Argument *to,
 		       Sycl__V1__ImageArgument *image, Sycl__V1__SamplerArgument *sampler);
 
+/* The message of a view, and its sizes. */
+struct view_message {
+	Sycl__V1__ImageView view;
+	uint64_t size[2];
+};
+void handler_put_view(const struct handler *handler, const struct handler_argument *from,
+		      Sycl__V1__ImageArgument *image, struct view_message *view);
+
 #endif

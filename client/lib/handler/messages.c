@@ -21,7 +21,7 @@ static sycl_result messages_make_room(struct group_messages *m, uint32_t require
 	size_t bytes = requirements * (sizeof(*m->requirements) + sizeof(void *)) +
 		       events * (sizeof(*m->events) + sizeof(void *)) +
 		       arguments * (sizeof(*m->arguments) + sizeof(void *)) +
-		       images * (sizeof(*m->images) + sizeof(*m->samplers));
+		       images * (sizeof(*m->images) + sizeof(*m->samplers) + sizeof(*m->views));
 	m->block = bytes <= sizeof(m->small) ? m->small : malloc(bytes);
 	if (!m->block) {
 		m->block = m->small;
@@ -32,7 +32,8 @@ static sycl_result messages_make_room(struct group_messages *m, uint32_t require
 	m->arguments = (void *)(m->events + events);
 	m->images = (void *)(m->arguments + arguments);
 	m->samplers = (void *)(m->images + images);
-	m->requirement_list = (void *)(m->samplers + images);
+	m->views = (void *)(m->samplers + images);
+	m->requirement_list = (void *)(m->views + images);
 	m->event_list = (void *)(m->requirement_list + requirements);
 	m->argument_list = (void *)(m->event_list + events);
 	return SYCL_SUCCESS;
@@ -132,6 +133,8 @@ static void put_launch(struct group_messages *m, struct handler *handler)
 		} else if (from->kind == HANDLER_ARGUMENT_IMAGE ||
 			   from->kind == HANDLER_ARGUMENT_SAMPLER) {
 			handler_put_image(from, to, &m->images[i], &m->samplers[i]);
+			if (from->view_end)
+				handler_put_view(handler, from, &m->images[i], &m->views[i]);
 		} else if (from->kind == HANDLER_ARGUMENT_LOCAL) {
 			to->value_case = SYCL__V1__ARGUMENT__VALUE_LOCAL_BYTES;
 			to->local_bytes = from->size_bytes;
@@ -175,6 +178,21 @@ static void put_box(struct group_messages *m, const struct copy_box *box)
 	m->copy.box = &m->box;
 }
 
+static void put_image_box(struct group_messages *m, struct handler *handler)
+{
+	sycl__v1__image_box__init(&m->image_box);
+	m->image_box.n_size = 3;
+	m->image_box.size = handler->image_size;
+	if (handler->image_is_source) {
+		m->image_box.n_source_origin = 3;
+		m->image_box.source_origin = handler->image_source_origin;
+	}
+	if (handler->image_is_destination) {
+		m->image_box.n_destination_origin = 3;
+		m->image_box.destination_origin = handler->image_destination_origin;
+	}
+}
+
 static void put_usm_end(Sycl__V1__MemoryEnd *end, const struct handler *handler)
 {
 	end->place_case = SYCL__V1__MEMORY_END__PLACE_USM_ADDRESS;
@@ -204,6 +222,15 @@ static void put_source(struct group_messages *m, const struct handler *handler)
 	m->source.arena = &m->arena;
 }
 
+/* An offset in bytes is that of a buffer, or of an image in the shared memory of the host. */
+static uint64_t destination_offset(const struct handler *handler)
+{
+	return handler->image_part && handler->image_is_destination
+		       ? 0
+		       : origin_of(handler, handler->destination) +
+				 handler->destination_offset_bytes;
+}
+
 static void put_destination(struct group_messages *m, const struct handler *handler)
 {
 	sycl__v1__memory_end__init(&m->destination);
@@ -214,11 +241,10 @@ static void put_destination(struct group_messages *m, const struct handler *hand
 	}
 	m->destination.place_case = SYCL__V1__MEMORY_END__PLACE_REQUIREMENT;
 	m->destination.requirement = handler->destination;
-	m->destination.offset_bytes =
-		origin_of(handler, handler->destination) + handler->destination_offset_bytes;
+	m->destination.offset_bytes = destination_offset(handler);
 }
 
-static sycl_result messages_put_copy(struct group_messages *m, const struct handler *handler)
+static sycl_result messages_put_copy(struct group_messages *m, struct handler *handler)
 {
 	struct copy_box box = handler->box;
 	sycl_result result = handler->host_source && !handler->host_is_usm
@@ -233,7 +259,12 @@ static sycl_result messages_put_copy(struct group_messages *m, const struct hand
 		box.source = copy_box_tight(&box);
 		box = copy_box_simplify(&box);
 	}
-	put_box(m, &box);
+	if (handler->image_part) {
+		put_image_box(m, handler);
+		m->copy.image = &m->image_box;
+	} else {
+		put_box(m, &box);
+	}
 	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_COPY;
 	m->group.copy = &m->copy;
 	return SYCL_SUCCESS;
@@ -243,9 +274,12 @@ static void messages_put_fill(struct group_messages *m, struct handler *handler)
 {
 	sycl__v1__fill__init(&m->fill);
 	m->fill.requirement = handler->destination;
-	m->fill.offset_bytes =
-		origin_of(handler, handler->destination) + handler->destination_offset_bytes;
+	m->fill.offset_bytes = destination_offset(handler);
 	m->fill.size_bytes = handler->size_bytes;
+	if (handler->image_part) {
+		put_image_box(m, handler);
+		m->fill.image = &m->image_box;
+	}
 	m->fill.pattern.data = handler->pattern;
 	m->fill.pattern.len = handler->pattern_bytes;
 	m->group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_FILL;

@@ -13,6 +13,7 @@ struct group_messages {
 	Sycl__V1__MemoryEnd source, destination;
 	Sycl__V1__ArenaRange arena;
 	Sycl__V1__Box box;
+	Sycl__V1__ImageBox image_box;
 	/* For a copy from the program's memory. NULL: there is none, or the queue's line has it. */
 	struct lent_range *lent;
 	Sycl__V1__Fill fill;
@@ -33,6 +34,7 @@ struct group_messages {
 	/* One for each argument if any argument is an image or a sampler. */
 	Sycl__V1__ImageArgument *images;
 	Sycl__V1__SamplerArgument *samplers;
+	struct view_message *views;
 	struct connection *connection;
 	void *block;
 	/* Large enough for most groups, which then allocate no memory. */

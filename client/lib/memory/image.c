@@ -12,6 +12,11 @@ _Static_assert((int)SYCL_ADDRESSING_MIRRORED_REPEAT == (int)IMAGE_ADDRESSING_MIR
 	       "the same");
 _Static_assert((int)SYCL_IMAGE_FORMAT_B8G8R8A8_UNORM == IMAGE_FORMAT_COUNT,
 	       "the formats are the shared table's");
+_Static_assert(SYCL_IMAGE_FORMAT_GENERAL == IMAGE_FORMAT_GENERAL &&
+		       (int)SYCL_IMAGE_ORDER_ABGR + 1 == (int)IMAGE_ORDERS &&
+		       (int)SYCL_IMAGE_TYPE_UNORM_101010_2 + 1 == (int)IMAGE_TYPES_KNOWN &&
+		       SYCL_IMAGE_KIND_2D_VIEW == 1 << IMAGE_KIND_2D_VIEW,
+	       "so are the general ones");
 
 static sycl_result image_announce(const struct buffer *image, const Sycl__V1__ArenaRange *place,
 				  const struct buffer_plan *plan, bool *announced_out)
@@ -198,6 +203,44 @@ SYCL_API sycl_result sycl_device_get_image_formats(sycl_device handle, uint32_t 
 	return SYCL_SUCCESS;
 }
 
+SYCL_API sycl_result sycl_device_get_general_image_formats(sycl_device handle, uint32_t capacity,
+							   sycl_image_format_entry *entries_out,
+							   uint32_t *count_out)
+{
+	PIN(device, device, handle);
+	if ((capacity > 0 && !entries_out) || (!entries_out && !count_out))
+		return error_set(SYCL_ERROR_INVALID, "an output is missing");
+	const Sycl__V1__DeviceFacts *facts = device->facts;
+	for (uint32_t i = 0; i < facts->n_general_image_formats && i < capacity; i++)
+		entries_out[i] = (sycl_image_format_entry){
+			.format = IMAGE_ENTRY_FORMAT(facts->general_image_formats[i]),
+			.kinds = IMAGE_ENTRY_KINDS(facts->general_image_formats[i])};
+	if (count_out)
+		*count_out = (uint32_t)facts->n_general_image_formats;
+	return SYCL_SUCCESS;
+}
+
+static sycl_result check_format(const Sycl__V1__DeviceFacts *facts, uint32_t format,
+				enum image_kind kind)
+{
+	bool has = format < IMAGE_FORMAT_GENERAL && kind < IMAGE_KIND_1D_VIEW &&
+		   facts->image_formats & 1u << format;
+	for (size_t i = 0; !has && i < facts->n_general_image_formats; i++)
+		has = IMAGE_ENTRY_FORMAT(facts->general_image_formats[i]) == format &&
+		      IMAGE_ENTRY_KINDS(facts->general_image_formats[i]) >> kind & 1;
+	if (has)
+		return SYCL_SUCCESS;
+	return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
+			 "the device has no such images of the format %" PRIu32 ", %s", format,
+			 image_format_find(format)->name);
+}
+
+sycl_result image_check_view(uint32_t format, uint32_t dimensions, const struct device *device)
+{
+	return check_format(device->facts, format,
+			    dimensions == 2 ? IMAGE_KIND_2D_VIEW : IMAGE_KIND_1D_VIEW);
+}
+
 /* The largest size in dimension `d`, counted from the last dimension. */
 static uint64_t image_size_most(const Sycl__V1__DeviceFacts *facts, const struct buffer *image,
 				uint32_t d)
@@ -213,10 +256,12 @@ sycl_result image_check_device(const struct buffer *image, const struct device *
 {
 	const Sycl__V1__DeviceFacts *facts = device->facts;
 	uint32_t dimensions = image->range.dimensions;
-	if (!(facts->image_formats & 1u << image->image_format))
-		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
-				 "the device has no images of the format %s",
-				 image_format_find(image->image_format)->name);
+	enum image_kind kind = image->image_layered ? (dimensions == 2 ? IMAGE_KIND_1D_LAYERED
+								       : IMAGE_KIND_2D_LAYERED)
+						    : (enum image_kind)(dimensions - 1);
+	sycl_result result = check_format(facts, image->image_format, kind);
+	if (result)
+		return result;
 	if (image->image_layered && facts->n_image_layered_sizes < 3)
 		return error_set(SYCL_ERROR_FEATURE_NOT_SUPPORTED,
 				 "the device has no layered images");

@@ -109,6 +109,9 @@ static const struct answer answers[] = {
 	[SYCL_DEVICE_INFO_PARTITION_TYPE_PROPERTY] = FIELD(U32, partition_type),
 	[SYCL_DEVICE_INFO_PARTITION_TYPE_AFFINITY_DOMAIN] =
 		FIELD(U32, partition_type_affinity_domain),
+	[SYCL_DEVICE_INFO_MAX_READ_WRITE_IMAGE_ARGS] = FIELD(U32, max_read_write_image_args),
+	[SYCL_DEVICE_INFO_IMAGE_VIEW_PITCH_PIXELS] = FIELD(U32, image_view_pitch_pixels),
+	[SYCL_DEVICE_INFO_IMAGE_VIEW_BASE_PIXELS] = FIELD(U32, image_view_base_pixels),
 	[SYCL_DEVICE_INFO_L2_WINDOW_BYTES] = FIELD(U64, l2_window_bytes),
 };
 

@@ -91,7 +91,7 @@ static uint64_t flags_of(const struct handler *handler)
 static bool copy_has_shape(const struct handler *handler)
 {
 	return handler->action == HANDLER_ACTION_COPY && !handler->is_empty &&
-	       handler->object.connection->has_usm_ends &&
+	       !handler->image_part && handler->object.connection->has_usm_ends &&
 	       (handler->host_is_usm || !handler->host_source);
 }
 

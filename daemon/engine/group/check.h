@@ -107,7 +107,7 @@ int group_check_image_whole(const struct buffer *buffer, const struct task_requi
 			    struct backend_fault *fault);
 int group_check_no_image(const struct buffer *buffer, struct backend_fault *fault);
 /* `facts`: the kernel's declaration of the argument. */
-int group_check_image_argument(const struct group_scratch *scratch, const struct queue *queue,
+int group_check_image_argument(struct group_scratch *scratch, const struct queue *queue,
 			       const struct task_request *request,
 			       const Sycl__V1__Argument *message,
 			       const struct backend_argument_facts *facts, uint32_t index,
@@ -120,9 +120,34 @@ bool group_image_fits_word(const struct backend_argument_facts *facts,
 			   const struct task_argument *argument);
 bool group_copies_image(const struct group_scratch *scratch, const struct task_request *request,
 			const Sycl__V1__Copy *copy);
-int group_check_image_copy(const struct group_scratch *scratch, const struct queue *queue,
+int group_check_image_copy(struct session *session, const struct queue *queue,
 			   const Sycl__V1__Copy *copy, struct task_request *request,
 			   struct backend_fault *fault);
+/* The queue's device has images of this kind, format and size; views of buffers. */
+int group_check_image_device(const struct queue *queue, const struct backend_image *image,
+			     struct backend_fault *fault);
+int group_check_view_device(const struct queue *queue, const struct backend_image *image,
+			    struct backend_fault *fault);
+/* image_box.c: a part of an image. `source` and `destination`: the images, NULL for another end. */
+int group_check_image_box(struct session *session, const struct queue *queue,
+			  const Sycl__V1__Copy *copy, const struct buffer *source,
+			  const struct buffer *destination, struct task_request *request,
+			  struct backend_fault *fault);
+int group_check_image_fill(struct session *session, const struct queue *queue,
+			   const Sycl__V1__Fill *fill, struct task_request *request,
+			   struct backend_fault *fault);
+int group_check_image_view(struct group_scratch *scratch, const struct queue *queue,
+			   const Sycl__V1__ImageArgument *message, uint32_t index,
+			   struct task_argument *argument, struct backend_fault *fault);
+/* ends.c: every byte must be inside the requirement, whose mode allows the access. */
+int group_check_place(const struct group_scratch *scratch, const struct task_request *request,
+		      uint32_t index, uint64_t offset, uint64_t size, uint32_t needed_bit,
+		      struct backend_fault *fault);
+/* An end of a copy: a requirement, or memory of the host. */
+int group_transfer_check_end(struct session *session, const struct queue *queue,
+			     const Sycl__V1__MemoryEnd *message, uint64_t size, uint32_t needed_bit,
+			     struct task_request *request, int32_t *index_out, uint64_t *offset_out,
+			     struct backend_fault *fault);
 /* usm.c. `index`: of the argument, for people. */
 int group_check_usm_argument(struct session *session, const struct queue *queue, uint64_t address,
 			     uint32_t index, struct task_argument *argument,

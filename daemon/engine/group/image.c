@@ -38,15 +38,56 @@ static uint64_t group_image_size_limit(const struct backend_device_facts *facts,
 	return sizes[d];
 }
 
-static int image_check_device_size(const struct queue *queue, const struct backend_image *image,
-				   struct backend_fault *fault)
+/* True if the device has images of this kind and format. */
+static bool device_has_format(const struct backend_device_facts *facts, uint32_t format,
+			      enum image_kind kind)
+{
+	if (format < IMAGE_FORMAT_GENERAL)
+		return kind < IMAGE_KIND_1D_VIEW && facts->image_formats & 1u << format;
+	for (uint32_t i = 0; i < facts->general_image_format_count; i++) {
+		uint32_t entry = facts->general_image_formats[i];
+		if (IMAGE_ENTRY_FORMAT(entry) == format)
+			return IMAGE_ENTRY_KINDS(entry) >> kind & 1;
+	}
+	return false;
+}
+
+static int check_format(const struct backend_device_facts *facts, const struct backend_image *image,
+			enum image_kind kind, struct backend_fault *fault)
+{
+	if (!(facts->features & BACKEND_FEATURE_IMAGE) ||
+	    !device_has_format(facts, image->format, kind))
+		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+				 "the device %s has no such images of the format %u, %s",
+				 facts->name, image->format,
+				 image_format_find(image->format)->name);
+	return 0;
+}
+
+int group_check_view_device(const struct queue *queue, const struct backend_image *image,
+			    struct backend_fault *fault)
 {
 	const struct backend_device_facts *facts = queue->facts;
-	if (!(facts->features & BACKEND_FEATURE_IMAGE) ||
-	    !(facts->image_formats & 1u << image->format))
-		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
-				 "the device %s has no images of the format %s", facts->name,
-				 image_format_find(image->format)->name);
+	bool is_2d = image->dimensions == 2;
+	int r = check_format(facts, image, is_2d ? IMAGE_KIND_2D_VIEW : IMAGE_KIND_1D_VIEW, fault);
+	uint64_t width = image->size[image->dimensions - 1];
+	if (r == 0 && (width > (is_2d ? facts->image_sizes[0] : facts->image_sizes[5]) ||
+		       (is_2d && image->size[0] > facts->image_sizes[1])))
+		r = fault_set(fault, STATUS_INVALID, "the view is larger than the device %s allows",
+			      facts->name);
+	return r;
+}
+
+int group_check_image_device(const struct queue *queue, const struct backend_image *image,
+			     struct backend_fault *fault)
+{
+	const struct backend_device_facts *facts = queue->facts;
+	enum image_kind kind = image->is_layered ? (image->dimensions == 2 ? IMAGE_KIND_1D_LAYERED
+									   : IMAGE_KIND_2D_LAYERED)
+						 : (enum image_kind)(image->dimensions - 1);
+	int r = check_format(facts, image, kind, fault);
+	if (r != 0)
+		return r;
 	if (image->is_layered && facts->image_layered_sizes[2] == 0)
 		return fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
 				 "the device %s has no layered images", facts->name);
@@ -100,7 +141,7 @@ static int check_mode(const struct backend_argument_facts *facts,
 	return 0;
 }
 
-int group_check_image_argument(const struct group_scratch *scratch, const struct queue *queue,
+int group_check_image_argument(struct group_scratch *scratch, const struct queue *queue,
 			       const struct task_request *request,
 			       const Sycl__V1__Argument *message,
 			       const struct backend_argument_facts *facts, uint32_t index,
@@ -113,16 +154,20 @@ int group_check_image_argument(const struct group_scratch *scratch, const struct
 				 request->requirement_count);
 	const struct buffer *buffer = scratch->buffers[image->requirement];
 	uint32_t mode = scratch->requirements[image->requirement].mode;
-	if (buffer->image.dimensions == 0)
-		return fault_set(fault, STATUS_KERNEL_ARGUMENT,
-				 "argument %u is an image; a buffer was given", index);
-	int r = image_check_device_size(queue, &buffer->image, fault);
+	if ((buffer->image.dimensions == 0) != (image->view != NULL))
+		return fault_set(
+			fault, STATUS_KERNEL_ARGUMENT,
+			"argument %u is an image; a buffer was given, or a view of an image",
+			index);
+	int r = image->view ? group_check_image_view(scratch, queue, image, index, argument, fault)
+			    : group_check_image_device(queue, &buffer->image, fault);
+	uint32_t format =
+		r == 0 && argument->view ? argument->view->image.format : buffer->image.format;
 	if (r == 0)
 		r = check_mode(facts, image, mode, index, fault);
 	if (r == 0 && image->sampled)
 		r = check_sampler(message->sampler, index, &argument->sampler, fault);
-	if (r == 0 && image->sampled && argument->sampler.linear &&
-	    !image_format_is_float(buffer->image.format))
+	if (r == 0 && image->sampled && argument->sampler.linear && !image_format_is_float(format))
 		r = fault_set(
 			fault, STATUS_KERNEL_ARGUMENT,
 			"argument %u is an image of integers, which linear filtering cannot mix",
@@ -178,12 +223,16 @@ static bool group_image_is_alike(const struct backend_image *a, const struct bac
 	       a->is_layered == b->is_layered && memcmp(a->size, b->size, sizeof(a->size)) == 0;
 }
 
-int group_check_image_copy(const struct group_scratch *scratch, const struct queue *queue,
+int group_check_image_copy(struct session *session, const struct queue *queue,
 			   const Sycl__V1__Copy *copy, struct task_request *request,
 			   struct backend_fault *fault)
 {
+	const struct group_scratch *scratch = &session->engine->scratch;
 	const struct buffer *source = image_end(scratch, request, copy->source);
 	const struct buffer *destination = image_end(scratch, request, copy->destination);
+	if (copy->image)
+		return group_check_image_box(session, queue, copy, source, destination, request,
+					     fault);
 	if (!source || !destination || source == destination ||
 	    !group_image_is_alike(&source->image, &destination->image) || copy->box ||
 	    copy->source->offset_bytes || copy->destination->offset_bytes ||
@@ -194,7 +243,7 @@ int group_check_image_copy(const struct group_scratch *scratch, const struct que
 	    !access_mode_writes(scratch->requirements[copy->destination->requirement].mode))
 		return fault_set(fault, STATUS_ACCESSOR,
 				 "the access modes do not allow to copy the image");
-	int r = image_check_device_size(queue, &source->image, fault);
+	int r = group_check_image_device(queue, &source->image, fault);
 	if (r != 0)
 		return r;
 	request->action = TASK_COPY;

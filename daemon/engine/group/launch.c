@@ -187,7 +187,7 @@ static int launch_check_argument(struct session *session, const struct queue *qu
 				 const struct backend_argument_facts *facts, uint32_t index,
 				 struct argument_sums *sums, struct backend_fault *fault)
 {
-	const struct group_scratch *scratch = &session->engine->scratch;
+	struct group_scratch *scratch = &session->engine->scratch;
 	const Sycl__V1__Argument *message = launch->arguments[index];
 	struct task_argument *argument = &scratch->arguments[index];
 	*argument = (struct task_argument){.kind = BACKEND_ARGUMENT_UNKNOWN};
@@ -242,6 +242,7 @@ static int check_arguments(struct session *session, const struct queue *queue,
 				 "kernel %s has %u arguments, not %zu", kernel->name,
 				 kernel->facts.argument_count, launch->n_arguments);
 	struct argument_sums sums = {0, kernel->facts.local_mem_bytes};
+	session->engine->scratch.view_count = 0;
 	for (uint32_t i = 0; i < kernel->facts.argument_count; i++) {
 		bool is_given =
 			i < launch->n_arguments &&

@@ -2,6 +2,7 @@
 #ifndef SYCL_ENGINE_GROUP_SCRATCH_H
 #define SYCL_ENGINE_GROUP_SCRATCH_H
 
+#include "protocol_limits.h"
 #include "scheduler/public/scheduler.h"
 
 struct arena;
@@ -25,9 +26,11 @@ struct group_scratch {
 	uint32_t before_data;
 	struct backend_fault dependency; /* fault of an event that had failed */
 	struct backend_launch_properties properties;
-	struct backend_rect rect; /* rectangle of a copy */
-	struct arena *arena;      /* that a copy reads or writes, or NULL */
-	uint64_t gathering;       /* number of the current collection of dependencies */
+	struct backend_rect rect;                         /* rectangle of a copy or a fill */
+	struct backend_image_view views[IMAGE_VIEWS_MAX]; /* of a launch's arguments */
+	uint32_t view_count;
+	struct arena *arena; /* that a copy reads or writes, or NULL */
+	uint64_t gathering;  /* number of the current collection of dependencies */
 	/* The graph whose node is checked, with memory for temporaries. NULL: temporaries are not
 	 * allowed. */
 	struct graph *graph;

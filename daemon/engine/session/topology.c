@@ -115,6 +115,11 @@ static void fill_model(Sycl__V1__DeviceFacts *out, const struct backend_device_f
 	out->max_samplers = facts->max_samplers;
 	out->l2_window_bytes = facts->l2_window_bytes;
 	out->image_formats = facts->image_formats;
+	out->n_general_image_formats = facts->general_image_format_count;
+	out->general_image_formats = (uint32_t *)(uintptr_t)facts->general_image_formats;
+	out->max_read_write_image_args = facts->max_read_write_image_args;
+	out->image_view_pitch_pixels = facts->image_view_pitch_pixels;
+	out->image_view_base_pixels = facts->image_view_base_pixels;
 	out->max_constant_args = facts->max_constant_args;
 	out->global_mem_cache_type = facts->global_mem_cache_type;
 	out->local_mem_type = facts->local_mem_type;

@@ -45,6 +45,19 @@ static void call_image_arguments(const struct gated *gated, sycl_image image,
 	(void)CALL(sycl_handler_set_sampler, handler, 2, sampler);
 	(void)CALL(sycl_handler_copy_image, handler, image, second);
 	MUST(sycl_handler_discard(handler));
+	const struct sycl_image_region part = SYCL_IMAGE_REGION_INIT;
+	const struct sycl_image_view view = SYCL_IMAGE_VIEW_INIT;
+	static char pixel[16];
+	MUST(sycl_handler_begin(gated->queue, &handler));
+	(void)CALL(sycl_handler_set_image_view, handler, 0, gated->held, SYCL_ACCESS_READ, &view);
+	(void)CALL(sycl_handler_copy_image_region, handler, image, second, &part);
+	(void)CALL(sycl_handler_copy_image_to_buffer, handler, image, gated->held, 0, &part);
+	(void)CALL(sycl_handler_copy_buffer_to_image, handler, gated->held, 0, image, &part);
+	(void)CALL(sycl_handler_fill_image, handler, image, pixel, &part);
+	(void)CALL(sycl_handler_copy_image_to_host, handler, image, pixel, &part);
+	(void)CALL(sycl_handler_copy_image_from_host, handler, pixel, image, &part);
+	(void)CALL(sycl_handler_read_late, handler);
+	MUST(sycl_handler_discard(handler));
 	CALL_MUST(sycl_image_release, second);
 }
 
@@ -60,6 +73,7 @@ void call_images(const struct gated *gated)
 	uint32_t number = 0;
 	CALL_MUST(sycl_sampler_get_mapping, &sampler, SYCL_BACKEND_KIND_OPENCL, &mapping);
 	CALL_MUST(sycl_device_get_image_formats, gated->device, 0, NULL, &number);
+	CALL_MUST(sycl_device_get_general_image_formats, gated->device, 0, NULL, &number);
 	struct sycl_image_options options = SYCL_IMAGE_OPTIONS_INIT;
 	options.range = sycl_range2(4, 4);
 	options.layered = 1;

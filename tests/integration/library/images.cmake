@@ -1,6 +1,6 @@
 # Images, the same tests on fake devices, on the CPU device alone and doubled, on GPUs, and on the double of NVIDIA's driver.
 if(TARGET syclclient)
-  sycl_test_objects(images_objects SOURCES library/images.c library/images_layers.c LIBS syclclient m)
+  sycl_test_objects(images_objects SOURCES library/images.c library/images_layers.c library/images_parts.c LIBS syclclient m)
 endif()
 set(images_sources $<TARGET_OBJECTS:portable_objects> $<TARGET_OBJECTS:images_objects>)
 

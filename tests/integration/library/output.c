@@ -11,7 +11,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-enum { PROGRAMS = 3, LAUNCHES = 40, ITEMS = 8 };
+enum { PROGRAMS = 3, LAUNCHES = 40, ITEMS = 8, LINES = LAUNCHES * ITEMS };
 
 #define MUST(call)                                                                                 \
 	do {                                                                                       \
@@ -85,8 +85,8 @@ static void keep(const char *text, uint64_t bytes, uint32_t is_cut, void *contex
 	program->cuts += is_cut;
 }
 
-static void launch(struct program *program, sycl_kernel kernel, int count, const int *values,
-		   sycl_event *event_out)
+static void output_launch(struct program *program, sycl_kernel kernel, int count, const int *values,
+			  sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
 	MUST(sycl_handler_begin(program->queue, &handler));
@@ -113,7 +113,7 @@ static void check_lines(const struct program *program)
 		seen[number] = true;
 		lines++;
 	}
-	cr_assert(eq(int, lines, (int)LAUNCHES * ITEMS));
+	cr_assert(eq(int, lines, LINES));
 }
 
 static void *speak(void *context)
@@ -121,7 +121,7 @@ static void *speak(void *context)
 	struct program *program = context;
 	for (int n = 0; n < LAUNCHES; n++) {
 		const int values[] = {program->who, n};
-		launch(program, program->say, 2, values, NULL);
+		output_launch(program, program->say, 2, values, NULL);
 		if (n % 4 == 0)
 			program->failed |= sycl_queue_wait(program->queue) != SYCL_SUCCESS;
 	}
@@ -156,7 +156,7 @@ Test(output, R9_the_text_is_there_when_the_group_is_complete_and_is_taken_once)
 		const int values[] = {1, n};
 		sycl_event event = NULL;
 		size_t before = program.bytes;
-		launch(&program, program.say, 2, values, &event);
+		output_launch(&program, program.say, 2, values, &event);
 		MUST(sycl_event_wait(event));
 		MUST(sycl_platform_take_output(program.platform, keep, &program));
 		cr_assert(gt(sz, program.bytes, before));
@@ -173,12 +173,12 @@ Test(output, R9_text_beyond_the_limit_is_cut_and_the_next_one_is_whole)
 	struct program program;
 	const int few = 3, many = 20000; /* lines of 64 bytes */
 	program_open(&program, 1);
-	launch(&program, program.shout, 1, &many, NULL);
+	output_launch(&program, program.shout, 1, &many, NULL);
 	MUST(sycl_queue_wait(program.queue));
 	MUST(sycl_platform_take_output(program.platform, keep, &program));
 	cr_assert(eq(sz, program.bytes, 1 << 20));
 	cr_assert(eq(sz, program.cuts, 1));
-	launch(&program, program.shout, 1, &few, NULL);
+	output_launch(&program, program.shout, 1, &few, NULL);
 	MUST(sycl_queue_wait(program.queue));
 	MUST(sycl_platform_take_output(program.platform, keep, &program));
 	cr_assert(eq(sz, program.bytes, (1 << 20) + (size_t)few * 64));
@@ -194,9 +194,9 @@ Test(output, R9_N4_a_program_that_leaves_lets_the_others_print)
 	program_open(&program, 2);
 	program_open(&leaving, 1);
 	for (int i = 0; i < 4; i++)
-		launch(&leaving, leaving.shout, 1, &many, NULL);
+		output_launch(&leaving, leaving.shout, 1, &many, NULL);
 	program_close(&leaving);
-	launch(&program, program.say, 2, values, NULL);
+	output_launch(&program, program.say, 2, values, NULL);
 	MUST(sycl_queue_wait(program.queue));
 	MUST(sycl_platform_take_output(program.platform, keep, &program));
 	cr_assert(program.text != NULL);
@@ -212,7 +212,7 @@ Test(output, R9_nothing_printed_is_nothing_to_take)
 	const int values[] = {1, 0};
 	program_open(&program, 1);
 	MUST(sycl_kernel_from_source(program.queue, quiet_source, "keep_quiet", &quiet));
-	launch(&program, quiet, 2, values, NULL);
+	output_launch(&program, quiet, 2, values, NULL);
 	MUST(sycl_queue_wait(program.queue));
 	MUST(sycl_platform_take_output(program.platform, keep, &program));
 	cr_assert(program.text == NULL);

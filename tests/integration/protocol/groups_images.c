@@ -404,3 +404,177 @@ Test(groups, G4_C20_an_image_on_a_device_without_any_is_refused)
 	expect_poisoned(IMAGE, 40);
 	groups_stop();
 }
+
+/* A part of an image, and the buffer or the arena at the other end. */
+struct part_build {
+	struct build build;
+	Sycl__V1__ImageBox box;
+	uint64_t from[3], to[3], size[3];
+};
+
+static void begin_part(struct part_build *p, uint32_t from, uint32_t to)
+{
+	groups_images_begin_copy(&p->build, from, to);
+	sycl__v1__image_box__init(&p->box);
+	p->build.copy.size_bytes = 0;
+	p->build.copy.image = &p->box;
+	for (int i = 0; i < 3; i++) {
+		p->from[i] = p->to[i] = 0;
+		p->size[i] = 1;
+	}
+	p->box.n_source_origin = p->box.n_destination_origin = p->box.n_size = 3;
+	p->box.source_origin = p->from;
+	p->box.destination_origin = p->to;
+	p->box.size = p->size;
+}
+
+Test(groups, R10_parts_of_images_are_copied)
+{
+	struct image_build b;
+	struct part_build p;
+	start_with_images();
+	begin_fill(&b, IMAGE, ACCESS_MODE_WRITE_NO_INIT);
+	(void)build_submit(&b.build, false);
+	begin_fill(&b, TWIN, ACCESS_MODE_WRITE_NO_INIT);
+	for (int i = 0; i < 4; i++)
+		b.build.values[i] = 7;
+	(void)build_submit(&b.build, false);
+	begin_part(&p, IMAGE, TWIN);
+	p.size[0] = 3;
+	p.size[1] = 2;
+	p.to[0] = 5;
+	p.to[1] = 2;
+	(void)build_submit(&p.build, false);
+	cr_assert(eq(u32, groups_wait(false), 0));
+	groups_access(40, TWIN, ACCESS_MODE_READ, 40);
+	cr_assert(eq(u32, raw_wait_slot(client, 40, 1), 0));
+	for (int i = 0; i < IMAGE_BYTES; i++) {
+		int column = i / 4 % 8, row = i / 32;
+		uint8_t wanted = column >= 5 && row >= 2 ? 9 : 7;
+		cr_assert(eq(u8, image_bytes_of(TWIN)[i], wanted), "byte %d", i);
+	}
+	groups_stop();
+}
+
+/* The numbers are the client's: none of them may lead outside of an image or of 64 bits. */
+Test(groups, R10_parts_that_cannot_be_are_refused)
+{
+	static const struct {
+		uint64_t from[3], to[3], size[3];
+		const char *text;
+	} cases[] = {
+		{{0, 0, 0}, {6, 0, 0}, {3, 1, 1}, "outside of an image"},
+		{{6, 0, 0}, {0, 0, 0}, {3, 1, 1}, "outside of an image"},
+		{{0, 0, 0}, {0, 4, 0}, {1, 1, 1}, "outside of an image"},
+		{{0, 0, 1}, {0, 0, 0}, {1, 1, 1}, "outside of an image"},
+		{{0, 0, 0}, {0, 0, 0}, {0, 1, 1}, "outside of an image"},
+		{{0, 0, 0}, {0, 0, 0}, {1, 1, 0}, "outside of an image"},
+		{{0, 0, 0}, {0, 0, 0}, {UINT64_MAX, 1, 1}, "outside of an image"},
+		{{UINT64_MAX, 0, 0}, {0, 0, 0}, {2, 1, 1}, "outside of an image"},
+		{{0, 0, 0}, {0, UINT64_MAX, 0}, {1, 2, 1}, "outside of an image"},
+	};
+	struct part_build p;
+	Sycl__V1__ArenaRange arena = SYCL__V1__ARENA_RANGE__INIT;
+	Sycl__V1__Box bytes = SYCL__V1__BOX__INIT;
+	start_with_images();
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		begin_part(&p, IMAGE, TWIN);
+		memcpy(p.from, cases[i].from, sizeof(p.from));
+		memcpy(p.to, cases[i].to, sizeof(p.to));
+		memcpy(p.size, cases[i].size, sizeof(p.size));
+		expect_refused(&p.build, STATUS_INVALID, cases[i].text);
+	}
+	begin_part(&p, IMAGE, INTEGERS);
+	expect_refused(&p.build, STATUS_INVALID, "one format");
+	begin_part(&p, IMAGE, TWIN);
+	p.box.n_size = 2;
+	expect_refused(&p.build, STATUS_INVALID, "3 numbers, not 2");
+	begin_part(&p, IMAGE, TWIN);
+	p.box.n_destination_origin = 0;
+	expect_refused(&p.build, STATUS_INVALID, "3 numbers, not 0");
+	begin_part(&p, IMAGE, TWIN);
+	p.build.copy.size_bytes = 4;
+	expect_refused(&p.build, STATUS_INVALID, "a size, a box or a part");
+	begin_part(&p, IMAGE, TWIN);
+	p.build.copy.box = &bytes;
+	expect_refused(&p.build, STATUS_INVALID, "a size, a box or a part");
+	begin_part(&p, IMAGE, TWIN);
+	p.build.destination.offset_bytes = 4;
+	expect_refused(&p.build, STATUS_INVALID, "no offset in bytes");
+	begin_part(&p, IMAGE, TWIN);
+	p.build.requirements[1].mode = ACCESS_MODE_READ;
+	expect_refused(&p.build, STATUS_ACCESSOR, "do not allow");
+	begin_part(&p, BUFFER, BUFFER);
+	expect_refused(&p.build, STATUS_INVALID, "neither end");
+	/* The other end: a buffer without pitches, memory of the host that is too small. */
+	begin_part(&p, IMAGE, BUFFER);
+	p.box.row_pitch = 32;
+	expect_refused(&p.build, STATUS_INVALID, "tightly packed");
+	begin_part(&p, BUFFER, IMAGE);
+	p.build.source.offset_bytes = UINT64_MAX - 2;
+	expect_refused(&p.build, STATUS_INVALID, "not inside requirement");
+	static const uint64_t pitches[][2] = {
+		{31, 0}, {UINT64_MAX, 0}, {UINT64_MAX / 2, UINT64_MAX}, {64, 0}};
+	for (uint32_t i = 0; i < 4; i++) {
+		begin_part(&p, BUFFER, IMAGE);
+		p.build.source.place_case = SYCL__V1__MEMORY_END__PLACE_ARENA;
+		p.build.source.arena = &arena;
+		arena.size_bytes = IMAGE_BYTES;
+		p.size[0] = 8;
+		p.size[1] = 4;
+		p.box.row_pitch = pitches[i][0];
+		p.box.slice_pitch = pitches[i][1];
+		expect_refused(&p.build, STATUS_INVALID, "");
+	}
+	groups_stop();
+}
+
+Test(groups, R10_wrong_fills_and_views_are_refused)
+{
+	static uint8_t pattern[16];
+	Sycl__V1__ImageView view = SYCL__V1__IMAGE_VIEW__INIT;
+	uint64_t sizes[3] = {4, 4, 4};
+	struct part_build p;
+	struct image_build b;
+	start_with_images();
+	for (int i = 0; i < 4; i++) {
+		begin_part(&p, IMAGE, i == 3 ? BUFFER : TWIN);
+		p.build.group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_FILL;
+		p.build.group.fill = &p.build.fill;
+		p.build.fill.requirement = i == 1 ? 7 : i == 2 ? 0 : 1;
+		p.build.fill.image = &p.box;
+		p.build.fill.pattern = (ProtobufCBinaryData){i == 0 ? 15 : 16, pattern};
+		expect_refused(&p.build, i == 2 ? STATUS_ACCESSOR : STATUS_INVALID,
+			       i == 1   ? "no requirement 7"
+			       : i == 2 ? "does not allow"
+					: "16 bytes");
+	}
+	for (int i = 0; i < 5; i++) {
+		build_begin(&b.build);
+		build_require(&b.build, i == 0 ? IMAGE : BUFFER, ACCESS_MODE_WRITE);
+		groups_images_add_use(&b, 0, false);
+		build_value(&b.build, 9);
+		launch_image_kernel(&b.build, FILL_IMAGE);
+		view.format = i == 1 ? 77 : UNORM;
+		view.n_size = i == 2 ? 3 : 1;
+		view.size = sizes;
+		sizes[0] = i == 3 ? UINT64_MAX : 4;
+		view.offset_bytes = i == 4 ? UINT64_MAX : 0;
+		b.image.view = &view;
+		expect_refused(&b.build, STATUS_KERNEL_ARGUMENT, "argument 0");
+	}
+	/* The fake device lists no format for views. */
+	build_begin(&b.build);
+	build_require(&b.build, BUFFER, ACCESS_MODE_WRITE);
+	groups_images_add_use(&b, 0, false);
+	build_value(&b.build, 9);
+	launch_image_kernel(&b.build, FILL_IMAGE);
+	view = (Sycl__V1__ImageView)SYCL__V1__IMAGE_VIEW__INIT;
+	sizes[0] = 4;
+	view.format = UNORM;
+	view.n_size = 1;
+	view.size = sizes;
+	b.image.view = &view;
+	expect_refused(&b.build, STATUS_FEATURE_NOT_SUPPORTED, "no such images");
+	groups_stop();
+}

@@ -107,12 +107,57 @@ static bool is_alike(const struct backend_image *a, const struct backend_image *
 	       memcmp(a->size, b->size, a->dimensions * sizeof(*a->size)) == 0;
 }
 
+static void extent_of(const struct backend_image *image, uint64_t extent[3])
+{
+	for (uint32_t i = 0; i < 3; i++)
+		extent[i] = i < image->dimensions ? image->size[image->dimensions - 1 - i] : 1;
+}
+
+static bool part_is_inside(const struct backend_memory *memory, const struct backend_rect *rect,
+			   const uint64_t origin[3])
+{
+	uint64_t extent[3];
+	uint32_t pixel = image_pixel_bytes(memory->image.format);
+	const uint64_t size[3] = {rect->width_bytes / pixel, rect->rows, rect->slices};
+	extent_of(&memory->image, extent);
+	for (uint32_t i = 0; i < 3; i++)
+		if (size[i] == 0 || size[i] > extent[i] || origin[i] > extent[i] - size[i])
+			return false;
+	return rect->width_bytes % pixel == 0;
+}
+
+static bool end_is_good(const struct backend_memory *memory, const struct backend_rect *rect,
+			const uint64_t origin[3], uint64_t offset, uint64_t bytes)
+{
+	if (is_image(memory))
+		return offset == 0 && part_is_inside(memory, rect, origin);
+	return offset <= memory->size_bytes && bytes <= memory->size_bytes - offset;
+}
+
+static bool part_is_good(const struct backend_lane *lane, const struct backend_command *c)
+{
+	const struct backend_rect *rect = fake_rect_of(c);
+	if (c->kind == BACKEND_COMMAND_COPY)
+		return c->copy.source->device == lane->device &&
+		       c->copy.destination->device == lane->device &&
+		       end_is_good(c->copy.source, rect, rect->source_origin,
+				   c->copy.source_offset_bytes, c->copy.size_bytes) &&
+		       end_is_good(c->copy.destination, rect, rect->destination_origin,
+				   c->copy.destination_offset_bytes, c->copy.size_bytes);
+	return c->transfer.memory->device == lane->device && c->transfer.offset_bytes == 0 &&
+	       part_is_inside(c->transfer.memory, rect,
+			      c->kind == BACKEND_COMMAND_WRITE ? rect->destination_origin
+							       : rect->source_origin);
+}
+
 int fake_image_check(const struct backend_lane *lane, const struct backend_command *c,
 		     struct backend_fault *fault_out)
 {
 	bool good = false;
-	if (c->kind == BACKEND_COMMAND_COPY)
-		good = is_image(c->copy.source) && is_image(c->copy.destination) && !c->copy.rect &&
+	if (c->kind != BACKEND_COMMAND_FILL && fake_rect_of(c))
+		good = part_is_good(lane, c);
+	else if (c->kind == BACKEND_COMMAND_COPY)
+		good = is_image(c->copy.source) && is_image(c->copy.destination) &&
 		       c->copy.source != c->copy.destination &&
 		       c->copy.source->device == lane->device &&
 		       c->copy.destination->device == lane->device &&
@@ -120,14 +165,55 @@ int fake_image_check(const struct backend_lane *lane, const struct backend_comma
 		       c->copy.source_offset_bytes == 0 && c->copy.destination_offset_bytes == 0 &&
 		       c->copy.size_bytes == c->copy.source->size_bytes;
 	else if (c->kind == BACKEND_COMMAND_WRITE || c->kind == BACKEND_COMMAND_READ)
-		good = c->transfer.memory->device == lane->device && !c->transfer.rect &&
+		good = c->transfer.memory->device == lane->device &&
 		       c->transfer.offset_bytes == 0 &&
 		       c->transfer.size_bytes == c->transfer.memory->size_bytes;
 	if (good)
 		return 0;
 	fake_fault(fault_out, STATUS_INVALID,
-		   "an image is moved as a whole, and only to one that is alike");
+		   "an image is moved as a whole, and only to one that is alike, or by a part");
 	return -EINVAL;
+}
+
+/* The bytes of a row of the part; `key` is what its storage is inverted with. */
+static uint8_t *row_of(struct backend_memory *memory, const struct backend_rect *rect,
+		       const uint64_t origin[3], uint64_t row, uint64_t slice, uint64_t offset,
+		       uint8_t *key)
+{
+	uint64_t extent[3];
+	if (!is_image(memory)) {
+		*key = 0;
+		return memory->data + offset + (slice * rect->rows + row) * rect->width_bytes;
+	}
+	*key = IMAGE_KEY;
+	extent_of(&memory->image, extent);
+	return memory->data +
+	       (((origin[2] + slice) * extent[1] + origin[1] + row) * extent[0] + origin[0]) *
+		       image_pixel_bytes(memory->image.format);
+}
+
+static void run_part_row(const struct backend_command *c, uint64_t row, uint64_t slice)
+{
+	const struct backend_rect *rect = fake_rect_of(c);
+	uint8_t from_key = 0, to_key = 0, *from, *to;
+	if (c->kind == BACKEND_COMMAND_COPY) {
+		from = row_of(c->copy.source, rect, rect->source_origin, row, slice,
+			      c->copy.source_offset_bytes, &from_key);
+		to = row_of(c->copy.destination, rect, rect->destination_origin, row, slice,
+			    c->copy.destination_offset_bytes, &to_key);
+	} else if (c->kind == BACKEND_COMMAND_WRITE) {
+		from = (uint8_t *)c->transfer.host + slice * rect->source_slice_pitch +
+		       row * rect->source_row_pitch;
+		to = row_of(c->transfer.memory, rect, rect->destination_origin, row, slice, 0,
+			    &to_key);
+	} else {
+		from = row_of(c->transfer.memory, rect, rect->source_origin, row, slice, 0,
+			      &from_key);
+		to = (uint8_t *)c->transfer.host + slice * rect->destination_slice_pitch +
+		     row * rect->destination_row_pitch;
+	}
+	for (uint64_t i = 0; i < rect->width_bytes; i++)
+		to[i] = from[i] ^ from_key ^ to_key;
 }
 
 static void turn_bytes(uint8_t *to, const uint8_t *from, uint64_t bytes)
@@ -138,6 +224,13 @@ static void turn_bytes(uint8_t *to, const uint8_t *from, uint64_t bytes)
 
 void fake_image_run(const struct backend_command *c)
 {
+	const struct backend_rect *rect = fake_rect_of(c);
+	if (rect) {
+		for (uint64_t slice = 0; slice < rect->slices; slice++)
+			for (uint64_t row = 0; row < rect->rows; row++)
+				run_part_row(c, row, slice);
+		return;
+	}
 	if (c->kind == BACKEND_COMMAND_WRITE)
 		turn_bytes(c->transfer.memory->data, c->transfer.host, c->transfer.size_bytes);
 	else if (c->kind == BACKEND_COMMAND_READ)
@@ -151,7 +244,8 @@ bool fake_image_argument_good(const struct fake_function *function, uint32_t ind
 {
 	if (argument->kind == BACKEND_ARGUMENT_SAMPLER)
 		return true;
-	if (!is_image(argument->image.memory) || argument->image.sampled != function->samples)
+	if (argument->image.view || !is_image(argument->image.memory) ||
+	    argument->image.sampled != function->samples)
 		return false;
 	/* The first image is written, unless the function only samples. */
 	return index > 0 || function->samples || argument->image.writes;

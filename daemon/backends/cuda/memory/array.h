@@ -31,7 +31,11 @@ uint32_t cuda_texture_index(const struct backend_sampler *sampler);
 /* May wait for all work on the device. The reaper calls it in a quiet moment. */
 void cuda_array_destroy(const struct cuda_library *library, struct cuda_array *array);
 
-/* True for a WRITE, READ or COPY in which a side is an image. */
+/* The width, height or depth; `none` if the image has no such dimension. The depth of a layered
+ * image is the number of layers, also if a layer has no height. */
+uint64_t cuda_array_extent(const struct backend_image *image, uint32_t native, uint64_t none);
+
+/* memory/array_commands.c. True for a WRITE, READ or COPY in which a side is an image. */
 bool cuda_array_is_meant(const struct backend_command *command);
 int cuda_array_enqueue(struct backend_lane *lane, const struct backend_command *command,
 		       struct cuda_finish **finish_out, struct backend_fault *fault_out);

@@ -101,9 +101,9 @@ static CUresult enqueue_pieces(struct backend_lane *lane, struct cuda_finish *tr
 		struct copy_box box = side.array ? piece.box : copy_box_simplify(&piece.box);
 		device = side;
 		device.address += transfer->to_device ? piece.destination : piece.source;
-		device.byte = piece.byte;
-		device.row = piece.row;
-		device.slice = piece.slice;
+		device.byte += piece.byte;
+		device.row += piece.row;
+		device.slice += piece.slice;
 		if (transfer->to_device) {
 			result = cuda->cuLaunchHostFunc(lane->stream, cuda_staging_host_function,
 							transfer);

@@ -220,6 +220,8 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 	opencl_sub_groups_fill(cl, device, &facts);
 	facts.image_formats = opencl_image_formats(cl, device, &facts);
 	if (facts.image_formats != 0)
+		opencl_image_general_facts(cl, device, &facts);
+	if (facts.image_formats != 0)
 		facts.features |= BACKEND_FEATURE_IMAGE;
 	facts.features |= build_features(cl, device) | BACKEND_FEATURE_NATIVE;
 	facts.aspects = device_aspects(cl, device, &facts);

@@ -53,6 +53,9 @@
 	X(EnqueueReadBufferRect)                                                                   \
 	X(EnqueueFillBuffer)                                                                       \
 	X(EnqueueCopyImage)                                                                        \
+	X(EnqueueFillImage)                                                                        \
+	X(EnqueueCopyImageToBuffer)                                                                \
+	X(EnqueueCopyBufferToImage)                                                                \
 	X(EnqueueWriteImage)                                                                       \
 	X(EnqueueReadImage)                                                                        \
 	X(EnqueueMarkerWithWaitList)                                                               \

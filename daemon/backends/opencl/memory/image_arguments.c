@@ -2,6 +2,7 @@
 
 #include "image_format.h"
 #include "opencl/driver/fault.h"
+#include "opencl/memory/image.h"
 #include "opencl/memory/sampler.h"
 #include "status.h"
 
@@ -42,14 +43,19 @@ static int refuse_argument(struct backend_fault *fault_out, uint32_t index, cons
 	return -EINVAL;
 }
 
-/* True if the type is "image2d_t", "image2d_array_t" and so on, as the image has it. No other kinds
- * are made here. */
-static bool argument_is_of_type(const struct backend_image *image, const char *type_name)
+/* True if the type is "image2d_t", "image2d_array_t" and so on, as the image has it. */
+static bool argument_is_of_type(const struct backend_image *image, bool is_view,
+				const char *type_name)
 {
-	char wanted[24];
+	const uint32_t code = (uint32_t)image->format - IMAGE_FORMAT_GENERAL;
+	bool is_depth = (uint32_t)image->format >= IMAGE_FORMAT_GENERAL &&
+			code / IMAGE_TYPES == IMAGE_ORDER_DEPTH;
+	char wanted[32];
 
-	(void)snprintf(wanted, sizeof(wanted), "image%ud_%st",
-		       image->dimensions - image->is_layered, image->is_layered ? "array_" : "");
+	(void)snprintf(wanted, sizeof(wanted), "image%ud_%s%s%st",
+		       image->dimensions - image->is_layered,
+		       is_view && image->dimensions == 1 ? "buffer_" : "",
+		       image->is_layered ? "array_" : "", is_depth ? "depth_" : "");
 	return strcmp(type_name, wanted) == 0;
 }
 
@@ -63,9 +69,11 @@ static int check_image_argument(const struct backend_kernel *kernel, uint32_t in
 	const struct backend_memory *memory = argument->image.memory;
 	bool is_pair = kernel->places[index].is_pair;
 
-	if (!memory || memory->image.dimensions == 0)
+	const struct backend_image_view *view = argument->image.view;
+	if (!memory || (memory->image.dimensions == 0) != (view != NULL))
 		return refuse_argument(fault_out, index, "is an image; a buffer was given");
-	if (!argument_is_of_type(&memory->image, facts->type_name))
+	const struct backend_image *image = view ? &view->image : &memory->image;
+	if (!argument_is_of_type(image, view != NULL, facts->type_name))
 		return refuse_argument(
 			fault_out, index,
 			"is an image of another number of dimensions, or has layers or none");
@@ -81,7 +89,7 @@ static int check_image_argument(const struct backend_kernel *kernel, uint32_t in
 			fault_out, index,
 			"is an image that the kernel writes, with an accessor for reading");
 	if (argument->image.sampled && argument->image.sampler.linear &&
-	    !image_format_is_float(memory->image.format))
+	    !image_format_is_float(image->format))
 		return refuse_argument(
 			fault_out, index,
 			"is an image of integers, which linear filtering cannot mix");
@@ -93,7 +101,7 @@ static float layer_step(const struct backend_device *device,
 {
 	const struct backend_image *image = &argument->image.memory->image;
 
-	return device->scales_layers && argument->image.sampler.normalised
+	return device->scales_layers && image->is_layered && argument->image.sampler.normalised
 		       ? 1.0f / (float)image->size[0]
 		       : 1.0f;
 }
@@ -112,6 +120,13 @@ int opencl_image_argument_set(struct backend_kernel *kernel, cl_kernel to, uint3
 		return error;
 	if (has_image) {
 		cl_mem image = argument->image.memory->buffer;
+		if (argument->image.view) {
+			error = opencl_image_view(device, argument->image.memory,
+						  argument->image.view, &image, fault_out);
+			if (error < 0)
+				return error;
+			kernel->temporaries[index] = image; /* the launch holds it */
+		}
 		code = device->cl->SetKernelArg(to, at++, sizeof(cl_mem), (void *)&image);
 	}
 	if (code == CL_SUCCESS && (!has_image || argument->image.sampled)) {

@@ -171,8 +171,9 @@ static uint64_t bytes_moved(const struct backend_command *backend)
 	case BACKEND_COMMAND_COPY:
 		return backend->copy.rect ? UINT64_MAX : backend->copy.size_bytes;
 	case BACKEND_COMMAND_FILL:
-		return backend->fill.pattern_bytes <= INLINE_PATTERN_MOST ? backend->fill.size_bytes
-									  : UINT64_MAX;
+		return backend->fill.pattern_bytes <= INLINE_PATTERN_MOST && !backend->fill.rect
+			       ? backend->fill.size_bytes
+			       : UINT64_MAX;
 	default:
 		return UINT64_MAX;
 	}

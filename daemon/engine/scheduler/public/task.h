@@ -67,13 +67,14 @@ struct task_argument {
 	enum backend_argument_kind kind;
 	bool is_usm; /* GLOBAL: `usm`, no requirement */
 	void *usm;
-	uint32_t requirement;           /* GLOBAL, IMAGE: index into requirements */
-	uint64_t offset_bytes;          /* GLOBAL */
-	uint64_t reach;                 /* GLOBAL: as in backend_argument */
-	const void *bytes;              /* VALUE; copied by task_submit */
-	uint64_t size_bytes;            /* VALUE and LOCAL */
-	bool sampled, writes;           /* IMAGE: as in backend_argument */
-	struct backend_sampler sampler; /* IMAGE with `sampled`, SAMPLER */
+	uint32_t requirement;                  /* GLOBAL, IMAGE: index into requirements */
+	uint64_t offset_bytes;                 /* GLOBAL */
+	uint64_t reach;                        /* GLOBAL: as in backend_argument */
+	const void *bytes;                     /* VALUE; copied by task_submit */
+	uint64_t size_bytes;                   /* VALUE and LOCAL */
+	bool sampled, writes;                  /* IMAGE: as in backend_argument */
+	struct backend_sampler sampler;        /* IMAGE with `sampled`, SAMPLER */
+	const struct backend_image_view *view; /* IMAGE: as in backend_argument; copied */
 };
 
 enum task_action {
@@ -175,6 +176,7 @@ struct task_request {
 		uint64_t offset_bytes, size_bytes;
 		const void *pattern; /* copied */
 		uint32_t pattern_bytes;
+		const struct backend_rect *rect; /* copied; of an image. NULL: a buffer */
 	} fill;
 	struct sched_event *event; /* EVENT_RECORD, EVENT_WAIT: of `device` */
 	bool on_device;            /* HOST: the contents are brought to `device`, not to the host */

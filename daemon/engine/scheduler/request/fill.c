@@ -73,7 +73,9 @@ size_t sched_command_storage(const struct task_request *request)
 {
 	size_t bytes = 0;
 	if (request->action == TASK_FILL)
-		bytes += sched_align_storage(request->fill.pattern_bytes);
+		bytes +=
+			sched_align_storage(request->fill.pattern_bytes) +
+			(request->fill.rect ? sched_align_storage(sizeof(*request->fill.rect)) : 0);
 	if (request->action == TASK_COPY && request->copy.rect)
 		bytes += sched_align_storage(sizeof(*request->copy.rect));
 	if (request->action == TASK_USM_FILL)
@@ -91,9 +93,13 @@ size_t sched_command_storage(const struct task_request *request)
 		 sched_align_storage(count * sizeof(struct sched_memory *));
 	if (request->launch.properties)
 		bytes += sched_align_storage(sizeof(*request->launch.properties));
-	for (uint32_t i = 0; i < count; i++)
-		if (request->launch.arguments[i].kind == BACKEND_ARGUMENT_VALUE)
-			bytes += sched_align_storage(request->launch.arguments[i].size_bytes);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct task_argument *argument = &request->launch.arguments[i];
+		if (argument->kind == BACKEND_ARGUMENT_VALUE)
+			bytes += sched_align_storage(argument->size_bytes);
+		if (argument->kind == BACKEND_ARGUMENT_IMAGE && argument->view)
+			bytes += sched_align_storage(sizeof(*argument->view));
+	}
 	return bytes + sched_burst_storage(request);
 }
 
@@ -131,6 +137,10 @@ static void fill_arguments(struct task_command *command, const struct task_reque
 			to->image.sampled = from->sampled;
 			to->image.writes = from->writes;
 			to->image.sampler = from->sampler;
+			if (from->view) {
+				to->image.view = memcpy(at, from->view, sizeof(*from->view));
+				at += sched_align_storage(sizeof(*from->view));
+			}
 		} else {
 			to->local_bytes = from->size_bytes;
 		}
@@ -199,6 +209,10 @@ static void fill_fill_command(struct task_command *command, const struct task_re
 	backend->fill.size_bytes = request->fill.size_bytes;
 	backend->fill.pattern = at;
 	backend->fill.pattern_bytes = request->fill.pattern_bytes;
+	backend->fill.rect = request->fill.rect
+				     ? memcpy(at + sched_align_storage(request->fill.pattern_bytes),
+					      request->fill.rect, sizeof(*request->fill.rect))
+				     : NULL;
 	command->destination = requirement_memory(request, request->fill.requirement);
 }
 
