@@ -93,7 +93,7 @@ static bool keep_for_user(struct event_callback *callback)
 	if (event->queue || callback->status != CL_COMPLETE)
 		return false;
 	pthread_mutex_lock(&event->lock);
-	if (event->closed) {
+	if (event->is_open) {
 		append(&event->waiting, callback);
 		is_kept = true;
 	}

@@ -164,6 +164,8 @@ struct argument {
 	sycl_argument_kind kind;
 	bool is_set, is_const;
 	cl_kernel_arg_address_qualifier address;
+	cl_kernel_arg_type_qualifier qualifiers;
+	cl_kernel_arg_access_qualifier access;
 	size_t bytes; /* as the kernel declares it; 0: not known */
 	size_t set_bytes;
 	void *value;          /* a copy, of `bytes` */
@@ -205,10 +207,7 @@ struct _cl_event {
 	cl_command_type type;
 	sycl_event sycl;
 	cl_ulong queued_ns;
-	/* a user event's: */
-	sycl_buffer gate;
-	sycl_host_accessor closed; /* NULL: it has been decided */
-	struct decision *decision;
+	bool is_open;          /* a user event that is not decided; guarded by lock */
 	_Atomic cl_int status; /* of a user event; of others the final one, once it is known */
 	pthread_mutex_t lock;  /* guards callbacks */
 	struct event_callback *waiting; /* of a user event */

@@ -209,5 +209,44 @@ SYCL_API sycl_result sycl_event_get_native(sycl_event event, void **native_out);
 SYCL_API sycl_result sycl_event_get_backend_info(sycl_event event, uint32_t info, size_t bytes,
 						 void *value, size_t *bytes_out);
 
+/**
+ * Wait until at least one of several events is complete. Blocks, and runs host tasks meanwhile, as
+ * sycl_event_wait. An event whose group has failed is complete, too: a wait for that event alone
+ * returns why.
+ *
+ * @param count           How many events, at least 1; all of one connection.
+ * @param timeout_ns      Longest wait, ns of CLOCK_MONOTONIC. 0: only look.
+ * @param[out] index_out  The first of the list that is complete.
+ * @retval SYCL_ERROR_INVALID  An empty list; events of several connections; a recorded event.
+ * @retval SYCL_ERROR_TIMEOUT  None is complete in time.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_event_wait_any(uint32_t count, const sycl_event *events,
+					 uint64_t timeout_ns, uint32_t *index_out);
+
+/**
+ * Make an event that the program itself signals. Groups of any queue of the connection may depend
+ * on it, and waits take it like any other event. Never blocks for a device.
+ *
+ * @param queue           Out of order. Its waits wait for the event, too.
+ * @param[out] event_out  The caller signals it with sycl_event_signal, and releases it. Released
+ * for the last time without a signal, it fails with SYCL_ERROR_EVENT.
+ * @retval SYCL_ERROR_INVALID  The queue is in order.
+ * @retval SYCL_ERROR_QUOTA    1024 host tasks and such events of the connection have not ended.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_event_create_host(sycl_queue queue, sycl_event *event_out);
+
+/**
+ * Signal an event of sycl_event_create_host. Blocks until the service has read the event's
+ * creation, and never for a device.
+ *
+ * @param outcome  SYCL_SUCCESS: groups that depend on the event run. An error, below 0: they fail
+ *                 with it as their cause.
+ * @retval SYCL_ERROR_INVALID  Another event; it was signalled before; outcome is above 0.
+ * @since 0.1
+ */
+SYCL_API sycl_result sycl_event_signal(sycl_event event, sycl_result outcome);
+
 SYCL_END_DECLS
 #endif

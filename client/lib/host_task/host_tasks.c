@@ -45,6 +45,7 @@ sycl_result host_task_new(struct connection *c, const struct host_task_plan *pla
 	task->function = plan->function;
 	task->user_data = plan->user_data;
 	task->is_native = plan->is_native;
+	task->gate = plan->function == host_event_outcome ? plan->user_data : NULL;
 	object_ref((struct object *)task->handler);
 	task->line = line;
 	queue_line_hold(line);
@@ -139,8 +140,10 @@ bool host_tasks_run_here(const struct connection *c)
 	return !c->helpers || running || helpers_is_one();
 }
 
-static bool host_task_has_turn(const struct connection *c, const struct host_task *task)
+bool host_task_has_turn(const struct connection *c, const struct host_task *task)
 {
+	if (task->gate && atomic_load_explicit(task->gate, memory_order_acquire) == HOST_EVENT_OPEN)
+		return false;
 	uint32_t sequence =
 		atomic_load_explicit(&c->slot_memory[task->slot].sequence, memory_order_acquire);
 	return sequence_reached(sequence, task->value);
@@ -164,6 +167,22 @@ struct host_task *host_tasks_take(struct connection *c)
 			/* Helpers that wait for a turn have no task left to wait for. */
 			if (!c->host_tasks->first && c->helpers)
 				(void)pthread_cond_broadcast(&c->changed);
+			return task;
+		}
+		previous = task;
+	}
+	return NULL;
+}
+
+struct host_task *host_tasks_take_gated(struct connection *c, const struct queue_line *line,
+					uint64_t group)
+{
+	struct host_task *previous = NULL;
+	for (struct host_task *task = c->host_tasks->first; task; task = task->next) {
+		if (task->gate && task->line == line && task->group == group) {
+			if (!host_task_has_turn(c, task))
+				return NULL;
+			host_task_unlist(c, previous, task);
 			return task;
 		}
 		previous = task;

@@ -63,10 +63,16 @@ struct host_task {
 	 * for the event. NULL: the function is never called early. */
 	bool is_early;
 	struct bridge_event *early;
+	/* Of an event that the program signals: its outcome, or HOST_EVENT_OPEN. It is user_data.
+	 * NULL: an ordinary task. */
+	_Atomic int32_t *gate;
 	/* A reference, for a native command that is a node: its launches send this graph. NULL: the
 	 * function is called. */
 	struct bridge_graph *graph;
 };
+
+/* An event that the program signals has no outcome yet: no sycl_result is positive. */
+#define HOST_EVENT_OPEN 1
 
 /* The host tasks of a connection; under its state lock. */
 struct host_tasks {
@@ -99,6 +105,20 @@ void host_task_over(struct connection *connection, struct host_task *task, sycl_
 		    const struct failure *why);
 /* True if the turn of a task has come. With the state lock. */
 bool host_tasks_ready(struct connection *connection);
+
+/* True if the engine has granted the task its turn, and the program its signal if it needs one. */
+bool host_task_has_turn(const struct connection *connection, const struct host_task *task);
+/* With the state lock: takes the task of an event off the list if its turn has come; NULL:
+ * another thread has taken it. */
+struct host_task *host_tasks_take_gated(struct connection *connection,
+					const struct queue_line *line, uint64_t group);
+
+/* host_event.c: the function of the task of an event that the program signals. */
+sycl_result host_event_outcome(sycl_host_task task, void *gate);
+/* Signals the event of this group. Waits until the engine has read the group. SYCL_ERROR_INVALID:
+ * it was signalled, or never was such an event. Without locks. */
+sycl_result host_event_signal(struct connection *connection, const struct queue_line *line,
+			      uint64_t group, sycl_result outcome);
 
 /* Called after each wait that may have run tasks (struct wait_tasks). */
 void host_tasks_after_wait(struct connection *connection, bool is_over, bool closed_queues);

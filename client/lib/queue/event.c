@@ -114,8 +114,13 @@ SYCL_API sycl_result sycl_event_release(sycl_event handle)
 	sycl_result result = object_take(&event->object);
 	if (result)
 		return result;
-	if (object_users(&event->object) == 0)
+	if (object_users(&event->object) == 0) {
 		drop_waits(event);
+		/* Nobody can signal it any more. */
+		if (event->is_host)
+			(void)host_event_signal(event->object.connection, event->line, event->group,
+						SYCL_ERROR_EVENT);
+	}
 	connection_handle_released(event->object.connection);
 	return SYCL_SUCCESS;
 }
@@ -162,6 +167,88 @@ SYCL_API sycl_result sycl_event_wait_all(uint32_t count, const sycl_event *event
 			error_get(&first);
 	}
 	return first.code ? error_set_failure(&first) : SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_event_signal(sycl_event handle, sycl_result outcome)
+{
+	PIN(event, event, handle);
+	if (outcome > 0)
+		return error_set(SYCL_ERROR_INVALID, "%d is no result", (int)outcome);
+	if (!event->is_host)
+		return error_set(SYCL_ERROR_INVALID, "the program does not signal this event");
+	return host_event_signal(event->object.connection, event->line, event->group, outcome);
+}
+
+struct any_wait {
+	uint32_t count;
+	struct event **events;
+	uint32_t found; /* `count`: none */
+};
+
+static bool any_is_complete(struct connection *c, void *context)
+{
+	struct any_wait *wait = context;
+	(void)c;
+	for (wait->found = 0; wait->found < wait->count; wait->found++)
+		if (event_is_complete(wait->events[wait->found]))
+			return true;
+	return false;
+}
+
+static sycl_result wait_for_any(struct any_wait *wait, uint64_t timeout_ns, uint32_t *index_out)
+{
+	struct connection *c = wait->events[0]->object.connection;
+	for (uint32_t i = 0; i < wait->count; i++) {
+		sycl_result sent = event_check_sent(wait->events[i]);
+		if (sent)
+			return sent;
+		if (wait->events[i]->object.connection != c)
+			return error_set(SYCL_ERROR_INVALID,
+					 "the events belong to different connections");
+	}
+	if (!any_is_complete(c, wait)) {
+		sycl_result result =
+			connection_wait(c, any_is_complete, wait, WAIT_SPINS | WAIT_RUNS,
+					clock_deadline_ns(timeout_ns));
+		if (result)
+			return result;
+	}
+	connection_observe(c);
+	/* Another thread's check may have run meanwhile: `found` is this call's own. */
+	if (!any_is_complete(c, wait))
+		return error_set(SYCL_ERROR_RUNTIME, "no event is complete");
+	*index_out = wait->found;
+	return SYCL_SUCCESS;
+}
+
+SYCL_API sycl_result sycl_event_wait_any(uint32_t count, const sycl_event *events,
+					 uint64_t timeout_ns, uint32_t *index_out)
+{
+	REQUIRE_OUTPUT(index_out);
+	if (count == 0 || !events)
+		return error_set(SYCL_ERROR_INVALID, "the list of events is empty");
+	struct event **pinned = calloc(count, sizeof(struct event *));
+	if (!pinned)
+		return error_no_memory();
+	sycl_result result = SYCL_SUCCESS;
+	uint32_t held = 0;
+	for (; held < count && !result; held++) {
+		struct object *object = NULL;
+		result = handle_pin(events[held], HANDLE_EVENT, &object);
+		if (result)
+			break;
+		pinned[held] = (struct event *)object;
+	}
+	struct any_wait wait = {.count = count, .events = pinned};
+	if (!result)
+		result = wait_for_any(&wait, timeout_ns, index_out);
+	struct failure why;
+	if (result)
+		error_get(&why);
+	while (held > 0)
+		object_unref(&pinned[--held]->object);
+	free((void *)pinned);
+	return result ? error_set_failure(&why) : SYCL_SUCCESS;
 }
 
 struct profile_answer {

@@ -36,6 +36,7 @@ struct event {
 	uint32_t slot, value;
 	bool own_slot; /* the slot is that of a group in an out-of-order queue */
 	bool untimed;  /* the group is a launch of a graph without times */
+	bool is_host;  /* the program signals it (sycl_event_create_host) */
 	/* For a recorded group: the graph, and the group's node there from 0. Never changes. 0: the
 	 * group was sent. */
 	uint64_t graph;

@@ -28,6 +28,12 @@ static void call_arguments(const struct gated *gated)
 	(void)CALL(sycl_handler_set_cluster_size, handler, sycl_range1(1));
 	CALL_MUST(sycl_handler_set_offset, handler, sycl_range1(1));
 	CALL_MUST(sycl_handler_discard, handler);
+	sycl_event own = NULL;
+	uint32_t first = 0;
+	CALL_MUST(sycl_event_create_host, gated->other, &own);
+	(void)CALL(sycl_event_wait_any, 1, &own, 0, &first);
+	CALL_MUST(sycl_event_signal, own, SYCL_SUCCESS);
+	MUST(sycl_event_release(own));
 	handler = begun(gated);
 	(void)CALL(sycl_handler_set_local, handler, 0, 64);
 	CALL_MUST(sycl_handler_require_target, handler, gated->idle, SYCL_ACCESS_READ,

@@ -4,7 +4,7 @@ if(TARGET syclclient AND TARGET sycl_engine_core)
   target_include_directories(client_service PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(client_service PRIVATE sycl_flags PUBLIC syclclient sycl_fake_backend sycl_engine_core)
   sycl_test(client_basic SOURCES library/basic.c library/buffers.c library/codes.c library/errors_late.c library/facts.c
-    library/groups.c library/kernels_fake.c library/killed.c library/lost.c library/native_commands.c library/natives.c library/own_pages.c library/own_pages_memory.c library/own_pages_threads.c library/programs.c library/residency.c library/share.c
+    library/groups.c library/host_events.c library/kernels_fake.c library/killed.c library/lost.c library/native_commands.c library/natives.c library/own_pages.c library/own_pages_memory.c library/own_pages_threads.c library/programs.c library/residency.c library/share.c
     library/share_events.c library/share_properties.c library/share_fixture.c
     LIBS client_service TIMEOUT 300)
   sycl_test(client_embedded SOURCES library/embedded.c LIBS syclclient TIMEOUT 300)
