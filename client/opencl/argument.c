@@ -210,14 +210,13 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel handle, cl_uint ind
 	case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
 		return answer_uint(ANSWER, argument->address);
 	case CL_KERNEL_ARG_ACCESS_QUALIFIER:
-		return answer_uint(ANSWER, CL_KERNEL_ARG_ACCESS_NONE);
+		return answer_uint(ANSWER, argument->access);
 	case CL_KERNEL_ARG_TYPE_NAME:
 		return answer_argument_text(kernel, index, SYCL_ARGUMENT_INFO_TYPE_NAME, ANSWER);
 	case CL_KERNEL_ARG_NAME:
 		return answer_argument_text(kernel, index, SYCL_ARGUMENT_INFO_NAME, ANSWER);
 	case CL_KERNEL_ARG_TYPE_QUALIFIER:
-		return answer_ulong(ANSWER, argument->is_const ? CL_KERNEL_ARG_TYPE_CONST
-							       : CL_KERNEL_ARG_TYPE_NONE);
+		return answer_ulong(ANSWER, argument->qualifiers);
 	default:
 		return CL_INVALID_VALUE;
 	}

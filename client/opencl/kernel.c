@@ -35,12 +35,31 @@ static uint32_t argument_fact(sycl_kernel kernel, uint32_t index, sycl_argument_
 	return word;
 }
 
+static cl_kernel_arg_type_qualifier qualifiers_of(uint32_t ours)
+{
+	static const struct {
+		uint32_t ours;
+		cl_kernel_arg_type_qualifier theirs;
+	} bits[] = {{SYCL_ARGUMENT_QUALIFIER_CONST, CL_KERNEL_ARG_TYPE_CONST},
+		    {SYCL_ARGUMENT_QUALIFIER_RESTRICT, CL_KERNEL_ARG_TYPE_RESTRICT},
+		    {SYCL_ARGUMENT_QUALIFIER_VOLATILE, CL_KERNEL_ARG_TYPE_VOLATILE},
+		    {SYCL_ARGUMENT_QUALIFIER_PIPE, CL_KERNEL_ARG_TYPE_PIPE}};
+	cl_kernel_arg_type_qualifier theirs = CL_KERNEL_ARG_TYPE_NONE;
+	for (size_t i = 0; i < sizeof(bits) / sizeof(*bits); i++)
+		if (ours & bits[i].ours)
+			theirs |= bits[i].theirs;
+	return theirs;
+}
+
 static void describe_argument(cl_kernel kernel, uint32_t index)
 {
 	static const cl_kernel_arg_address_qualifier spaces[] = {
 		CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_PRIVATE,
 		CL_KERNEL_ARG_ADDRESS_GLOBAL, CL_KERNEL_ARG_ADDRESS_CONSTANT,
 		CL_KERNEL_ARG_ADDRESS_LOCAL};
+	static const cl_kernel_arg_access_qualifier accesses[] = {
+		CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_READ_ONLY,
+		CL_KERNEL_ARG_ACCESS_WRITE_ONLY, CL_KERNEL_ARG_ACCESS_READ_WRITE};
 	struct argument *argument = &kernel->arguments[index];
 	uint32_t space = argument_fact(kernel->sycl, index, SYCL_ARGUMENT_INFO_ADDRESS_SPACE);
 	argument->kind =
@@ -48,6 +67,10 @@ static void describe_argument(cl_kernel kernel, uint32_t index)
 	argument->bytes = argument_fact(kernel->sycl, index, SYCL_ARGUMENT_INFO_SIZE_BYTES);
 	argument->is_const = argument_fact(kernel->sycl, index, SYCL_ARGUMENT_INFO_IS_CONST) != 0;
 	argument->address = spaces[space < 5 ? space : 0];
+	argument->qualifiers =
+		qualifiers_of(argument_fact(kernel->sycl, index, SYCL_ARGUMENT_INFO_QUALIFIERS));
+	uint32_t access = argument_fact(kernel->sycl, index, SYCL_ARGUMENT_INFO_ACCESS);
+	argument->access = accesses[access < 4 ? access : 0];
 }
 
 /* Takes the library's kernel. */

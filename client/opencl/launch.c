@@ -174,7 +174,8 @@ static sycl_result give_image(const struct request *request, sycl_handler handle
 		(void)sycl_device_get_info(request->queue->device->sycl,
 					   SYCL_DEVICE_INFO_MAX_READ_WRITE_IMAGE_ARGS, sizeof(both),
 					   &both, NULL);
-		if (!argument->is_const && both == 0)
+		if (!argument->is_const &&
+		    (both == 0 || argument->access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY))
 			mode = SYCL_ACCESS_WRITE;
 		return sycl_handler_set_image(handler, index, image->image, mode);
 	}

@@ -42,11 +42,29 @@ enum backend_address_space {
 	BACKEND_ADDRESS_LOCAL = 4,
 };
 
+/* Numbers equal to enum sycl_argument_qualifier and enum sycl_argument_access of
+ * syclclient/kernel.h. */
+enum backend_argument_qualifier {
+	BACKEND_QUALIFIER_CONST = 1,
+	BACKEND_QUALIFIER_RESTRICT = 2,
+	BACKEND_QUALIFIER_VOLATILE = 4,
+	BACKEND_QUALIFIER_PIPE = 8,
+	BACKEND_QUALIFIERS = 15,
+};
+enum backend_argument_access {
+	BACKEND_ACCESS_NONE = 0, /* no image, or not known */
+	BACKEND_ACCESS_READ = 1,
+	BACKEND_ACCESS_WRITE = 2,
+	BACKEND_ACCESS_READ_WRITE = 3,
+};
+
 struct backend_argument_facts {
 	enum backend_argument_kind kind;
 	uint32_t size_bytes; /* size of a value; 0: not known */
 	bool is_const;
 	enum backend_address_space address;
+	uint8_t qualifiers;                  /* bits of enum backend_argument_qualifier */
+	enum backend_argument_access access; /* of an image */
 	char type_name[64], name[64];
 };
 

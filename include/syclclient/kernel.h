@@ -447,6 +447,22 @@ typedef enum sycl_address_space {
 	SYCL_ADDRESS_LOCAL = 4
 } sycl_address_space;
 
+/** Bits of SYCL_ARGUMENT_INFO_QUALIFIERS: how a pointer is declared in OpenCL C. */
+typedef enum sycl_argument_qualifier {
+	SYCL_ARGUMENT_QUALIFIER_CONST = 1,
+	SYCL_ARGUMENT_QUALIFIER_RESTRICT = 2,
+	SYCL_ARGUMENT_QUALIFIER_VOLATILE = 4,
+	SYCL_ARGUMENT_QUALIFIER_PIPE = 8
+} sycl_argument_qualifier;
+
+/** What a kernel in OpenCL C does with an image. */
+typedef enum sycl_argument_access {
+	SYCL_ARGUMENT_ACCESS_NONE = 0, /**< no image, or not known */
+	SYCL_ARGUMENT_ACCESS_READ = 1,
+	SYCL_ARGUMENT_ACCESS_WRITE = 2,
+	SYCL_ARGUMENT_ACCESS_READ_WRITE = 3
+} sycl_argument_access;
+
 /** Queries of an argument, each with the type of its answer. Compilers keep different facts. */
 typedef enum sycl_argument_info {
 	SYCL_ARGUMENT_INFO_KIND = 1,          /**< uint32_t, enum sycl_argument_kind */
@@ -454,7 +470,10 @@ typedef enum sycl_argument_info {
 	SYCL_ARGUMENT_INFO_TYPE_NAME = 3,     /**< char[]; "": not known */
 	SYCL_ARGUMENT_INFO_NAME = 4,          /**< char[]; "": not known */
 	SYCL_ARGUMENT_INFO_ADDRESS_SPACE = 5, /**< uint32_t, enum sycl_address_space */
-	SYCL_ARGUMENT_INFO_IS_CONST = 6       /**< uint32_t, 1: a pointer to const */
+	SYCL_ARGUMENT_INFO_IS_CONST = 6,      /**< uint32_t, 1: a pointer to const */
+	/** uint32_t, bits of enum sycl_argument_qualifier; 0 also if they are not known */
+	SYCL_ARGUMENT_INFO_QUALIFIERS = 7,
+	SYCL_ARGUMENT_INFO_ACCESS = 8 /**< uint32_t, enum sycl_argument_access */
 } sycl_argument_info;
 
 /**

@@ -302,6 +302,7 @@ TestSuite(golden_image_part, .timeout = 10);
 Test(golden_image_part, copy_with_image_bytes_never_change) { golden(); }
 Test(golden_image_part, fill_with_image_bytes_never_change) { golden(); }
 Test(golden_image_part, argument_with_view_bytes_never_change) { golden(); }
+Test(golden_image_part, argument_facts_with_access_bytes_never_change) { golden(); }
 Test(golden_image_part, device_facts_with_general_formats_bytes_never_change) { golden(); }
 
 /* What kernels print. */

@@ -146,6 +146,10 @@ SYCL_API sycl_result sycl_kernel_get_argument_info(sycl_kernel handle, uint32_t 
 		return info_give(&argument->address, sizeof(uint32_t), bytes, value, bytes_out);
 	case SYCL_ARGUMENT_INFO_IS_CONST:
 		return info_give(&is_const, sizeof(is_const), bytes, value, bytes_out);
+	case SYCL_ARGUMENT_INFO_QUALIFIERS:
+		return info_give(&argument->qualifiers, sizeof(uint32_t), bytes, value, bytes_out);
+	case SYCL_ARGUMENT_INFO_ACCESS:
+		return info_give(&argument->access, sizeof(uint32_t), bytes, value, bytes_out);
 	default:
 		return error_set(SYCL_ERROR_INVALID, "%d is no argument info", (int)info);
 	}

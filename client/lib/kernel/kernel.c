@@ -54,6 +54,8 @@ static void take_argument(const Sycl__V1__ArgumentFacts *facts, struct kernel_ar
 	argument->address =
 		facts->address <= SYCL_ADDRESS_LOCAL ? facts->address : SYCL_ADDRESS_UNKNOWN;
 	argument->is_const = facts->is_const;
+	argument->qualifiers = facts->qualifiers;
+	argument->access = facts->access;
 	/* Without memory they stay unknown, because they only serve people. */
 	argument->type_name = facts->type_name[0] ? strdup(facts->type_name) : NULL;
 	argument->name = facts->name[0] ? strdup(facts->name) : NULL;

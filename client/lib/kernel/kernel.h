@@ -49,7 +49,8 @@ struct bundle {
 struct kernel_argument {
 	uint32_t kind; /* Sycl__V1__ArgumentKind */
 	uint32_t size_bytes;
-	uint32_t address; /* sycl_address_space */
+	uint32_t address;            /* sycl_address_space */
+	uint32_t qualifiers, access; /* sycl_argument_qualifier; sycl_argument_access */
 	bool is_const;
 	char *type_name, *name; /* NULL: not known */
 };

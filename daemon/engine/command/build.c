@@ -412,6 +412,8 @@ static Sycl__V1__ArgumentFacts *argument_facts(const struct backend_kernel_facts
 		arguments[i].size_bytes = from->size_bytes;
 		arguments[i].is_const = from->is_const;
 		arguments[i].address = (uint32_t)argument_address_space(from);
+		arguments[i].qualifiers = from->qualifiers;
+		arguments[i].access = (uint32_t)from->access;
 		if (with_names) {
 			arguments[i].type_name = (char *)(uintptr_t)from->type_name;
 			arguments[i].name = (char *)(uintptr_t)from->name;

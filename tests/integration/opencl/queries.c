@@ -182,3 +182,34 @@ Test(queries, a_copied_kernel_has_its_arguments)
 	CL(clReleaseKernel(copy));
 	CL(clReleaseMemObject(buffer));
 }
+
+Test(queries, R13_arguments_report_how_they_are_declared)
+{
+	const char *text =
+		"__kernel void all(__global const int *restrict a, volatile __global float *b,\n"
+		"  read_only image2d_t c, write_only image2d_t d, int e, __constant int *f) {\n"
+		"  b[0] = a[0] + e + f[0]; }\n";
+	static const cl_kernel_arg_type_qualifier qualifiers[] = {
+		CL_KERNEL_ARG_TYPE_CONST | CL_KERNEL_ARG_TYPE_RESTRICT,
+		CL_KERNEL_ARG_TYPE_VOLATILE,
+		0,
+		0,
+		0,
+		CL_KERNEL_ARG_TYPE_CONST};
+	static const cl_kernel_arg_access_qualifier accesses[] = {
+		CL_KERNEL_ARG_ACCESS_NONE,      CL_KERNEL_ARG_ACCESS_NONE,
+		CL_KERNEL_ARG_ACCESS_READ_ONLY, CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
+		CL_KERNEL_ARG_ACCESS_NONE,      CL_KERNEL_ARG_ACCESS_NONE};
+	cl_kernel all = kernel_of(text, "all");
+	for (cl_uint i = 0; i < 6; i++) {
+		cl_kernel_arg_type_qualifier qualifier = 99;
+		cl_kernel_arg_access_qualifier access = 99;
+		CL(clGetKernelArgInfo(all, i, CL_KERNEL_ARG_TYPE_QUALIFIER, sizeof(qualifier),
+				      &qualifier, NULL));
+		CL(clGetKernelArgInfo(all, i, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof(access),
+				      &access, NULL));
+		cr_assert(eq(u64, qualifier, qualifiers[i]), "argument %u", i);
+		cr_assert(eq(u32, access, accesses[i]), "argument %u", i);
+	}
+	CL(clReleaseKernel(all));
+}

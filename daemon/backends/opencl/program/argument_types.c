@@ -98,13 +98,32 @@ static void query_text(const struct opencl_library *cl, cl_kernel kernel, cl_uin
 	(void)snprintf(text, capacity, "%.*s", (int)capacity - 1, long_text);
 }
 
-static bool is_read_only(const struct opencl_library *cl, cl_kernel kernel, cl_uint index)
+static enum backend_argument_access image_access(const struct opencl_library *cl, cl_kernel kernel,
+						 cl_uint index)
 {
 	cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
 
-	return cl->GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof(access),
-				    &access, NULL) == CL_SUCCESS &&
-	       access == CL_KERNEL_ARG_ACCESS_READ_ONLY;
+	if (cl->GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof(access),
+				 &access, NULL) != CL_SUCCESS)
+		return BACKEND_ACCESS_NONE;
+	switch (access) {
+	case CL_KERNEL_ARG_ACCESS_READ_ONLY:
+		return BACKEND_ACCESS_READ;
+	case CL_KERNEL_ARG_ACCESS_WRITE_ONLY:
+		return BACKEND_ACCESS_WRITE;
+	case CL_KERNEL_ARG_ACCESS_READ_WRITE:
+		return BACKEND_ACCESS_READ_WRITE;
+	default:
+		return BACKEND_ACCESS_NONE;
+	}
+}
+
+static uint8_t qualifier_bits(cl_kernel_arg_type_qualifier theirs)
+{
+	return (uint8_t)((theirs & CL_KERNEL_ARG_TYPE_CONST ? BACKEND_QUALIFIER_CONST : 0) |
+			 (theirs & CL_KERNEL_ARG_TYPE_RESTRICT ? BACKEND_QUALIFIER_RESTRICT : 0) |
+			 (theirs & CL_KERNEL_ARG_TYPE_VOLATILE ? BACKEND_QUALIFIER_VOLATILE : 0) |
+			 (theirs & CL_KERNEL_ARG_TYPE_PIPE ? BACKEND_QUALIFIER_PIPE : 0));
 }
 
 void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl_uint index,
@@ -121,7 +140,8 @@ void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl
 		query_text(cl, kernel, index, CL_KERNEL_ARG_NAME, facts.name, sizeof(facts.name));
 		if (cl->GetKernelArgInfo(kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER,
 					 sizeof(qualifiers), &qualifiers, NULL) == CL_SUCCESS)
-			facts.is_const = (qualifiers & CL_KERNEL_ARG_TYPE_CONST) != 0;
+			facts.qualifiers = qualifier_bits(qualifiers);
+		facts.is_const = (facts.qualifiers & BACKEND_QUALIFIER_CONST) != 0;
 		facts.kind = argument_kind(address, facts.type_name);
 		if (facts.kind == BACKEND_ARGUMENT_VALUE)
 			facts.size_bytes = opencl_type_bytes(facts.type_name, address_bits);
@@ -129,8 +149,10 @@ void opencl_argument_facts(const struct opencl_library *cl, cl_kernel kernel, cl
 			facts.is_const = true;
 		facts.address = address_space(address);
 		/* the type of an image states whether it is only read */
-		if (facts.kind == BACKEND_ARGUMENT_IMAGE)
-			facts.is_const = is_read_only(cl, kernel, index);
+		if (facts.kind == BACKEND_ARGUMENT_IMAGE) {
+			facts.access = image_access(cl, kernel, index);
+			facts.is_const = facts.access == BACKEND_ACCESS_READ;
+		}
 	}
 	*facts_out = facts;
 }

@@ -29,6 +29,8 @@ int opencl_binary_pack(const struct opencl_binary *binary, void **bytes_out, siz
 			binary_put_number(file, kernel->arguments[a].kind, 1);
 			binary_put_number(file, kernel->arguments[a].is_const, 1);
 			binary_put_number(file, kernel->arguments[a].address, 1);
+			binary_put_number(file, kernel->arguments[a].qualifiers, 1);
+			binary_put_number(file, kernel->arguments[a].access, 1);
 			binary_put_number(file, kernel->arguments[a].size_bytes, 4);
 			binary_put_text(file, kernel->arguments[a].type_name);
 			binary_put_text(file, kernel->arguments[a].name);
@@ -72,12 +74,17 @@ static int opencl_get_kernel(struct binary_reader *reader, struct opencl_binary_
 		uint64_t kind = binary_get_number(reader, 1);
 		argument->is_const = binary_get_number(reader, 1) != 0;
 		uint64_t address = binary_get_number(reader, 1);
+		uint64_t qualifiers = binary_get_number(reader, 1),
+			 access = binary_get_number(reader, 1);
 		argument->size_bytes = (uint32_t)binary_get_number(reader, 4);
 		opencl_get_text(reader, argument->type_name, sizeof(argument->type_name));
 		opencl_get_text(reader, argument->name, sizeof(argument->name));
 		if (reader->failed || kind > BACKEND_ARGUMENT_SAMPLER ||
-		    address > BACKEND_ADDRESS_LOCAL)
+		    address > BACKEND_ADDRESS_LOCAL || qualifiers > BACKEND_QUALIFIERS ||
+		    access > BACKEND_ACCESS_READ_WRITE)
 			return -EINVAL;
+		argument->qualifiers = (uint8_t)qualifiers;
+		argument->access = (enum backend_argument_access)access;
 		argument->address = (enum backend_address_space)address;
 		argument->kind = (enum backend_argument_kind)kind;
 	}

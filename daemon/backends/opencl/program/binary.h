@@ -13,8 +13,8 @@
  * - "SYCLOCL2", u32 is_builtin, u32 has_checks, u32 kernel count, u32 payload count (1, or 3: by
  *   dimensions).
  * - Per kernel: name, u32 argument count.
- * - Behind each kernel, per argument: u8 kind, u8 is_const, u8 address space, u32 size, type name,
- *   name.
+ * - Behind each kernel, per argument: u8 kind, u8 is_const, u8 address space, u8 qualifiers, u8
+ * access, u32 size, type name, name.
  * - Per payload: u64 length and its bytes, the driver's binary or the names of built-in kernels.
  */
 #ifndef SYCL_BACKENDS_OPENCL_BINARY_H
@@ -23,7 +23,7 @@
 #include "opencl/driver/objects.h"
 
 /* Raise this number with every change of the layout, or of contents that the engine expects. */
-#define OPENCL_BINARY_FORMAT 8u
+#define OPENCL_BINARY_FORMAT 9u
 
 #define OPENCL_BINARY_KERNELS_MAX 4096u
 
