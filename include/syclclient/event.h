@@ -214,7 +214,8 @@ SYCL_API sycl_result sycl_event_get_backend_info(sycl_event event, uint32_t info
  * sycl_event_wait. An event whose group has failed is complete, too: a wait for that event alone
  * returns why.
  *
- * @param count           How many events, at least 1; all of one connection.
+ * @param count           How many events, at least 1.
+ * @param events          The events, all of one connection.
  * @param timeout_ns      Longest wait, ns of CLOCK_MONOTONIC. 0: only look.
  * @param[out] index_out  The first of the list that is complete.
  * @retval SYCL_ERROR_INVALID  An empty list; events of several connections; a recorded event.
