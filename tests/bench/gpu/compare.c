@@ -25,6 +25,7 @@ struct sides {
 	struct child traces[GPU_SIDES]; /* `syclctl trace` */
 	struct mps *mps;
 	struct crowd crowds[GPU_SIDES];
+	unsigned begun; /* bits, 1 << enum gpu_side */
 };
 
 /* MPS waits for its clients, so they end first. */
@@ -148,7 +149,7 @@ static int sides_measure(struct sides *sides, const struct gpu_comparison *compa
 	for (unsigned i = 0; i < GPU_SIDES && r == 0; i++) {
 		double values[AGENT_VALUES] = {0};
 		unsigned side = (first + i) % GPU_SIDES;
-		if (!(compared->sides & 1u << side))
+		if (!(sides->begun & 1u << side))
 			continue;
 		r = side_measure(&sides->crowds[side], count, comparison->sum, values);
 		for (unsigned value = 0; value < AGENT_VALUES && r == 0; value++)
@@ -170,6 +171,7 @@ static int side_begin(struct sides *sides, enum gpu_side side,
 		gpu_settle(sides->services[side]);
 	if (r == 0 && GPU_SIDES_OF_TRACES & 1u << side)
 		r = side_trace(sides, side, 0);
+	sides->begun |= r == 0 ? 1u << side : 0;
 	if (r == 0 || side != GPU_SIDE_MPS)
 		return r;
 	bench_complain("measured without MPS, which does not work: %s", strerror(-r));
@@ -192,25 +194,44 @@ static int part_measure(const struct bench *bench, struct sides *sides,
 	return r;
 }
 
-int gpu_compare_parts(const struct bench *bench, const struct gpu_comparison *comparison,
-		      unsigned parts, struct gpu_compared *compared_out)
+/* Measures these sides, whose processes all live until the end. */
+static int sides_compare(const struct bench *bench, const struct gpu_comparison *comparison,
+			 unsigned wanted, unsigned parts, struct gpu_compared *compared)
 {
 	CLEANUP(sides_end) struct sides sides = {.mps = NULL};
 	int r = 0;
 	for (unsigned side = 0; side < GPU_SIDES; side++)
 		sides.traces[side] = (struct child)CHILD_INIT;
-	compared_out->sides = comparison->sides;
-	if (!gpu_users())
-		compared_out->sides &= ~(1u << GPU_SIDE_TWO_USERS);
-	if (!mps_installed())
-		compared_out->sides &= ~(1u << GPU_SIDE_MPS);
 	for (unsigned side = 0; side < GPU_SIDES && r == 0; side++)
-		if (compared_out->sides & 1u << side)
-			r = side_begin(&sides, side, comparison, compared_out);
-	for (unsigned part = 0; part < parts && r == 0; part++) {
+		if (wanted & 1u << side)
+			r = side_begin(&sides, side, comparison, compared);
+	for (unsigned part = 0; part < parts && r == 0; part++)
+		r = part_measure(bench, &sides, comparison, part, &compared[part]);
+	return r;
+}
+
+static unsigned sides_possible(unsigned sides)
+{
+	if (!gpu_users())
+		sides &= ~(1u << GPU_SIDE_TWO_USERS);
+	if (!mps_installed())
+		sides &= ~(1u << GPU_SIDE_MPS);
+	return sides;
+}
+
+int gpu_compare_parts(const struct bench *bench, const struct gpu_comparison *comparison,
+		      unsigned parts, struct gpu_compared *compared_out)
+{
+	const unsigned wanted = sides_possible(comparison->sides);
+	int r = 0;
+	compared_out->sides = wanted;
+	if (!comparison->is_apart)
+		r = sides_compare(bench, comparison, wanted, parts, compared_out);
+	for (unsigned side = 0; side < GPU_SIDES && comparison->is_apart && r == 0; side++)
+		r = sides_compare(bench, comparison, wanted & 1u << side, parts, compared_out);
+	for (unsigned part = 0; part < parts; part++) {
 		compared_out[part].runs = bench->runs;
 		compared_out[part].sides = compared_out->sides;
-		r = part_measure(bench, &sides, comparison, part, &compared_out[part]);
 	}
 	if (r < 0)
 		bench_complain("the measurement failed: %s", strerror(-r));

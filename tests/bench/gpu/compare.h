@@ -40,6 +40,9 @@ struct gpu_comparison {
 	unsigned devices; /* the devices among which they are divided; 0: one */
 	uint64_t count, warm_up;
 	enum gpu_sum sum;
+	/* Each side's processes end before the next side's begin. Contexts that only wait slow
+	 * others down if there are many. Without it runs of all sides take turns. */
+	bool is_apart;
 };
 
 struct gpu_compared {
