@@ -18,11 +18,11 @@
 
 /* Functions that do not begin with a handle. */
 static const char *const others[] = {
-	"sycl_context_create",     "sycl_context_create_with", "sycl_event_wait_all",
-	"sycl_get_build_log",      "sycl_get_last_error",      "sycl_get_last_error_text",
-	"sycl_get_version",        "sycl_host_block_create",   "sycl_kernel_bundle_join",
-	"sycl_kernel_bundle_link", "sycl_platform_open",       "sycl_platform_open_with",
-	"sycl_result_name",        "sycl_sampler_get_mapping",
+	"sycl_context_create",      "sycl_context_create_with", "sycl_event_wait_all",
+	"sycl_event_wait_any",      "sycl_get_build_log",       "sycl_get_last_error",
+	"sycl_get_last_error_text", "sycl_get_version",         "sycl_host_block_create",
+	"sycl_kernel_bundle_join",  "sycl_kernel_bundle_link",  "sycl_platform_open",
+	"sycl_platform_open_with",  "sycl_result_name",         "sycl_sampler_get_mapping",
 };
 /* Functions that return a score: the device must not be chosen. */
 static const char *const selectors[] = {
@@ -120,16 +120,20 @@ Test(no_handle, M12_also_in_lists, .timeout = 20)
 		sycl_event event = wrong[i];
 		sycl_kernel_bundle bundle = wrong[i], bundle_out = NULL;
 		sycl_context context = NULL;
+		uint32_t index = 7;
 		cr_expect(eq(int, sycl_context_create(1, &device, &context),
 			     SYCL_ERROR_INVALID_HANDLE));
 		cr_expect(eq(int, sycl_context_create_with(1, &device, NULL, &context),
 			     SYCL_ERROR_INVALID_HANDLE));
 		cr_expect(eq(int, sycl_event_wait_all(1, &event, 0), SYCL_ERROR_INVALID_HANDLE));
+		cr_expect(eq(int, sycl_event_wait_any(1, &event, 0, &index),
+			     SYCL_ERROR_INVALID_HANDLE));
 		cr_expect(eq(int, sycl_kernel_bundle_link(1, &bundle, NULL, &bundle_out),
 			     SYCL_ERROR_INVALID_HANDLE));
 		cr_expect(eq(int, sycl_kernel_bundle_join(1, &bundle, &bundle_out),
 			     SYCL_ERROR_INVALID_HANDLE));
 		cr_expect(eq(ptr, context, NULL));
+		cr_expect(eq(u32, index, 7));
 		cr_expect(eq(ptr, bundle_out, NULL));
 	}
 	MUST_BE_MADE(sycl_host_block_release(other));
