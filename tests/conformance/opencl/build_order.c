@@ -56,15 +56,18 @@ Test(opencl_build_order, a_build_answers_before_the_compiler_is_given_back)
 	cr_assert_eq(backend_opencl_ops.enumerate(backend, &topology, &fault), 0, "%s", fault.text);
 	if (topology.device_count == 0)
 		cr_skip_test("OpenCL has no device here");
+	/* Facts about images are asked in contexts of their own, which are gone by now. */
+	const struct opencl_counts before = layer_counts();
+	cr_assert_eq(before.given[OPENCL_CONTEXTS], before.taken[OPENCL_CONTEXTS]);
 	build_expecting(backend, source, 0);
 	build_expecting(backend, "SYCL_KERNEL void broken(", -1);
 	struct opencl_counts counts = layer_counts();
-	cr_assert_eq(counts.taken[OPENCL_CONTEXTS], 1);
-	cr_assert_eq(counts.given[OPENCL_CONTEXTS], 0);
+	cr_assert_eq(counts.taken[OPENCL_CONTEXTS], before.taken[OPENCL_CONTEXTS] + 1);
+	cr_assert_eq(counts.given[OPENCL_CONTEXTS], before.given[OPENCL_CONTEXTS]);
 	/* Programs are not affected: each is released before the next one is made. */
 	cr_assert_gt(counts.taken[OPENCL_PROGRAMS], 0);
 	cr_assert_eq(counts.given[OPENCL_PROGRAMS], counts.taken[OPENCL_PROGRAMS]);
 	backend_opencl_ops.close(backend);
 	counts = layer_counts();
-	cr_assert_eq(counts.given[OPENCL_CONTEXTS], 1);
+	cr_assert_eq(counts.given[OPENCL_CONTEXTS], counts.taken[OPENCL_CONTEXTS]);
 }

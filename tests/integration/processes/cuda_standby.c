@@ -402,8 +402,8 @@ static long cuda_standby_read_number(pid_t pid, const char *name, const char *st
 }
 
 /* Checks that the process and everything in it belong to that user, as if it had been started for
- * the user. */
-static void expect_all_of(pid_t pid, unsigned uid)
+ * the user, and where its standard output leads. */
+static void expect_all_of(pid_t pid, unsigned uid, const char *output)
 {
 	static const char *const none[] = {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"};
 	cr_expect(threads_have(pid, "Uid:", 10, uid), "a thread of %d is not of user %u", (int)pid,
@@ -412,7 +412,7 @@ static void expect_all_of(pid_t pid, unsigned uid)
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
 		cr_expect(threads_have(pid, none[i], 16, 0), "%s", none[i]);
 	expect_link(pid, STDIN_FILENO, "/dev/null");
-	expect_link(pid, STDOUT_FILENO, "/dev/null");
+	expect_link(pid, STDOUT_FILENO, output);
 	expect_logged(pid);
 	cr_expect_eq(cuda_standby_read_number(pid, "limits", "Max core file size"), 0);
 }
@@ -469,9 +469,9 @@ Test(processes_cuda_standby, another_user_gets_it_and_it_is_that_users_alone, .i
 	 * builds, and does not run its builds. */
 	cr_expect(threads_have(waiting, "Seccomp:", 10, SECCOMP_MODE_FILTER));
 	cr_expect(threads_have(model, "Seccomp:", 10, SECCOMP_MODE_FILTER));
-	expect_all_of(model, FIRST_UID);
-	expect_all_of(waiting, OTHER_UID);
-	expect_all_of(only_child(waiting), OTHER_UID);
+	expect_all_of(model, FIRST_UID, "/memfd:kernel-output (deleted)");
+	expect_all_of(waiting, OTHER_UID, "/memfd:kernel-output (deleted)");
+	expect_all_of(only_child(waiting), OTHER_UID, "/dev/null");
 	expect_like(waiting, model);
 	expect_like(only_child(waiting), only_child(model));
 	/* The folder that the driver got before the engine had a user. */

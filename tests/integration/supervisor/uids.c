@@ -274,19 +274,21 @@ static void must_own_cache(const struct service *service, uid_t uid)
 	CHECK(stat(path, &facts) == 0 && facts.st_uid == 0 && (facts.st_mode & 07777u) == 0755);
 }
 
-/* Checks that its standard output leads nowhere and its standard error into its own socket. No
- * descriptor leads to the service's log. */
+/* Checks that its standard output goes to memory of its own and its standard error into its own
+ * socket. No descriptor leads to the service's log. */
 static bool has_no_log(long pid, const char *log)
 {
+	static const char *const standard[] = {"/dev/null", "/memfd:kernel-output (deleted)",
+					       "socket:"};
 	for (int fd = 0; fd < 32; fd++) {
 		char path[64];
 		char target[HARNESS_PATH_BYTES * 2];
 		(void)snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, fd);
 		ssize_t length = readlink(path, target, sizeof(target) - 1);
 		target[length > 0 ? length : 0] = '\0';
-		if (!strcmp(target, log) ||
-		    (fd < STDERR_FILENO && strcmp(target, "/dev/null") != 0) ||
-		    (fd == STDERR_FILENO && strncmp(target, "socket:", strlen("socket:")) != 0))
+		if (strcmp(target, log) == 0 ||
+		    (fd <= STDERR_FILENO &&
+		     strncmp(target, standard[fd], strlen(standard[fd])) != 0))
 			return false;
 	}
 	return true;
