@@ -405,6 +405,17 @@ Test(golden_trace, control_with_times_bytes_never_change) { golden(); }
 Test(golden_trace, request_of_exact_times_bytes_never_change) { golden(); }
 Test(golden_trace, reply_with_times_bytes_never_change) { golden(); }
 
+/* Jobs of a cluster's manager. */
+TestSuite(golden_jobs, .timeout = 10);
+Test(golden_jobs, kept_jobs_bytes_never_change) { golden(); }
+Test(golden_jobs, reply_with_account_row_of_job_bytes_never_change) { golden(); }
+Test(golden_jobs, reply_with_engine_of_job_bytes_never_change) { golden(); }
+Test(golden_jobs, reply_with_jobs_bytes_never_change) { golden(); }
+Test(golden_jobs, reply_with_session_of_job_bytes_never_change) { golden(); }
+Test(golden_jobs, request_for_accounts_of_job_bytes_never_change) { golden(); }
+Test(golden_jobs, request_of_job_begin_bytes_never_change) { golden(); }
+Test(golden_jobs, request_of_jobs_bytes_never_change) { golden(); }
+
 /* Use of devices, and the part that a service keeps in its folder. */
 TestSuite(golden_usage, .timeout = 10);
 Test(golden_usage, session_report_with_devices_bytes_never_change) { golden(); }

@@ -25,7 +25,7 @@ static const ProtobufCMessageDescriptor *const roots[] = {
 	&sycl__v1__reply__descriptor,        &sycl__v1__control__descriptor,
 	&sycl__v1__build_packet__descriptor, &sycl__v1__admin_request__descriptor,
 	&sycl__v1__admin_reply__descriptor,  &sycl__v1__kept_accounts__descriptor,
-	&sycl__v1__kept_orders__descriptor,
+	&sycl__v1__kept_orders__descriptor,  &sycl__v1__kept_jobs__descriptor,
 };
 
 __attribute__((format(printf, 2, 3))) static void append_text(struct walk *walk, const char *format,
