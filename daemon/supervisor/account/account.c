@@ -54,7 +54,7 @@ bool account_claim(const Sycl__V1__DeviceUsage *claim, struct account_key *key_o
 static void account_count_devices(struct tenant *tenant, const struct session *session,
 				  Sycl__V1__DeviceUsage *const *claims, size_t count)
 {
-	struct account_key key = {.uid = tenant->uid};
+	struct account_key key = {.uid = tenant->uid, .job = session->job};
 	struct account_sums sums;
 	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
 	for (size_t i = 0; i < count && i < ACCOUNT_DEVICES_MAX; i++) {
@@ -72,7 +72,7 @@ static void account_count_devices(struct tenant *tenant, const struct session *s
 static void account_count_session(struct tenant *tenant, const struct session *session,
 				  bool at_fault)
 {
-	struct account_key key = {.uid = tenant->uid};
+	struct account_key key = {.uid = tenant->uid, .job = session->job};
 	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
 	struct account_row *row = account_ledger_row(tenant, &key);
 	if (!row)

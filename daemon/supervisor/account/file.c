@@ -67,6 +67,7 @@ static void batch_add_row(struct batch *batch, const struct account_row *row)
 	sycl__v1__device_usage__init(used);
 	out->uid = row->key.uid;
 	out->cgroup = (char *)(uintptr_t)row->key.cgroup;
+	out->job = row->key.job;
 	out->sessions = row->sums.sessions;
 	out->faults = row->sums.faults;
 	out->used = used;
@@ -152,7 +153,7 @@ int account_file_save(struct supervisor *supervisor)
 
 static void account_file_restore_row(struct supervisor *supervisor, const Sycl__V1__AccountRow *row)
 {
-	struct account_key key = {.uid = row->uid};
+	struct account_key key = {.uid = row->uid, .job = row->job};
 	struct account_sums sums = {.sessions = 0};
 	if (!row->used || (!supervisor->privileged && row->uid != geteuid()))
 		return;

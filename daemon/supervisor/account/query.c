@@ -21,6 +21,7 @@ const char *account_terms_read(const Sycl__V1__AccountsQuery *query,
 		.uid = query->uid,
 		.backend = (uint32_t)query->backend,
 		.index = query->index,
+		.job = query->job,
 	};
 	memcpy(terms_out->cgroup, query->cgroup, strlen(query->cgroup));
 	return NULL;
@@ -35,6 +36,8 @@ static bool query_has_device_rows(const struct account_terms *terms)
 
 static bool query_matches(const struct account_terms *terms, const struct account_key *key)
 {
+	if (terms->job && key->job != terms->job)
+		return false;
 	if (terms->of_user && key->uid != terms->uid)
 		return false;
 	if (terms->cgroup[0] && !cgroup_is_inside(key->cgroup, terms->cgroup))
@@ -50,6 +53,8 @@ static struct account_row *query_row(struct account_query *query, const struct a
 	struct account_key asked = {.session = terms->by & ACCOUNTS_BY_SESSION ? key->session : 0};
 	if (!query_matches(terms, key))
 		return NULL;
+	if (terms->by & ACCOUNTS_BY_JOB)
+		asked.job = key->job;
 	if (terms->by & ACCOUNTS_BY_USER)
 		asked.uid = key->uid;
 	if (terms->by & ACCOUNTS_BY_CGROUP)
@@ -115,7 +120,8 @@ static struct account_row *query_session_row(struct account_query *query,
 void account_query_add_session(struct account_query *query, const struct session *session,
 			       const Sycl__V1__SessionReport *used)
 {
-	struct account_key key = {.uid = session->peer.uid, .session = session->id};
+	struct account_key key = {
+		.uid = session->peer.uid, .session = session->id, .job = session->job};
 	struct account_sums sums;
 	memcpy(key.cgroup, session->peer.cgroup, sizeof(key.cgroup));
 	/* An open session has a row even before it has used a device. */
@@ -138,6 +144,7 @@ static void row_fill_message(const struct account_query *query, const struct acc
 	out->uid = row->key.uid;
 	out->cgroup = (char *)(uintptr_t)row->key.cgroup;
 	out->session = row->key.session;
+	out->job = row->key.job;
 	if (query->terms.by & ACCOUNTS_BY_SESSION && row->command) {
 		out->pid = (uint32_t)row->pid;
 		out->command = (char *)(uintptr_t)row->command;

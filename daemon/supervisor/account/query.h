@@ -16,7 +16,8 @@ enum {
 	ACCOUNTS_BY_CGROUP = 2,
 	ACCOUNTS_BY_DEVICE = 4,
 	ACCOUNTS_BY_SESSION = 8,
-	ACCOUNTS_BY_ALL = 15
+	ACCOUNTS_BY_JOB = 16,
+	ACCOUNTS_BY_ALL = 31
 };
 
 /* The most rows of a reply, and of one tenant in it. What has no row any more is added to a row of
@@ -27,6 +28,7 @@ struct account_terms {
 	uint32_t by;
 	bool of_user, of_device;
 	uint32_t uid, backend, index;
+	uint64_t job;              /* 0: all */
 	char cgroup[CGROUP_BYTES]; /* "": all groups */
 };
 

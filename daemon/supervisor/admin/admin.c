@@ -49,6 +49,8 @@ static void on_admin_request(struct sp_server *server, struct sp_peer *peer, con
 	struct asker asker = {.peer = peer, .uid = sp_peer_uid(peer)};
 	const struct admin *admin = supervisor->admin;
 	asker.may_order = server == &admin->admin || asker.uid == 0;
+	asker.may_manage_jobs =
+		asker.may_order || (admin->has_managers && sp_peer_in_group(peer, admin->managers));
 	asker.sees_all = asker.may_order ||
 			 (admin->has_observers && sp_peer_in_group(peer, admin->observers));
 
@@ -79,6 +81,7 @@ static void on_admin_connected(struct sp_server *server, int connection, struct 
 		place->uid == 0 || server == &admin->admin ||
 		(admin->has_observers &&
 		 packet_socket_peer_in_group(connection, admin->observers)) ||
+		(admin->has_managers && packet_socket_peer_in_group(connection, admin->managers)) ||
 		(admin->has_admins && packet_socket_peer_in_group(connection, admin->admins));
 }
 
@@ -129,6 +132,8 @@ int admin_open(struct supervisor *supervisor)
 	admin->has_admins = admin_find_group(supervisor->configuration.admin_group, &admin->admins);
 	if (admin->has_admins)
 		socket_give_to_group(path, supervisor->configuration.admin_group, admin->admins);
+	admin->has_managers =
+		admin_find_group(supervisor->configuration.job_group, &admin->managers);
 	admin->has_observers =
 		admin_find_group(supervisor->configuration.observer_group, &admin->observers);
 	return 0;

@@ -1,8 +1,8 @@
 /*
  * The operator's side: status.sock is for all users; replies are filtered by the requester's uid
- * unless that is root, or in the observers' group, which sees all and orders nothing. admin.sock is
- * for root and one group, unfiltered. Requests are AdminRequest, replies AdminReply
- * (proto/admin.proto).
+ * unless that is root, or in the observers' group, which sees all and orders nothing. Members of
+ * the jobs' group may begin and end jobs there, and order nothing else. admin.sock is for root and
+ * one group, unfiltered. Requests are AdminRequest, replies AdminReply (proto/admin.proto).
  */
 #ifndef SYCLD_SUPERVISOR_ADMIN_H
 #define SYCLD_SUPERVISOR_ADMIN_H
@@ -18,16 +18,17 @@ struct supervisor;
 struct admin {
 	struct sp_server status;
 	struct sp_server admin;
-	bool has_observers, has_admins;
+	bool has_observers, has_admins, has_managers;
 	gid_t observers; /* with has_observers */
 	gid_t admins;    /* with has_admins */
+	gid_t managers;  /* of jobs; with has_managers */
 };
 
 /* The client, and the connection for its reply. */
 struct asker {
 	struct sp_peer *peer; /* NULL: the reply was sent */
 	uid_t uid;
-	bool sees_all, may_order;
+	bool sees_all, may_order, may_manage_jobs;
 };
 
 /* Opens both sockets in the runtime folder, whose lock is held. 0 or a negative errno; failures are

@@ -68,9 +68,8 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 {
 	const Sycl__V1__OrderCommand *order = target->order;
 	/* If the limit of one session is revoked, the engine uses the limit of all its sessions. */
-	uint64_t value = act == ACT_LIMIT && !target->session
-				 ? tenant_limit(engine->tenant, target->limit)
-				 : order->value;
+	uint64_t value = act == ACT_LIMIT && !target->session ? engine_limit(engine, target->limit)
+							      : order->value;
 	if (!engine->was_ready || engine->state == ENGINE_STOPPING)
 		return 0; /* the engine gets the order when it is ready, or takes nothing more */
 	target->reached += order_count_sessions(target, engine, act);

@@ -119,7 +119,7 @@ int order_set_limit(struct target *target, bool *is_of_engines_out)
 static void engine_review_limits(struct engine *engine)
 {
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++) {
-		uint64_t value = tenant_limit(engine->tenant, i);
+		uint64_t value = engine_limit(engine, i);
 		if (engine->limits_sent[i] == value)
 			continue;
 		if (engine_send_order(engine, 0, SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT,
@@ -135,7 +135,7 @@ static void engine_review_limits(struct engine *engine)
 
 static bool engine_has_other_devices(const struct engine *engine)
 {
-	const struct configuration_devices *devices = tenant_devices(engine->tenant);
+	const struct configuration_devices allowed = engine_devices(engine), *devices = &allowed;
 	if (!engine->devices_known)
 		return devices->given;
 	if (devices->given != engine->allowed.given)
@@ -149,7 +149,7 @@ static bool engine_has_other_devices(const struct engine *engine)
 static void engine_review_devices(struct engine *engine)
 {
 	if (engine->state == ENGINE_STOPPING || !engine_has_other_devices(engine) ||
-	    engine->tenant->current != engine)
+	    !engine_is_current(engine))
 		return;
 	log_info("engine",
 		 "pid %ld of uid %lu takes no new sessions: the devices of this user have changed",

@@ -1,5 +1,6 @@
 #include "admin/report.h"
 
+#include "admin/jobs.h"
 #include "admin/trace.h"
 #include "engine/placement.h"
 #include "engine/engine.h"
@@ -120,11 +121,12 @@ static void inquiry_begin_discovery(struct inquiry *inquiry)
 	struct tenant *tenant = tenant_get(supervisor, inquiry->asker.uid, &refusal);
 	if (tenant) {
 		TAILQ_FOREACH (engine, &tenant->engines, link)
-			if (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY ||
-			    tenant->current == engine)
+			if (!engine->job &&
+			    (engine->state == ENGINE_STARTING || engine->state == ENGINE_READY ||
+			     tenant->current == engine))
 				break;
 		/* The standby is not used, because it is kept for a tenant with work. */
-		if (!engine && (r = tenant_engine(tenant, false, &engine, &refusal)) < 0)
+		if (!engine && (r = tenant_engine(tenant, NULL, false, &engine, &refusal)) < 0)
 			engine = NULL;
 	}
 	inquiry->discovers = engine;
@@ -205,6 +207,14 @@ void report_inquire(struct supervisor *supervisor, struct asker *asker,
 {
 	if (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER) {
 		orders_take(supervisor, asker, request->order);
+		return;
+	}
+	if (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_JOB) {
+		jobs_take(supervisor, asker, request->job);
+		return;
+	}
+	if (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_JOBS) {
+		jobs_report(supervisor, asker);
 		return;
 	}
 	if (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_EVENTS) {

@@ -252,6 +252,7 @@ static void reply_add_engine(struct reply *reply, const struct engine *engine)
 {
 	Sycl__V1__EngineFacts *facts = reply_add_engine_row(reply, engine->tenant, engine);
 	facts->engine_pid = (uint32_t)engine->pid;
+	facts->job = engine->job ? engine->job->number : 0;
 	facts->state = engine_state_of(reply, engine);
 	facts->since_unix_seconds = engine->since_unix_seconds;
 	facts->age_ns = clock_now_ns() - engine->since_ns;
@@ -338,7 +339,7 @@ static void reply_add_share(struct reply *reply, const struct engine *engine, ui
 			    uint64_t used_ns, bool wants)
 {
 	const struct division_party *party = &engine->share->parties[slot];
-	struct configuration_share share = tenant_share(engine->tenant);
+	struct configuration_share share = engine_share_configured(engine);
 	size_t index = reply->message.n_shares++;
 	Sycl__V1__ShareFacts *facts = &reply->shares[index];
 	sycl__v1__share_facts__init(facts);
@@ -397,6 +398,7 @@ static void reply_add_session(struct reply *reply, const struct engine *engine,
 	facts->session = session->id;
 	facts->uid = session->peer.uid;
 	facts->pid = (uint32_t)session->peer.pid;
+	facts->job = session->job;
 	facts->command = session->peer.command;
 	facts->phase = phases[session->phase];
 	facts->since_unix_seconds = session->since_unix_seconds;

@@ -32,15 +32,15 @@ static bool keys_are_equal(const struct account_key *one, const struct account_k
 {
 	return one->uid == other->uid && one->backend == other->backend &&
 	       one->index == other->index && one->session == other->session &&
-	       strcmp(one->cgroup, other->cgroup) == 0;
+	       one->job == other->job && strcmp(one->cgroup, other->cgroup) == 0;
 }
 
 static uint64_t key_hash(const struct account_table *table, const struct account_key *key)
 {
-	enum { NUMBERS = 3, CGROUP_WORDS = CGROUP_BYTES / sizeof(uint64_t) };
+	enum { NUMBERS = 4, CGROUP_WORDS = CGROUP_BYTES / sizeof(uint64_t) };
 	static_assert(CGROUP_BYTES % sizeof(uint64_t) == 0, "a control group is whole words");
 	uint64_t words[NUMBERS + CGROUP_WORDS] = {
-		key->uid, (uint64_t)key->backend << 32 | key->index, key->session};
+		key->uid, (uint64_t)key->backend << 32 | key->index, key->session, key->job};
 	size_t length = strnlen(key->cgroup, sizeof(key->cgroup));
 	memcpy(&words[NUMBERS], key->cgroup, length);
 	return siphash_words(table->secret, words,

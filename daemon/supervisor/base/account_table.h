@@ -18,6 +18,7 @@ struct account_key {
 	uint32_t uid;
 	uint32_t backend, index; /* backend 0: no device */
 	uint64_t session;        /* 0: all sessions */
+	uint64_t job;            /* 0: of no job */
 	char cgroup[CGROUP_BYTES];
 };
 

@@ -55,6 +55,7 @@ void configuration_defaults(struct configuration *configuration_out)
 		.sessions_per_tenant = 1024,
 		.admin_group = "sycld",
 		.observer_group = "sycld-observers",
+		.job_group = "sycld-jobs",
 	};
 }
 
@@ -202,6 +203,11 @@ static bool set_observer_group(struct configuration *c, const char *value)
 	return set_group(value, c->observer_group);
 }
 
+static bool set_job_group(struct configuration *c, const char *value)
+{
+	return set_group(value, c->job_group);
+}
+
 static bool set_processes(struct configuration *c, const char *value)
 {
 	return configuration_number(value, false, 1u << 22, &c->user_processes) &&
@@ -237,6 +243,7 @@ static const struct key {
 	{"service", "sessions_per_tenant", "a number from 1 to 3000", set_sessions},
 	{"service", "admin_group", "a group's name", set_admin_group},
 	{"service", "observer_group", "a group's name", set_observer_group},
+	{"service", "job_group", "a group's name", set_job_group},
 	{"service", "spill", "yes or no", set_spill},
 	{"service", "slice_us", "a number from 0 to 1000000", set_slice},
 	{"isolation", "isolation", "tenant or session", set_isolation},

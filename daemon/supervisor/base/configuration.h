@@ -121,6 +121,7 @@ struct configuration {
 	struct configuration_origin sessions_origin;
 	char admin_group[64];
 	char observer_group[64];
+	char job_group[64]; /* may manage jobs, and order nothing else */
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
 	/* In the form that the backend expects: numbers without units. */
 	struct configuration_text cuda[CONFIGURATION_CUDA_OPTIONS];

@@ -100,8 +100,10 @@ int peer_identify(int socket, struct peer *peer_out)
 		text_copy_printable(peer.command, sizeof(peer.command), name);
 	}
 	char groups[GROUPS_BYTES];
-	if (proc_file_read(peer.pid, "cgroup", groups, sizeof(groups)) == 0)
+	if (proc_file_read(peer.pid, "cgroup", groups, sizeof(groups)) == 0) {
 		cgroup_parse(groups, peer.cgroup);
+		cgroup_parse_outer(groups, peer.cgroup_outer);
+	}
 	/* Facts that were read by number belong to that process only if it still exists. */
 	if (!pidfd_is_alive(pidfd))
 		return -ESRCH;

@@ -15,6 +15,8 @@ struct peer {
 	int pidfd;                        /* owned by the caller; CLOEXEC */
 	char command[PEER_COMMAND_BYTES]; /* The process' name, printable; "": it cannot be read. */
 	char cgroup[CGROUP_BYTES]; /* the client's control group when it connected; "": unknown */
+	/* The same, or, if its path is too long, the path of a group around it. */
+	char cgroup_outer[CGROUP_BYTES];
 };
 
 /* 0, or a negative errno. -ESRCH: the process that connected has ended or cannot be identified.

@@ -63,8 +63,7 @@ static void engine_process_ended(struct engine *engine, int wait_status)
 	engine_log_finish(engine->log);
 	sharing_engine_ended(engine);
 	TAILQ_REMOVE(&tenant->engines, engine, link);
-	if (tenant->current == engine)
-		tenant->current = NULL;
+	engine_leave_place(engine);
 	tenant->supervisor->engine_count--;
 	if (engine->is_lost)
 		engine_lost_reaped(engine);
@@ -103,8 +102,7 @@ void engine_watch_exit(struct engine *engine)
 
 void engine_refuse_new_sessions(struct engine *engine)
 {
-	if (engine->tenant->current == engine)
-		engine->tenant->current = NULL;
+	engine_leave_place(engine);
 	engine_move_sessions(engine);
 }
 
@@ -186,8 +184,7 @@ static void engine_forget(struct engine *engine)
 {
 	struct tenant *tenant = engine->tenant;
 	TAILQ_REMOVE(&tenant->engines, engine, link);
-	if (tenant->current == engine)
-		tenant->current = NULL;
+	engine_leave_place(engine);
 	tenant->supervisor->engine_count--;
 	engine->tenant->supervisor->observer->gone(engine);
 	engine_unlist_sessions(engine);
@@ -199,8 +196,7 @@ static void engine_forget(struct engine *engine)
 static void engine_leave_service(struct engine *engine, uint64_t grace_ms)
 {
 	engine->state = ENGINE_STOPPING;
-	if (engine->tenant->current == engine)
-		engine->tenant->current = NULL;
+	engine_leave_place(engine);
 	engine->tenant->supervisor->observer->engines_changed(engine->tenant->supervisor);
 	(void)uv_timer_stop(&engine->idle);
 	engine_set_deadline(engine, grace_ms);

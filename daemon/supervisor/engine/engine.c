@@ -32,13 +32,14 @@
 enum { ADOPTION_MS = 5000 };
 
 /* False: no standby could become the tenant's engine. */
-static bool engine_adopt_standby(const struct tenant *tenant, struct engine_process *process_out)
+static bool engine_adopt_standby(const struct engine *engine, struct engine_process *process_out)
 {
+	const struct tenant *tenant = engine->tenant;
 	struct supervisor *supervisor = tenant->supervisor;
 	struct engine_process process;
 	char cache[PATH_MAX];
 	/* A standby may have opened devices that this user may not use. */
-	if (tenant_devices(tenant)->given)
+	if (engine_devices(engine).given)
 		return false;
 	if (clock_now_ns() < tenant->no_standby_until_ns || !standby_take(supervisor, &process))
 		return false;
@@ -70,14 +71,14 @@ void engine_log_follow(struct engine *engine, int log)
 static int engine_begin_process(struct engine *engine, bool may_adopt)
 {
 	struct engine_process process = ENGINE_PROCESS_NONE;
-	engine->adopted = may_adopt && engine_adopt_standby(engine->tenant, &process);
-	int r = engine->adopted ? 0 : engine_launch_process(engine->tenant, &process);
+	engine->adopted = may_adopt && engine_adopt_standby(engine, &process);
+	int r = engine->adopted ? 0 : engine_launch_process(engine, &process);
 	const struct configuration *configuration = &engine->tenant->supervisor->configuration;
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS && !engine->adopted; i++)
 		engine->limits_sent[i] =
 			configuration->limits[i].given ? configuration->limits[i].value : 0;
 	engine->devices_known = true;
-	engine->allowed = *tenant_devices(engine->tenant);
+	engine->allowed = engine_devices(engine);
 	engine->pid = process.pid;
 	engine->pidfd = process.pidfd;
 	engine->control = process.control;
@@ -116,12 +117,13 @@ static void engine_join_tenant(struct engine *engine)
 	engine->tenant->supervisor->engine_count++;
 }
 
-int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_out)
+int engine_start(struct tenant *tenant, struct job *job, bool may_adopt, struct engine **engine_out)
 {
 	struct supervisor *supervisor = tenant->supervisor;
 	struct engine *engine = engine_new(tenant);
 	if (!engine)
 		return -ENOMEM;
+	engine->job = job;
 	engine->is_replacement = tenant->warm_devices != 0;
 	engine->is_child = true;
 	engine->sessions_listed = true; /* it has none */
@@ -205,7 +207,7 @@ void engine_check_idle(struct engine *engine)
 	if (engine->state != ENGINE_READY || engine->sessions_count || engine->waiting_count)
 		return;
 	const struct configuration *configuration = &engine->tenant->supervisor->configuration;
-	bool served_its_one = engine->had_session && engine->tenant->current != engine;
+	bool served_its_one = engine->had_session && !engine_is_current(engine);
 	engine->idle_since_ns = clock_now_ns();
 	uint64_t idle_ns = served_its_one ? 0 : configuration->engine_idle_ns;
 	(void)uv_timer_start(&engine->idle, on_engine_idle, engine_milliseconds(idle_ns), 0);

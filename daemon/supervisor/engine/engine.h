@@ -24,9 +24,10 @@
 
 struct engine_process;
 
-/* Starts an engine for the tenant. With `may_adopt` the standby becomes the engine, if there is
- * one. 0, or a negative errno: there is no engine then. */
-int engine_start(struct tenant *tenant, bool may_adopt, struct engine **engine_out);
+/* Starts an engine for the tenant, or for its job (not NULL). With `may_adopt` the standby becomes
+ * the engine, if there is one. 0, or a negative errno: there is no engine then. */
+int engine_start(struct tenant *tenant, struct job *job, bool may_adopt,
+		 struct engine **engine_out);
 
 /* Adds an engine that an earlier service has started and that continues. It is RETURNING. Takes the
  * pidfd, on success only. 0 or a negative errno. */

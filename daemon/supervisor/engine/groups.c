@@ -1,7 +1,8 @@
 #include "engine/groups.h"
 
-#include "cleanup.h"
+#include "base/cgroup.h"
 #include "base/log.h"
+#include "cleanup.h"
 #include "poll_now.h"
 
 #include <dirent.h>
@@ -84,28 +85,11 @@ __attribute__((format(printf, 3, 4))) static void group_name_format(char *out, s
 	va_end(arguments);
 }
 
-/* Finds the mount point of the tree of groups. Several mounts show the same tree. */
-static bool groups_find_mount(char path_out[PATH_MAX])
-{
-	CLEANUP(group_file_close) FILE *file = fopen("/proc/self/mounts", "re");
-	char line[LINE_BYTES];
-	while (file && fgets(line, sizeof(line), file)) {
-		char *rest = NULL;
-		(void)strtok_r(line, " ", &rest);
-		const char *path = strtok_r(NULL, " ", &rest), *type = strtok_r(NULL, " ", &rest);
-		if (!path || !type || strcmp(type, "cgroup2") != 0 || strlen(path) >= PATH_MAX)
-			continue;
-		memcpy(path_out, path, strlen(path) + 1);
-		return true;
-	}
-	return false;
-}
-
 static bool groups_find_own_path(char path_out[2 * PATH_MAX])
 {
 	char mount[PATH_MAX], line[LINE_BYTES];
 	CLEANUP(group_file_close) FILE *file = fopen("/proc/self/cgroup", "re");
-	if (!groups_find_mount(mount))
+	if (!cgroup_find_mount(mount))
 		return false;
 	while (file && fgets(line, sizeof(line), file)) {
 		if (strncmp(line, "0::/", 4) != 0)

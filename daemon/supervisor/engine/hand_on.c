@@ -1,6 +1,7 @@
 #include "engine/hand_on.h"
 
 #include "base/turn.h"
+#include "control.pb-c.h"
 #include "engine/control.h"
 #include "engine/end.h"
 #include "engine/listed.h"
@@ -76,6 +77,10 @@ void engine_flush(struct engine *engine)
 		session->phase = SESSION_HANDSHAKE;
 		unsettled_restart_deadline(session);
 		engine_add_session(engine, session);
+		/* The message follows the session, so the engine knows the session. */
+		if (engine->job && engine->job->is_suspended)
+			(void)engine_send_order(engine, session->id,
+						SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE, NULL, 0);
 	}
 	engine_watch_control(engine, UV_READABLE);
 }

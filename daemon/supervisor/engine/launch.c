@@ -4,6 +4,7 @@
 #include "engine/process.h"
 #include "base/log.h"
 #include "base/runtime_directory.h"
+#include "service/engine_state.h"
 #include "service/supervisor.h"
 #include "service/tenant.h"
 #include "cleanup.h"
@@ -46,8 +47,10 @@ static struct engine_launch engine_make_launch(const struct supervisor *supervis
 	};
 }
 
-int engine_launch_process(const struct tenant *tenant, struct engine_process *process_out)
+int engine_launch_process(const struct engine *engine, struct engine_process *process_out)
 {
+	const struct tenant *tenant = engine->tenant;
+	const struct configuration_devices devices = engine_devices(engine);
 	const struct supervisor *supervisor = tenant->supervisor;
 	char cache[PATH_MAX];
 	bool has_cache =
@@ -56,7 +59,7 @@ int engine_launch_process(const struct tenant *tenant, struct engine_process *pr
 	how.uid = tenant->uid;
 	how.gid = tenant->gid;
 	how.warm_devices = tenant->warm_devices;
-	how.devices = tenant_devices(tenant);
+	how.devices = &devices;
 	return engine_process_start(&how, process_out);
 }
 

@@ -68,7 +68,7 @@ void engine_lost_begin(struct engine *engine)
 	engine_lost_hold(engine);
 	/* The engine's clients connect again at once, and waiting sessions continue. The next
 	 * engine opens the same devices. */
-	if (engine->sessions_count)
+	if (engine->sessions_count && !engine->job)
 		engine->tenant->supervisor->observer->engine_wanted(
 			engine->tenant,
 			atomic_load_explicit(&page->open_devices, memory_order_relaxed));

@@ -54,21 +54,23 @@ static int tenant_may_start_engine(const struct tenant *tenant, struct refusal *
 	return engine_room_has(tenant, refusal_out) ? 0 : -EDQUOT;
 }
 
-int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out,
-		  struct refusal *refusal_out)
+int tenant_engine(struct tenant *tenant, struct job *job, bool may_adopt,
+		  struct engine **engine_out, struct refusal *refusal_out)
 {
-	bool shared = !tenant->supervisor->configuration.engine_per_session;
+	/* A job's limits are those of its one engine. */
+	bool shared = job || !tenant->supervisor->configuration.engine_per_session;
+	struct engine **place = job_engine_place(tenant, job);
 	int r = tenant_identify(tenant, refusal_out);
 	if (r < 0)
 		return r;
-	if (shared && tenant->current) {
-		*engine_out = tenant->current;
+	if (shared && *place) {
+		*engine_out = *place;
 		return 0;
 	}
 	r = tenant_may_start_engine(tenant, refusal_out);
 	if (r < 0)
 		return r;
-	r = engine_start(tenant, may_adopt, engine_out);
+	r = engine_start(tenant, job, may_adopt, engine_out);
 	if (r < 0) {
 		char how[TENANT_FAILURE_BYTES];
 		(void)snprintf(how, sizeof(how), "could not be executed: %s", strerror(-r));
@@ -79,7 +81,7 @@ int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_
 		return r;
 	}
 	if (shared)
-		tenant->current = *engine_out;
+		*place = *engine_out;
 	tenant->made_room = false;
 	return 0;
 }
@@ -91,7 +93,7 @@ void tenant_replace_engine(struct tenant *tenant, uint64_t devices)
 	if (tenant->supervisor->stopping || tenant->supervisor->configuration.engine_per_session)
 		return;
 	tenant->warm_devices = devices;
-	(void)tenant_engine(tenant, true, &engine, &refusal);
+	(void)tenant_engine(tenant, NULL, true, &engine, &refusal);
 	tenant->warm_devices = 0;
 }
 
@@ -108,6 +110,7 @@ void tenant_place(struct tenant *tenant, struct session *session)
 {
 	struct refusal refusal;
 	struct engine *engine = NULL;
+	uint64_t ended = 0;
 	int r = 0;
 	if (tenant->supervisor->stopping) {
 		refusal_set(&refusal, STATUS_CONNECTION_LOST, "the service is stopping");
@@ -118,6 +121,11 @@ void tenant_place(struct tenant *tenant, struct session *session)
 			    tenant->drained ? "this user's sessions are to end"
 					    : "the service's sessions are to end");
 		r = -ESHUTDOWN;
+	} else if (!job_of_peer(tenant->supervisor, &session->peer) &&
+		   (ended = job_ended_of_peer(tenant->supervisor, &session->peer)) != 0) {
+		refusal_set(&refusal, STATUS_CONNECTION_LOST, "job %llu has ended",
+			    (unsigned long long)ended);
+		r = -ESHUTDOWN;
 	} else if (tenant->session_count >= tenant_sessions_most(tenant)) {
 		refusal_set(&refusal, STATUS_QUOTA,
 			    "this user has as many sessions as one may have (%u)",
@@ -126,7 +134,9 @@ void tenant_place(struct tenant *tenant, struct session *session)
 	} else if (!unsettled_may_add(tenant, &refusal)) {
 		r = -EDQUOT;
 	} else {
-		r = tenant_engine(tenant, true, &engine, &refusal);
+		struct job *job = job_of_peer(tenant->supervisor, &session->peer);
+		session->job = job ? job->number : 0;
+		r = tenant_engine(tenant, job, true, &engine, &refusal);
 		if (r < 0 && tenant_may_wait_for_engine(tenant, session, r)) {
 			arrivals_add(tenant, session);
 			return;

@@ -6,17 +6,18 @@
 #include <stdint.h>
 
 struct engine;
+struct job;
 struct refusal;
 struct session;
 struct tenant;
 
 /*
- * Returns an engine that can take a session: the current one, or one that is started now
- * (`may_adopt`: the standby, if there is one). A negative errno: none; `refusal_out` has the
- * reason.
+ * Returns an engine that can take a session, of the job if that is not NULL: the current one, or
+ * one that is started now (`may_adopt`: the standby, if there is one). A negative errno: none;
+ * `refusal_out` has the reason.
  */
-int tenant_engine(struct tenant *tenant, bool may_adopt, struct engine **engine_out,
-		  struct refusal *refusal_out);
+int tenant_engine(struct tenant *tenant, struct job *job, bool may_adopt,
+		  struct engine **engine_out, struct refusal *refusal_out);
 
 /* Hands a session to an engine, lets it wait until there can be one, or refuses its client. Takes
  * the session. */

@@ -64,6 +64,20 @@ static void restore_engine_facts(struct engine *engine, const struct service_sta
 	engine->allowed.set = entry->listed;
 }
 
+/* The job whose engine this was takes it back, so that new sessions of the job wait for it. */
+static void restore_job(struct engine *engine)
+{
+	struct job *job;
+	TAILQ_FOREACH (job, &engine->tenant->supervisor->jobs.list, link) {
+		if (job->kept_pid != engine->pid || job->kept_ticks != engine->start_ticks ||
+		    job->uid != engine->tenant->uid)
+			continue;
+		engine->job = job;
+		if (!engine->is_retired)
+			job->current = engine;
+	}
+}
+
 static void restore_engine(struct supervisor *supervisor, const struct service_state_engine *entry)
 {
 	struct refusal refusal;
@@ -85,6 +99,7 @@ static void restore_engine(struct supervisor *supervisor, const struct service_s
 	}
 	(void)take_fd(&pidfd);
 	restore_engine_facts(engine, entry);
+	restore_job(engine);
 	/* Requests the configured share of the user, whose engine has returned. */
 	(void)tenant_identify(tenant, &refusal);
 	if (entry->refused) {
@@ -93,7 +108,7 @@ static void restore_engine(struct supervisor *supervisor, const struct service_s
 		return;
 	}
 	if (entry->current && !entry->retired && !tenant->current &&
-	    !supervisor->configuration.engine_per_session)
+	    !supervisor->configuration.engine_per_session && !engine->job)
 		tenant->current = engine;
 	log_info("engine", "pid %lu of uid %lu is still running: waiting for its connection",
 		 (unsigned long)entry->pid, (unsigned long)entry->uid);

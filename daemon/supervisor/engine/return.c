@@ -190,6 +190,7 @@ static bool return_receive_session(struct engine *engine, const Sycl__V1__Return
 	struct session *session = session_new(hand_off->session, -1, &peer);
 	if (!session)
 		return false;
+	session->job = engine->job ? engine->job->number : 0;
 	session_back_date(session, hand_off->since_ns);
 	session->phase = returned->open ? SESSION_OPEN : SESSION_HANDSHAKE;
 	engine_session_returned(engine, session);
@@ -211,9 +212,10 @@ static void return_finish(struct engine *engine)
 		return;
 	}
 	foreign_socket_refuse_descriptors(engine->control);
-	if (!tenant->current && !engine->is_older && !engine->is_retired &&
-	    !tenant->supervisor->configuration.engine_per_session)
-		tenant->current = engine;
+	struct engine **place = engine_place(engine);
+	if (!*place && !engine->is_older && !engine->is_retired &&
+	    (engine->job || !tenant->supervisor->configuration.engine_per_session))
+		*place = engine;
 	log_info("engine", "pid %ld of uid %lu is back; sessions: %u", (long)engine->pid,
 		 (unsigned long)tenant->uid, engine->sessions_count);
 	engine->return_begun = false;

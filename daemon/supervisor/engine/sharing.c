@@ -15,6 +15,9 @@
 	1000000000ull /* no user has needed a device for so long: claims are read no more          \
 		       */
 
+/* A party of the division is a user or a job; the numbers of jobs have this bit. */
+#define JOB_IS_USER (1ull << 63)
+
 enum {
 	LOOK_MS = 2,
 	LOOK_EXCLUSIVE_MS = 1,
@@ -97,7 +100,7 @@ static void sharing_write_grant(struct engine *engine, uint32_t slot, uint32_t p
 static void sharing_grant_unused(struct engine *engine)
 {
 	const struct supervisor *supervisor = engine->tenant->supervisor;
-	uint32_t most = tenant_share(engine->tenant).most * PERMILLE_OF_PERCENT;
+	uint32_t most = engine_share_configured(engine).most * PERMILLE_OF_PERCENT;
 	if (!supervisor->sharing->is_on)
 		most = SHARE_WHOLE;
 	else if (sharing_is_exclusive(supervisor))
@@ -161,48 +164,73 @@ static int sharing_join(struct engine *engine)
 
 /* --------------------------------------- looking ---------------------------------------- */
 
-/* Collects all engines that have used the device; those of one tenant are adjacent. */
-static uint32_t sharing_gather_parties(struct supervisor *supervisor, uint32_t slot,
-				       uint64_t now_ns, struct engine **engines,
-				       struct division_party *parties)
+/* The engines that have used a device. */
+struct sharing_parties {
+	uint32_t slot, count;
+	uint64_t now_ns;
+	struct engine *engines[SHARING_ENGINES_MAX];
+	struct division_party parties[SHARING_ENGINES_MAX];
+};
+
+/* Collects the engines of the tenant's job, or, without one, those of no job. */
+static void sharing_gather_engines(struct sharing_parties *all, struct tenant *tenant,
+				   const struct job *job)
+{
+	struct engine *engine;
+	TAILQ_FOREACH (engine, &tenant->engines, link) {
+		if (engine->job != job || !engine->share || all->count == SHARING_ENGINES_MAX ||
+		    !slot_is_used(engine->share, all->slot))
+			continue;
+		struct configuration_share share = engine_share_configured(engine);
+		struct division_party *party = &engine->share->parties[all->slot];
+		party->user = job ? JOB_IS_USER | job->number : tenant->uid;
+		party->least = share.least * PERMILLE_OF_PERCENT;
+		party->most = share.most * PERMILLE_OF_PERCENT;
+		sharing_read_claim(engine->share->claims->address, all->slot, all->now_ns,
+				   &party->claim);
+		all->engines[all->count] = engine;
+		all->parties[all->count++] = *party;
+	}
+}
+
+static bool engine_is_first_of_job(const struct engine *engine)
+{
+	const struct engine *other = TAILQ_FIRST(&engine->tenant->engines);
+	while (other->job != engine->job)
+		other = TAILQ_NEXT(other, link);
+	return other == engine;
+}
+
+/* Those of one tenant without a job, and those of one job, are adjacent. */
+static void sharing_gather_parties(struct supervisor *supervisor, struct sharing_parties *all)
 {
 	struct tenant *tenant;
-	struct engine *engine;
-	uint32_t count = 0;
+	const struct engine *engine;
+	all->count = 0;
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link) {
-		struct configuration_share share = tenant_share(tenant);
-		TAILQ_FOREACH (engine, &tenant->engines, link) {
-			if (!engine->share || count == SHARING_ENGINES_MAX ||
-			    !slot_is_used(engine->share, slot))
-				continue;
-			struct division_party *party = &engine->share->parties[slot];
-			party->user = tenant->uid;
-			party->least = share.least * PERMILLE_OF_PERCENT;
-			party->most = share.most * PERMILLE_OF_PERCENT;
-			sharing_read_claim(engine->share->claims->address, slot, now_ns,
-					   &party->claim);
-			engines[count] = engine;
-			parties[count++] = *party;
-		}
+		sharing_gather_engines(all, tenant, NULL);
+		TAILQ_FOREACH (engine, &tenant->engines, link)
+			if (engine->job && engine_is_first_of_job(engine))
+				sharing_gather_engines(all, tenant, engine->job);
 	}
-	return count;
 }
 
 /* True: a user needs the device. */
 static bool sharing_divide_slot(struct supervisor *supervisor, uint32_t slot, uint64_t now_ns)
 {
-	static struct division_party parties[SHARING_ENGINES_MAX];
-	static struct engine *engines[SHARING_ENGINES_MAX];
+	static struct sharing_parties all;
 	struct division *division = &supervisor->sharing->divisions[slot];
 	bool wanted = false;
-	uint32_t count = sharing_gather_parties(supervisor, slot, now_ns, engines, parties);
+	all.slot = slot;
+	all.now_ns = now_ns;
+	sharing_gather_parties(supervisor, &all);
 	division->mode =
 		sharing_is_exclusive(supervisor) ? DIVISION_EXCLUSIVE : DIVISION_CONCURRENT;
-	division_step(division, parties, count, now_ns, SHARE_STALE_NS);
-	for (uint32_t i = 0; i < count; i++) {
-		engines[i]->share->parties[slot] = parties[i];
-		sharing_write_grant(engines[i], slot, parties[i].granted);
-		wanted |= parties[i].demand > 0;
+	division_step(division, all.parties, all.count, now_ns, SHARE_STALE_NS);
+	for (uint32_t i = 0; i < all.count; i++) {
+		all.engines[i]->share->parties[slot] = all.parties[i];
+		sharing_write_grant(all.engines[i], slot, all.parties[i].granted);
+		wanted |= all.parties[i].demand > 0;
 	}
 	return wanted;
 }

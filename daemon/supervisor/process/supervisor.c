@@ -5,6 +5,8 @@
 #include "clock.h"
 #include "account/file.h"
 #include "admin/admin.h"
+#include "admin/jobs_file.h"
+#include "admin/jobs_watch.h"
 #include "admin/report.h"
 #include "admin/trace.h"
 #include "engine/arbiter.h"
@@ -297,6 +299,8 @@ static int supervisor_start(struct supervisor *supervisor)
 	sharing_init(supervisor);
 	arbiter_init(supervisor);
 	trace_init(supervisor);
+	jobs_watch_init(supervisor);
+	(void)cgroup_find_mount(supervisor->cgroup_mount);
 	int r = unsettled_open(supervisor);
 	if (r == 0)
 		r = supervisor_watch_signal(supervisor, &supervisor->terminate, on_terminate,
@@ -313,6 +317,9 @@ static int supervisor_start(struct supervisor *supervisor)
 		r = user_lookups_open(&supervisor->loop);
 	if (r == 0)
 		share_names_review(&supervisor->configuration);
+	/* This precedes the engines of jobs. */
+	if (r == 0)
+		r = jobs_file_load(supervisor);
 	/* This precedes the first client, whose engine may exist already. */
 	if (r == 0)
 		r = restore_last_service(supervisor);
@@ -320,6 +327,8 @@ static int supervisor_start(struct supervisor *supervisor)
 		r = succession_open(supervisor);
 	if (r == 0)
 		r = orders_file_load(supervisor);
+	if (r == 0)
+		jobs_watch_start(supervisor);
 	/* Remaining processes of engines that ended while no service ran. */
 	if (r == 0)
 		orphans_end(supervisor);
@@ -357,6 +366,7 @@ static void supervisor_finish(struct supervisor *supervisor)
 			engine_abandon(engine);
 		}
 	tenants_free(supervisor);
+	jobs_free(supervisor);
 	user_lookups_close(); /* tenants have dropped theirs */
 	trace_forget(supervisor);
 	arbiter_fini(supervisor);
@@ -377,6 +387,7 @@ static void supervisor_finish(struct supervisor *supervisor)
 static void on_engine_takes_messages(struct engine *engine)
 {
 	succession_engine_ready(engine);
+	jobs_file_engine_ready(engine);
 	orders_engine_ready(engine);
 }
 
@@ -400,6 +411,7 @@ static struct service_parts {
 	struct arbiter arbiter;
 	struct admin admin;
 	struct inquiries inquiries;
+	struct job_watch job_watch;
 	struct trace trace;
 } parts;
 
@@ -448,10 +460,12 @@ static struct supervisor *connect_parts(const struct options *options,
 		.arbiter = &parts.arbiter,
 		.admin = &parts.admin,
 		.inquiries = &parts.inquiries,
+		.job_watch = &parts.job_watch,
 		.trace = &parts.trace,
 	};
 	struct supervisor *supervisor = &parts.supervisor;
 	TAILQ_INIT(&supervisor->tenants);
+	TAILQ_INIT(&supervisor->jobs.list);
 	TAILQ_INIT(&supervisor->inquiries->list);
 	supervisor->listener.connected = on_client_connected;
 	supervisor->listener.starved = on_listener_starved;

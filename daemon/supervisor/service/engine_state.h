@@ -36,6 +36,7 @@ enum {
 
 struct engine_log;
 struct engine_share;
+struct job;
 struct memory_region;
 
 /* engine/arbiter.h: the engine's state in the division of devices' memory. Cases are named by
@@ -58,6 +59,8 @@ struct engine_memory {
 struct engine {
 	TAILQ_ENTRY(engine) link; /* link in the tenant's list */
 	struct tenant *tenant;
+	/* It serves the sessions of this job only; NULL: of no job, or the job has ended. */
+	struct job *job;
 	enum engine_state state;
 	bool was_ready;
 	bool had_session; /* the engine had a session, or one that could not be handed on */

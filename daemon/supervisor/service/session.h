@@ -34,7 +34,8 @@ struct session {
 	bool is_unsettled;
 	bool is_silent; /* unsettled: it could be handed on, but its client has sent nothing yet */
 	uint64_t unsettled_since_ns;
-	uint64_t id; /* never used again */
+	uint64_t id;  /* never used again */
+	uint64_t job; /* number of the job of its process; 0: none */
 	enum session_phase phase;
 	struct peer peer; /* the client's name replaces `command` when it is reported */
 	/* The socket and the pidfd are kept until the session is open, then closed (-1). If the

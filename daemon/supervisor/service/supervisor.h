@@ -5,6 +5,7 @@
 
 #include "base/order_origin.h"
 #include "base/configuration.h"
+#include "service/job.h"
 #include "service/observer.h"
 #include "base/listener.h"
 #include "base/notify.h"
@@ -24,6 +25,7 @@ struct admin;
 struct arbiter;
 struct engine_groups;
 struct inquiries;
+struct job_watch;
 struct orphans;
 struct sharing;
 struct standby_keeper;
@@ -42,8 +44,10 @@ struct supervisor {
 	const struct service_observer *observer;
 	struct tenant_list tenants;
 	unsigned tenant_count;
-	unsigned engine_count; /* number of engines without the standby */
-	unsigned held_count;   /* number of held engines among these (engine/lost.h) */
+	struct jobs jobs;
+	char cgroup_mount[CGROUP_MOUNT_BYTES]; /* "": there is none */
+	unsigned engine_count;                 /* number of engines without the standby */
+	unsigned held_count; /* number of held engines among these (engine/lost.h) */
 	unsigned session_count;
 	struct unsettled unsettled;
 	unsigned arriving_count; /* engine/tenant_arrivals.h, of all tenants */
@@ -83,6 +87,7 @@ struct supervisor {
 	struct arbiter *arbiter;
 	struct admin *admin;
 	struct inquiries *inquiries;
+	struct job_watch *job_watch;
 	struct trace *trace;
 };
 

@@ -38,6 +38,10 @@ bool tenant_shares_matter(const struct supervisor *supervisor)
 	const struct tenant *tenant;
 	if (shares->exclusive || everybodys_share(supervisor).given || shares->count > 0)
 		return true;
+	const struct job *job;
+	TAILQ_FOREACH (job, &supervisor->jobs.list, link)
+		if (job->share.given)
+			return true;
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
 		if (tenant->orders.share_least > 0 || tenant->orders.share_most > 0)
 			return true;

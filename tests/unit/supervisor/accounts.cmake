@@ -40,7 +40,8 @@ if(TARGET unit_claims)
 endif()
 
 # This program has its own log_write.
-sycl_test(unit_engine_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_groups.c ${supervisor_folder}/engine/groups.c LIBS sycl_shared)
+sycl_test(unit_engine_groups SOURCES ${CMAKE_CURRENT_LIST_DIR}/engine_groups.c ${supervisor_folder}/engine/groups.c
+  ${supervisor_folder}/base/cgroup.c ${supervisor_folder}/base/text.c LIBS sycl_shared)
 if(TARGET unit_engine_groups)
   target_include_directories(unit_engine_groups PRIVATE ${supervisor_folder})
   target_link_options(unit_engine_groups PRIVATE -Wl,--wrap=unlinkat,--wrap=poll)

@@ -4,6 +4,7 @@
 
 #include "account/claims.h"
 #include "cleanup.h"
+#include "control.pb-c.h"
 #include "engine/control.h"
 #include "engine/end.h"
 #include "engine/handles.h"
@@ -33,6 +34,7 @@ static int engines_end;
 static uint64_t handed[HANDED_MAX]; /* the sessions that the engine has got, in order */
 static unsigned handed_count;
 static int send_result;
+static unsigned paused_count; /* sessions whose pause followed them */
 
 /* Sessions in the list for the next service, as bits. */
 static uint64_t listed;
@@ -56,6 +58,18 @@ int engine_send_session(struct engine *to, const struct session *session)
 	if (send_result == 0)
 		handed[handed_count++] = session->id;
 	return send_result;
+}
+
+int engine_send_order(struct engine *to, uint64_t session, int act, const char *text,
+		      uint64_t value)
+{
+	(void)to;
+	(void)text;
+	(void)value;
+	cr_expect(handed_count > 0 && handed[handed_count - 1] == session,
+		  "the engine knows the session");
+	paused_count += act == SYCL__V1__SESSION_ORDER__ACT__ACT_PAUSE;
+	return 0;
 }
 
 void engine_control_lost(struct engine *lost, const char *reason)

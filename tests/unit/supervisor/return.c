@@ -46,6 +46,11 @@ struct session *engine_session(struct engine *engine, uint64_t id)
 	return NULL;
 }
 
+struct engine **engine_place(const struct engine *engine)
+{
+	return engine->job ? &engine->job->current : &engine->tenant->current;
+}
+
 void engine_session_returned(struct engine *engine, struct session *session)
 {
 	TAILQ_INSERT_TAIL(&engine->sessions, session, link);
