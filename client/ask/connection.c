@@ -245,9 +245,12 @@ static int question_ask(const char *runtime_directory, const struct question *qu
 			       ? explain_no_service(&places, message_out, message_bytes)
 			       : cli_explain_failure(r, path, &peer, message_out, message_bytes);
 	/* These answers have no facts of the service: an order's has its number of sessions, a
-	 * trace's has its new records, and a query's of events has the events. */
+	 * trace's has its new records, a query's of events has the events, and one's of jobs has
+	 * the jobs. */
 	bool ordered = request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_ORDER ||
 		       request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_EVENTS ||
+		       request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_JOB ||
+		       request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_JOBS ||
 		       (request->body_case == SYCL__V1__ADMIN_REQUEST__BODY_TRACE && answer.reply &&
 			answer.reply->trace != 0);
 	if (!answer.reply || answer.reply->error || (!answer.reply->service && !ordered)) {

@@ -62,7 +62,7 @@ static const struct object objects[] = {
 	  "change=graph_replays_change",
 	  NULL },
 	{ "SessionFacts",
-	  "id=session uid user pid command state=phase since=since_unix_seconds "
+	  "id=session uid user pid job command state=phase since=since_unix_seconds "
 	  "age_seconds=age_ns engine_pid reported queues buffers objects "
 	  "class=session_class weight command_groups_submitted=groups_submitted "
 	  "command_groups_resubmitted=groups_resubmitted "
@@ -93,6 +93,11 @@ static const struct object objects[] = {
 	  "backend backend_index=index uid user engine_pid min_percent max_percent "
 	  "granted_permille used_ns wants",
 	  NULL },
+	{ "JobFacts",
+	  "job uid user cgroup share_least_percent=share_least share_most_percent=share_most "
+	  "memory_bytes best_class devices? suspended since=since_unix_seconds sessions "
+	  "engine_pid",
+	  NULL },
 	{ "LimitFacts", "name value text from=source origin uid user session", NULL },
 };
 /* clang-format on */
@@ -103,6 +108,8 @@ static const struct object devices = {.keys = "devices devices_now=present share
 static const struct object sessions = {.keys = "sessions"};
 static const struct object order = {.keys = "sessions=ordered"};
 static const struct object limits = {.keys = "limits"};
+static const struct object jobs = {.keys = "jobs"};
+static const struct object job_order = {.keys = "jobs sessions=ordered"};
 static const struct object version = {.keys = "service"};
 
 static json_t *object_of(const ProtobufCMessage *message, const struct object *object);
@@ -223,7 +230,13 @@ static bool special_value(const ProtobufCMessage *message, const char *key, json
 		if (strcmp(key, "retired") == 0 &&
 		    !((const Sycl__V1__EngineFacts *)message)->retired)
 			*value_out = json_null();
+	} else if (message->descriptor == &sycl__v1__job_facts__descriptor) {
+		if (strcmp(key, "best_class") == 0 &&
+		    !((const Sycl__V1__JobFacts *)message)->best_class)
+			*value_out = json_null();
 	} else if (message->descriptor == &sycl__v1__session_facts__descriptor) {
+		if (strcmp(key, "job") == 0 && !((const Sycl__V1__SessionFacts *)message)->job)
+			*value_out = json_null();
 		if (strcmp(key, "state") == 0)
 			*value_out = json_string(
 				session_state_name((const Sycl__V1__SessionFacts *)message));
@@ -339,22 +352,33 @@ json_t *json_of_limits(const Sycl__V1__AdminReply *reply)
 	return object_of(&reply->base, &limits);
 }
 
+json_t *json_of_jobs(const Sycl__V1__AdminReply *reply)
+{
+	return object_of(&reply->base, &jobs);
+}
+
+json_t *json_of_job_order(const Sycl__V1__AdminReply *reply)
+{
+	return object_of(&reply->base, &job_order);
+}
+
 json_t *json_of_service(const Sycl__V1__AdminReply *reply)
 {
 	return object_of(&reply->base, &version);
 }
 
-/* A row has the keys by which the request groups: user, control group, device, session. */
+/* A row has the keys by which the request groups: job, user, control group, device, session. */
 json_t *json_of_accounts(const Sycl__V1__AdminReply *reply)
 {
 	char keys[512];
 	uint32_t by = reply->accounts_by;
 	(void)snprintf(
 		keys, sizeof(keys),
-		"%s%s%s%ssessions_ended=sessions commands commands_failed=failed faults "
+		"%s%s%s%s%ssessions_ended=sessions commands commands_failed=failed faults "
 		"device_ns delays delay_p50_ns delay_p99_ns bytes_to_device bytes_to_host spills "
 		"spilled_bytes",
-		by & ACCOUNTS_BY_USER ? "uid user " : "", by & ACCOUNTS_BY_CGROUP ? "cgroup? " : "",
+		by & ACCOUNTS_BY_JOB ? "job " : "", by & ACCOUNTS_BY_USER ? "uid user " : "",
+		by & ACCOUNTS_BY_CGROUP ? "cgroup? " : "",
 		by & ACCOUNTS_BY_DEVICE ? "backend backend_index=index " : "",
 		by & ACCOUNTS_BY_SESSION ? "session pid command " : "");
 	const struct object row = {.keys = keys, .inside = "used"};

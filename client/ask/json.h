@@ -11,6 +11,8 @@ json_t *json_of_devices(const Sycl__V1__AdminReply *reply);
 json_t *json_of_sessions(const Sycl__V1__AdminReply *reply);
 json_t *json_of_order(const Sycl__V1__AdminReply *reply);
 json_t *json_of_limits(const Sycl__V1__AdminReply *reply);
+json_t *json_of_jobs(const Sycl__V1__AdminReply *reply);
+json_t *json_of_job_order(const Sycl__V1__AdminReply *reply);
 json_t *json_of_service(const Sycl__V1__AdminReply *reply);
 /* Rows have the keys by which the request groups. */
 json_t *json_of_accounts(const Sycl__V1__AdminReply *reply);

@@ -9,7 +9,8 @@ enum {
 	ACCOUNTS_BY_USER = 1,
 	ACCOUNTS_BY_CGROUP = 2,
 	ACCOUNTS_BY_DEVICE = 4,
-	ACCOUNTS_BY_SESSION = 8
+	ACCOUNTS_BY_SESSION = 8,
+	ACCOUNTS_BY_JOB = 16
 };
 
 const char *value_name(const ProtobufCEnumDescriptor *type, int value);

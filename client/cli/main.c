@@ -3,6 +3,7 @@
 #include "events/events.h"
 #include "nearest_word.h"
 #include "order/drain.h"
+#include "order/job.h"
 #include "order/order.h"
 #include "protocol_limits.h"
 #include "show/show.h"
@@ -42,6 +43,7 @@ struct arguments {
 	const char *since, *kind; /* of events */
 	struct events_choice events;
 	struct filter_words filter;
+	struct job_words job;
 };
 
 static int refuse_usage(const char *what, const char *which)
@@ -111,6 +113,12 @@ static const struct {
 	{OPT_USER, offsetof(struct arguments, filter.user)},
 	{OPT_GROUP, offsetof(struct arguments, filter.group)},
 	{OPT_SESSION, offsetof(struct arguments, filter.session)},
+	{OPT_JOB, offsetof(struct arguments, accounts.job)},
+	{OPT_SHARE, offsetof(struct arguments, job.share)},
+	{OPT_MEMORY, offsetof(struct arguments, job.memory)},
+	{OPT_CLASS, offsetof(struct arguments, job.class)},
+	{OPT_DEVICES, offsetof(struct arguments, job.devices)},
+	{OPT_COUNT, offsetof(struct arguments, job.count)},
 };
 
 static int apply_watch(const char *value, struct arguments *arguments)
@@ -182,6 +190,10 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
 		arguments->accounts.uid = words->uid;
 		return accounts_read(&arguments->accounts, &cli_accounts_query, wrong_out);
 	}
+	if (verb_is(verb, "job")) {
+		arguments->job.cgroup = arguments->accounts.cgroup;
+		return job_read_words(words, &arguments->job, wrong_out);
+	}
 	if (verb_is(verb, "events"))
 		return events_read(arguments->since, arguments->kind, time(NULL),
 				   &arguments->events, wrong_out) &&
@@ -210,7 +222,7 @@ static bool parse_words(struct arguments *arguments, const char **wrong_out)
  * option of this program is a letter. */
 static int refuse_letter(void)
 {
-	_Static_assert(OPT_KIND < ' ', "the number of an option is no letter");
+	_Static_assert(OPT_COUNT < ' ', "the number of an option is no letter");
 	const char word[] = {'-', (char)(optopt >= ' ' && optopt <= '~' ? optopt : '?'), '\0'};
 	return refuse_usage("no such option: ", word);
 }

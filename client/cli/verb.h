@@ -34,6 +34,12 @@ enum cli_option_number {
 	OPT_EXACT,
 	OPT_SINCE,
 	OPT_KIND,
+	OPT_JOB,
+	OPT_SHARE,
+	OPT_MEMORY,
+	OPT_CLASS,
+	OPT_DEVICES,
+	OPT_COUNT,
 };
 
 enum { CLI_OPTIONS_MOST = 63 };

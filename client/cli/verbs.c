@@ -1,6 +1,7 @@
 #include "verb.h"
 
 #include "events/events.h"
+#include "order/job.h"
 #include "order/order.h"
 #include "show/show.h"
 
@@ -71,6 +72,19 @@ static void request_order(Sycl__V1__AdminRequest *request)
 	request->order = &cli_order;
 }
 
+static void request_jobs(Sycl__V1__AdminRequest *request)
+{
+	static Sycl__V1__JobsQuery query = SYCL__V1__JOBS_QUERY__INIT;
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_JOBS;
+	request->jobs = &query;
+}
+
+static void request_job(Sycl__V1__AdminRequest *request)
+{
+	request->body_case = SYCL__V1__ADMIN_REQUEST__BODY_JOB;
+	request->job = &cli_job;
+}
+
 static bool show_ordered(const Sycl__V1__AdminReply *reply)
 {
 	return show_order(reply, &cli_order);
@@ -103,8 +117,12 @@ const struct verb verbs[] = {
 	 QUESTION | FILTER, .words = WORDS_NONE},
 	{"accounts", NULL, "what was used, and how long commands waited",
 	 "Over all sessions and engines, and over restarts of the service.",
-	 QUESTION | BIT(OPT_BY) | BIT(OPT_UID) | BIT(OPT_USER) | BIT(OPT_CGROUP) | BIT(OPT_DEVICE),
+	 QUESTION | BIT(OPT_BY) | BIT(OPT_UID) | BIT(OPT_USER) | BIT(OPT_CGROUP) | BIT(OPT_DEVICE) |
+		 BIT(OPT_JOB),
 	 ASKS(request_accounts, show_accounts, json_accounts)},
+	{"jobs", NULL, "the jobs of a cluster's manager, and what they may have",
+	 "Root, the administrators' group and the jobs' group see all jobs; others see their own.",
+	 QUESTION, ASKS(request_jobs, show_jobs, json_jobs)},
 	{"kill", "SESSION | --uid UID", "end a session, or a user's engine with all its sessions",
 	 "The session's client gets the reason. Its running commands end on their devices, and no\n"
 	 "other one begins.",
@@ -124,6 +142,16 @@ const struct verb verbs[] = {
 	 "Besides the limits of sycld.conf(5) there are sessions_per_tenant, share_min and share_max\n"
 	 "(of users), in percent. Bytes may be written with K, M, G or T.\n" WHOSE,
 	 ORDER, WORDS_LIMIT_SESSION, ORDERS},
+	{"job", "ACT NUMBER",
+	 "begin, end, suspend or resume a job: what a cluster's manager orders",
+	 "ACT is begin, end, suspend or resume. A job is the processes of --uid in the control group\n"
+	 "--cgroup. All its sessions have one engine, and --share, --memory, --class and --devices\n"
+	 "are for all of them together. With --count the service chooses so many of the devices.\n"
+	 "Only root, the administrators' group and the jobs' group may give these orders.",
+	 GENERAL | BIT(OPT_UID) | BIT(OPT_USER) | BIT(OPT_CGROUP) | BIT(OPT_SHARE) |
+		 BIT(OPT_MEMORY) | BIT(OPT_CLASS) | BIT(OPT_DEVICES) | BIT(OPT_COUNT) |
+		 BIT(OPT_REASON),
+	 WORDS_CHOICE, JOB_ACTS, ASKS(request_job, show_job_order, json_job_order)},
 	{"limits", NULL, "the limits that apply, each from sycld.conf or an order",
 	 "An order for a session comes first, then one for its user, then one for all users, then\n"
 	 "sycld.conf(5), then the default. What sycld.conf(5) has for a user or a group is listed from\n"
@@ -162,10 +190,20 @@ const unsigned verb_count = sizeof(verbs) / sizeof(*verbs);
 const struct cli_option cli_options[] = {
 	{OPT_UID, "uid", "UID", WORDS_UID, NULL,
 	 "the sessions of this user, a name or a number; accounts: what this user has used"},
-	{OPT_BY, "by", "WHAT[,...]", WORDS_CHOICE, "uid cgroup device session",
-	 "accounts: a row for each uid (the default), cgroup, device or session"},
+	{OPT_BY, "by", "WHAT[,...]", WORDS_CHOICE, "uid cgroup device session job",
+	 "accounts: a row for each uid (the default), cgroup, device, session or job"},
+	{OPT_JOB, "job", "N", WORDS_NONE, NULL, "accounts: this job alone"},
+	{OPT_SHARE, "share", "MIN[-MAX]", WORDS_NONE, NULL,
+	 "job begin: percent of each of its devices' time"},
+	{OPT_MEMORY, "memory", "BYTES", WORDS_NONE, NULL,
+	 "job begin: the most device memory of all its sessions"},
+	{OPT_CLASS, "class", "CLASS", WORDS_CHOICE, JOB_CLASSES,
+	 "job begin: the best class of its sessions"},
+	{OPT_DEVICES, "devices", "LIST", WORDS_NONE, NULL,
+	 "job begin: its devices, such as cuda:0,cuda:1"},
+	{OPT_COUNT, "count", "N", WORDS_NONE, NULL, "job begin: choose so many of these devices"},
 	{OPT_CGROUP, "cgroup", "PATH", WORDS_NONE, NULL,
-	 "accounts: this control group and those inside it"},
+	 "accounts: this control group and those inside it; job begin: the job's"},
 	{OPT_DEVICE, "device", "DEVICE", WORDS_NONE, NULL,
 	 "this device, and what is about it; such as cuda:0"},
 	{OPT_USER, "user", "USER", WORDS_UID, NULL,

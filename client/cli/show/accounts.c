@@ -20,6 +20,8 @@ static void add_column(struct shape *shape, const char *title, unsigned kind)
 static struct shape shape_of_query(uint32_t by)
 {
 	struct shape shape = {.count = 0};
+	if (by & ACCOUNTS_BY_JOB)
+		add_column(&shape, "JOB", COLUMN_FIGURES);
 	if (by & ACCOUNTS_BY_USER)
 		add_column(&shape, "USER", COLUMN_TEXT);
 	if (by & ACCOUNTS_BY_CGROUP)
@@ -48,6 +50,10 @@ static struct shape shape_of_query(uint32_t by)
 static void add_whose_cells(struct table *table, uint32_t by, const Sycl__V1__AccountRow *row,
 			    const Sycl__V1__DeviceUsage *used)
 {
+	if (by & ACCOUNTS_BY_JOB && row->job == 0)
+		table_cell(table, COLOUR_NONE, "-");
+	else if (by & ACCOUNTS_BY_JOB)
+		table_cell(table, COLOUR_NONE, "%llu", (unsigned long long)row->job);
 	if (by & ACCOUNTS_BY_USER)
 		user_cell(table, row->uid);
 	if (by & ACCOUNTS_BY_CGROUP)

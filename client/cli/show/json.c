@@ -45,6 +45,16 @@ bool json_order(const Sycl__V1__AdminReply *reply)
 	return print_json(json_of_order(reply));
 }
 
+bool json_jobs(const Sycl__V1__AdminReply *reply)
+{
+	return print_json(json_of_jobs(reply));
+}
+
+bool json_job_order(const Sycl__V1__AdminReply *reply)
+{
+	return print_json(json_of_job_order(reply));
+}
+
 bool json_limits(const Sycl__V1__AdminReply *reply)
 {
 	return print_json(json_of_limits(reply));

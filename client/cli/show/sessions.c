@@ -128,6 +128,7 @@ bool show_session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		{"GRANTED", COLUMN_FIGURES | COLUMN_MINOR},
 		{"WAIT P50/1m", COLUMN_FIGURES | COLUMN_MINOR},
 		{"P99/1m", COLUMN_FIGURES | COLUMN_MINOR},
+		{"JOB", COLUMN_FIGURES | COLUMN_MINOR},
 		{"PID", COLUMN_FIGURES | COLUMN_MINOR},
 		{"UP", COLUMN_FIGURES | COLUMN_MINOR},
 		{"CLASS", COLUMN_TEXT | COLUMN_MINOR},
@@ -154,6 +155,10 @@ bool show_session_table(const Sycl__V1__AdminReply *reply, bool coloured)
 		now_cells(&table, session->present);
 		share_cells(&table, session_share(reply, session));
 		delay_cells(&table, session);
+		if (session->job)
+			table_cell(&table, COLOUR_NONE, "%llu", (unsigned long long)session->job);
+		else
+			dash_cells(&table, 1);
 		table_cell(&table, COLOUR_NONE, "%u", session->pid);
 		table_cell(&table, COLOUR_NONE, "%s", format_age(session->age_ns, text));
 		usage_cells(&table, session);

@@ -15,6 +15,8 @@ bool show_accounts(const Sycl__V1__AdminReply *reply);
 bool show_limits(const Sycl__V1__AdminReply *reply);
 /* The table of all limits, and when a user's are added to it. */
 bool show_all_limits(const Sycl__V1__AdminReply *reply);
+bool show_jobs(const Sycl__V1__AdminReply *reply);
+bool show_job_order(const Sycl__V1__AdminReply *reply);
 bool show_version(const Sycl__V1__AdminReply *reply);
 
 /* The kind of thing that `show` shows. */
@@ -33,6 +35,8 @@ bool json_status_and_limits(const Sycl__V1__AdminReply *reply);
 bool json_devices(const Sycl__V1__AdminReply *reply);
 bool json_sessions(const Sycl__V1__AdminReply *reply);
 bool json_accounts(const Sycl__V1__AdminReply *reply);
+bool json_jobs(const Sycl__V1__AdminReply *reply);
+bool json_job_order(const Sycl__V1__AdminReply *reply);
 bool json_order(const Sycl__V1__AdminReply *reply);
 bool json_limits(const Sycl__V1__AdminReply *reply);
 bool json_version(const Sycl__V1__AdminReply *reply);

@@ -13,12 +13,12 @@ static bool accounts_word_is(const char *text, size_t length, const char *word)
 	return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-#define BY_WORDS "uid cgroup device session"
+#define BY_WORDS "uid cgroup device session job"
 
 /* "uid,device" */
 static bool accounts_parse_by(const char *text, uint32_t *by_out, const char **wrong_out)
 {
-	static const char *const words[] = {"uid", "cgroup", "device", "session"};
+	static const char *const words[] = {"uid", "cgroup", "device", "session", "job"};
 	uint32_t by = 0;
 	for (;;) {
 		size_t length = strcspn(text, ",");
@@ -52,6 +52,9 @@ bool accounts_read(const struct accounts_words *words, Sycl__V1__AccountsQuery *
 		return false;
 	if (words->device &&
 	    !device_word_read(words->device, &query_out->backend, &query_out->index, wrong_out))
+		return false;
+	*wrong_out = "a job is a number of 'syclctl jobs'";
+	if (words->job && !operand_read_number(words->job, 1, INT64_MAX, &query_out->job))
 		return false;
 	*wrong_out = "a control group is a path that begins with '/'";
 	if (words->cgroup && *words->cgroup != '/')

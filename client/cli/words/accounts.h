@@ -9,7 +9,7 @@
 
 /* As the user wrote them; NULL: the option is missing. */
 struct accounts_words {
-	const char *by, *uid, *cgroup, *device;
+	const char *by, *uid, *cgroup, *device, *job;
 };
 
 /* False: *wrong_out names the error. The request points into the words. */

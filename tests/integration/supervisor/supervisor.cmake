@@ -20,6 +20,7 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
     supervisor/succession_fixture.c LIBS supervisor_harness TIMEOUT 300 LABELS integration)
   sycl_test(supervisor_retired SOURCES supervisor/retired.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_orders SOURCES supervisor/orders.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
+  sycl_test(supervisor_jobs SOURCES supervisor/jobs.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_settings SOURCES supervisor/settings.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_events SOURCES supervisor/events.c LIBS supervisor_harness TIMEOUT 120 LABELS integration)
   sycl_test(supervisor_journal SOURCES supervisor/journal.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/journal.c
