@@ -21,6 +21,7 @@ Parts (without any: --tests --bench --memcheck --drivers):
   --drivers      run the lists and the clients' tests on NVIDIA's OpenCL and on PoCL (11 min)
   --two-gpus     run the tests that need two GPUs or more (4 min)
   --two-clients  run the clients' tests over two GPUs (6 min)
+  --confined     run the service with its unit's restrictions, and a kernel that fills the GPU (30 s)
   --long         submit ten million command groups, and check the memory that they leave behind (1 min)
   --stress       run the tests of chains in many processes on one GPU, so that they get it in time slices
 Options:
@@ -619,6 +620,13 @@ long_ones() {
 	unset SYCLD_LONG
 }
 
+# Its log is the result: what the container permits, and what the device does.
+confined() {
+	say "== the service with the restrictions of its unit"
+	suite confined 120 "$here/tests/gpu/confined.sh" "$here/build" || return
+	cat "$out/logs/confined.log"
+}
+
 # Runs one round, all processes at once. Returns how many failed; their output is in the log.
 stress_round() {
 	local round=$1 process failed=0 pids=()
@@ -659,7 +667,7 @@ take_arguments() {
 	only='' rows='' earlier=''
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--probe | --tests | --bench | --memcheck | --drivers | --two-gpus | --two-clients | --long | --stress) parts="$parts ${1#--}" ;;
+		--probe | --tests | --bench | --memcheck | --drivers | --two-gpus | --two-clients | --confined | --long | --stress) parts="$parts ${1#--}" ;;
 		--quick) quick=yes ;;
 		--only | --rows | --runs | --seconds | --out | --after | --processes | --rounds | --clock | --lanes)
 			[ $# -gt 1 ] || fail "$1 needs a value"
@@ -740,6 +748,7 @@ run_part() {
 		clock_end
 		two_clients
 		;;
+	confined) confined ;;
 	long) long_ones ;;
 	stress) stress ;;
 	esac

@@ -89,6 +89,10 @@ copy_texts() {
 	mkdir -p "$stage/tests/support" "$stage/tests/gpu" || return 1
 	cp "$top"/tests/support/common.sh "$top"/tests/support/*.awk "$stage/tests/support/" || return 1
 	cp "$top"/tests/gpu/report.sh "$top"/tests/gpu/under_mps.sh "$top"/tests/gpu/*.awk "$stage/tests/gpu/" || return 1
+	cp "$top/tests/gpu/confined.sh" "$build/systemd/sycld.service" "$stage/tests/gpu/" || return 1
+	# That machine may have neither systemd nor a compiler. Without the list its service has no such filter, and run.sh says so.
+	"$top/tests/gpu/confined/system_calls.sh" "$build/systemd/sycld.service" >"$stage/tests/gpu/system-calls" ||
+		rm -f "$stage/tests/gpu/system-calls"
 	# Lists the tests of each program, for reports about a program that is killed.
 	"$top/tests/support/suite_tests.sh" "$build" >"$stage/suite-tests" || return 1
 	# Programs contain paths of the build folder. run.sh makes a link there that leads to this folder.
