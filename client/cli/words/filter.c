@@ -161,12 +161,14 @@ static bool has_own_limit(const Sycl__V1__AdminReply *reply, size_t count, uint3
 void filter_limits(const struct filter *filter, Sycl__V1__AdminReply *reply)
 {
 	size_t all = reply->n_limits, count = 0;
-	/* The user's own limits first: they are not overwritten while those of all are compared. */
+	/* The user's own limits first: they are not overwritten while those of all are compared.
+	 * The others stay in order. */
 	for (size_t i = 0; i < all; i++) {
 		Sycl__V1__LimitFacts *limit = reply->limits[i];
 		if (!limit->of_user || limit->uid != filter->uid)
 			continue;
-		reply->limits[i] = reply->limits[count];
+		for (size_t k = i; k > count; k--)
+			reply->limits[k] = reply->limits[k - 1];
 		reply->limits[count++] = limit;
 	}
 	size_t own = count;

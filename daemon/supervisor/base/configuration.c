@@ -365,6 +365,12 @@ static int refuse_limit_name(struct reading *reading, const char *section, const
 {
 	char text[COMPLAINT_BYTES];
 	struct nearest_word nearest = {.wrong = name};
+	/* The names by which an order changes a share (syclctl limit). */
+	if (strcmp(name, "share_min") == 0 || strcmp(name, "share_max") == 0)
+		return configuration_refuse(
+			reading, "no such limit: '%s'. Percentages are %s", name,
+			strcmp(section, "limits") == 0 ? "in [shares]: default = MIN-MAX"
+						       : "one key here: share = MIN-MAX");
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
 		nearest_word_consider(&nearest, configuration_limit_names[i]);
 	nearest_word_consider(&nearest, "devices");

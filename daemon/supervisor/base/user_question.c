@@ -154,6 +154,22 @@ static void missing_names_review(struct missing_names *missing,
 		missing->text[missing->used] = '\0';
 }
 
+static bool owners_are_equal(const struct configuration_owner *one,
+			     const struct configuration_owner *other)
+{
+	return one->whose == other->whose && strcmp(one->name, other->name) == 0;
+}
+
+/* A section with a share is in both lists. */
+static bool shares_have_owner(const struct configuration_shares *shares,
+			      const struct configuration_owner *owner)
+{
+	for (unsigned i = 0; i < shares->count; i++)
+		if (owners_are_equal(&shares->entries[i].owner, owner))
+			return true;
+	return false;
+}
+
 unsigned share_names_missing(const struct configuration_shares *shares,
 			     const struct configuration_owners *owners, char *text_out,
 			     size_t text_bytes)
@@ -163,7 +179,8 @@ unsigned share_names_missing(const struct configuration_shares *shares,
 	for (unsigned i = 0; i < shares->count; i++)
 		missing_names_review(&missing, &shares->entries[i].owner);
 	for (unsigned i = 0; i < owners->count; i++)
-		missing_names_review(&missing, &owners->list[i]);
+		if (!shares_have_owner(shares, &owners->list[i]))
+			missing_names_review(&missing, &owners->list[i]);
 	return missing.count;
 }
 

@@ -73,6 +73,9 @@ Test(supervisor_settings, a_check_reports_errors_and_warnings_by_its_status)
 		 "warning: these names are not in the user database: user.no-such-user");
 	must_end("--check", path, NULL, 0, "add up to 120 %");
 	must_end("--check-config", "--config", path, 78, "add up to 120 %");
+	write_file(path, "[user no-such-user]\nshare = 2\n[group no-such-group]\nbuilds = 2\n");
+	must_end("--check", path, NULL, 0,
+		 "user database: user.no-such-user, group.no-such-group\n");
 	write_file(path, "[limits]\nbuilds = 2\n");
 	must_end("--check", path, NULL, 0, "");
 	must_end("--check", "/no/such/file", NULL, 78, "/no/such/file: No such file");

@@ -116,6 +116,15 @@ Test(configuration_people, every_error_is_reported_with_its_line)
 	must_have_finding(7, "10-a.conf:5: ", "[uid x] names none");
 }
 
+Test(configuration_people, the_names_of_a_share_in_orders_are_explained)
+{
+	configuration_people_write_text("sycld.conf", "[user one]\nshare_max = 20\n"
+						      "[limits]\nshare_min = 5\n");
+	cr_assert(eq(int, check(), -EINVAL));
+	must_have_finding(0, "sycld.conf:2: ", "one key here: share = MIN-MAX");
+	must_have_finding(1, "sycld.conf:4: ", "in [shares]: default = MIN-MAX");
+}
+
 Test(configuration_people, sections_of_users_and_groups_have_limits_devices_and_shares)
 {
 	configuration_people_write_text(
