@@ -8,7 +8,7 @@ pictures=$(cd "$2" && pwd)
 token=0123456789abcdef0123456789abcdef
 name='<img src=x>' # a program's name, which must not become markup
 
-for program in promtool prometheus chromium; do
+for program in promtool prometheus chromium node; do
 	command -v "$program" >/dev/null || {
 		echo "skipped: $program is not installed" >&2
 		exit 77
@@ -134,6 +134,9 @@ has_moved() {
 wait_for 'change on the page' has_moved
 ! grep -i 'Content Security Policy' "$work/browser.log" || fail "the content security policy blocks a part of the page"
 
+# Each part is there; it fits a telephone; keys suffice; it is dark where that is asked for; it needs no other server.
+node "$top/tests/exporter/page.js" "http://127.0.0.1:$port/#token=$token" || fail "the page lacks something"
+
 for width in 390 1280; do
 	browser "$width" 1500 --screenshot="$pictures/light-$width.png" >/dev/null || fail "the browser wrote no screenshot"
 	browser "$width" 1500 --blink-settings=preferredColorScheme=0 --force-dark-mode --screenshot="$pictures/dark-$width.png" >/dev/null || fail "the browser wrote no screenshot"
@@ -148,5 +151,7 @@ has_fault() {
 	browser 1280 1400 --dump-dom >"$work/page3" && grep -q 'class="faults"' "$work/page3"
 }
 wait_for 'fault on the page' has_fault
+! grep -q 'unknown:0' "$work/page3" || fail "the page names a device that does not exist"
+grep -q '#1 on opencl:0, ended' "$work/page3" || fail "the last minute does not show the ended session"
 browser 1280 1500 --screenshot="$pictures/fault-1280.png" >/dev/null || fail "the browser wrote no screenshot"
 echo "Prometheus and the browser show what they should; screenshots are in $pictures"

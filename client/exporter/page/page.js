@@ -251,6 +251,9 @@
 			]));
 	}
 
+	// The programs of sessions of the last minute, also of those that have ended while this page was open.
+	const programs = new Map();
+
 	// Strips of the last minute: the height of a piece is the part of the time that the session has used.
 	function timeline(data) {
 		const end = data.timeline.length ? data.timeline.at(-1).begin_ms + data.timeline.at(-1).length_ms : 0;
@@ -266,10 +269,16 @@
 			}
 		if (!lines.size)
 			return [empty("Nothing has run in the last minute.")];
+		const people = new Map([...data.accounts, ...data.tenants].map((row) => [row.uid, row]));
+		for (const session of data.sessions)
+			programs.set(session.id, session.command);
+		for (const id of [...programs.keys()].filter((id) => ![...lines.values()].some((line) => line.session === id)))
+			programs.delete(id);
 		const sessions = new Map(data.sessions.map((session) => [session.id, session]));
 		const strips = [...lines.values()].sort((a, b) => b.time - a.time).slice(0, 24).map((line) => {
 			const session = sessions.get(line.session);
-			const name = (session ? session.command : "ended") + " #" + line.session + " on " + line.device;
+			const program = programs.get(line.session);
+			const name = (program ? program + " " : "") + "#" + line.session + " on " + line.device + (session ? "" : ", ended");
 			const drawing = svg("svg", { viewBox: "0 0 600 24", preserveAspectRatio: "none", height: 24, role: "img",
 				"aria-label": name + ": " + span(line.time) + " of the last minute" });
 			drawing.append(svg("rect", { class: "idle", x: 0, y: 23, width: 600, height: 1 }));
@@ -278,7 +287,7 @@
 				drawing.append(svg("rect", { class: colour(line.uid), x: left, y: 24 - height,
 					width: Math.max(sample.length_ms / 100 - 0.6, 0.6), height }));
 			}
-			return el("div", { class: "strip" }, el("p", { title: name }, session ? person(session) : null, " " + name), drawing);
+			return el("div", { class: "strip" }, el("p", { title: name }, person(people.get(line.uid) || { uid: line.uid }), " " + name), drawing);
 		});
 		return [...strips, el("div", { class: "strip" }, el("p"), el("div", { class: "axis" }, el("span", {}, "60 s ago"), el("span", {}, "30 s"), el("span", {}, "now")))];
 	}
@@ -342,7 +351,7 @@
 				el("p", {}, tenant.last_failure)));
 		}
 		for (const row of data.by_user.filter((row) => row.faults > 0))
-			items.push(el("li", {}, el("p", {}, person(row), " " + plural(row.faults, "fault") + " on " + row.backend + ":" + row.backend_index + " came of one command that ran alone")));
+			items.push(el("li", {}, el("p", {}, person(row), " " + plural(row.faults, "fault") + (row.backend === "unknown" ? "" : " on " + row.backend + ":" + row.backend_index) + " came of one command that ran alone")));
 		return items.length ? el("ul", { class: "faults" }, ...items) : empty("No fault, and no engine has failed since the service began.");
 	}
 
@@ -364,7 +373,7 @@
 		if (!data.up)
 			return;
 		const now = recent(data);
-		show("devices", ...(data.devices.length ? data.devices.map((facts) => device(data, facts, now)) : [empty("No device is known yet: the first session looks for them.")]));
+		show("devices", ...(data.devices.length ? data.devices.map((facts) => device(data, facts, now)) : [empty("No engine runs that knows the devices: the next session looks for them.")]));
 		show("users", usersTable(data, now));
 		byId("session-count").textContent = data.sessions.length > 200 ? "200 of " + data.sessions.length : data.sessions.length ? String(data.sessions.length) : "";
 		show("sessions", sessionsTable(data, now));
