@@ -54,9 +54,9 @@ static cl_int set_sampler(cl_kernel kernel, struct argument *argument, size_t by
 	cl_sampler sampler = NULL;
 	if (!value)
 		return CL_INVALID_SAMPLER;
-	if (bytes != sizeof(sampler))
+	if (bytes != sizeof(cl_sampler))
 		return CL_INVALID_ARG_SIZE;
-	memcpy(&sampler, value, sizeof(sampler));
+	memcpy(&sampler, value, sizeof(cl_sampler));
 	if (!FIND_SAMPLER(sampler) || sampler->context != kernel->program->context)
 		return CL_INVALID_SAMPLER;
 	argument_clear(argument);
@@ -69,11 +69,11 @@ static cl_int set_image(cl_kernel kernel, struct argument *argument, size_t byte
 			const void *value)
 {
 	cl_mem image = NULL;
-	if (bytes != sizeof(image))
+	if (bytes != sizeof(cl_mem))
 		return CL_INVALID_ARG_SIZE;
 	if (value)
-		memcpy(&image, value, sizeof(image));
-	if (!FIND_MEMORY(image) || !memory_is_image(image) ||
+		memcpy(&image, value, sizeof(cl_mem));
+	if (!image || !FIND_MEMORY(image) || !memory_is_image(image) ||
 	    image->context != kernel->program->context)
 		return CL_INVALID_MEM_OBJECT;
 	if ((argument->is_const && image->flags & CL_MEM_WRITE_ONLY) ||
