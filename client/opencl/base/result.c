@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/answer.h"
+
+static const struct {
+	sycl_result result;
+	cl_int code;
+} codes[] = {
+	{SYCL_SUCCESS, CL_SUCCESS},
+	{SYCL_ERROR_ND_RANGE, CL_INVALID_WORK_GROUP_SIZE},
+	{SYCL_ERROR_KERNEL_ARGUMENT, CL_INVALID_KERNEL_ARGS},
+	{SYCL_ERROR_KERNEL, CL_INVALID_KERNEL_NAME},
+	{SYCL_ERROR_BUILD, CL_BUILD_PROGRAM_FAILURE},
+	{SYCL_ERROR_KERNEL_NOT_SUPPORTED, CL_BUILD_PROGRAM_FAILURE},
+	{SYCL_ERROR_INVALID, CL_INVALID_VALUE},
+	{SYCL_ERROR_MEMORY_ALLOCATION, CL_MEM_OBJECT_ALLOCATION_FAILURE},
+	{SYCL_ERROR_PROFILING, CL_PROFILING_INFO_NOT_AVAILABLE},
+	{SYCL_ERROR_FEATURE_NOT_SUPPORTED, CL_INVALID_OPERATION},
+	{SYCL_ERROR_DEPENDENCY_FAILED, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST},
+};
+
+cl_int code_of(sycl_result result)
+{
+	for (size_t i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+		if (codes[i].result == result)
+			return codes[i].code;
+	return CL_OUT_OF_RESOURCES;
+}

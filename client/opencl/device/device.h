@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Platforms, devices and contexts, each beside the object of the library that it stands for. */
+#ifndef SYCL_OPENCL_DEVICE_H
+#define SYCL_OPENCL_DEVICE_H
+
+#include "base/answer.h"
+#include "base/destructor.h"
+
+#include <pthread.h>
+
+#define FIND_PLATFORM(h) ((cl_platform_id)object_find((h), OBJECT_PLATFORM))
+#define FIND_DEVICE(h)   ((cl_device_id)object_find((h), OBJECT_DEVICE))
+#define FIND_CONTEXT(h)  ((cl_context)object_find((h), OBJECT_CONTEXT))
+
+/* An OpenCL platform of the service. Platforms live as long as the process. */
+struct _cl_platform_id {
+	struct object head;
+	sycl_platform sycl;
+	uint32_t device_count;
+	cl_device_id *devices;
+};
+
+struct _cl_device_id {
+	struct object head;
+	cl_platform_id platform;
+	sycl_device sycl;
+	cl_device_id parent; /* NULL: no sub-device */
+	cl_device_partition_property partition[8];
+	size_t partition_bytes;
+	cl_device_type type;
+	size_t max_group, max_items[3]; /* OpenCL's order of dimensions */
+	cl_ulong max_alloc_bytes, local_bytes;
+	cl_uint align_bits;
+	size_t max_parameter_bytes;
+};
+
+struct _cl_context {
+	struct object head;
+	cl_platform_id platform;
+	sycl_context sycl;
+	sycl_queue gates;     /* of user events; made with the first one */
+	pthread_mutex_t lock; /* guards gates and destructors */
+	struct destructor *destructors;
+	cl_uint device_count;
+	cl_device_id *devices;
+	cl_context_properties *properties;
+	size_t properties_bytes;
+};
+
+/* device.c: makes the object for a device of the library, whose reference it takes. */
+cl_device_id device_make(cl_platform_id platform, sycl_device sycl);
+
+cl_int device_info(cl_device_id device, cl_device_info what, struct answer answer);
+void device_use(cl_device_id device);
+void device_unuse(cl_device_id device);
+
+bool context_has_device(cl_context context, cl_device_id device);
+
+/* image_format.c. Reads OpenCL's numbers; bytes of a pixel. False: no such format. */
+bool image_format_read(const cl_image_format *format, sycl_image_format *ours, size_t *bytes_out);
+bool image_device_has(cl_device_id device, sycl_image_format format, cl_mem_object_type type);
+bool image_context_has(cl_context context, sycl_image_format format, cl_mem_object_type type);
+/* Whether the device has images at all. */
+bool image_device_has_any(cl_device_id device);
+
+#endif

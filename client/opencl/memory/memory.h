@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory objects, and commands on buffers. */
+#ifndef SYCL_OPENCL_MEMORY_H
+#define SYCL_OPENCL_MEMORY_H
+
+#include "queue/queue.h"
+
+#define FIND_MEMORY(h) ((cl_mem)object_find((h), OBJECT_MEMORY))
+
+/* A part of a memory object that the program has mapped. */
+struct mapping {
+	struct mapping *next;
+	void *pointer;
+	size_t offset, bytes;    /* in the object, if it is a buffer */
+	size_t at[3], region[3]; /* in the object, if it is an image */
+	bool writes;
+	sycl_event mapped; /* until it is complete the program must not write; NULL: complete */
+};
+
+struct _cl_mem {
+	struct object head;
+	cl_context context;
+	cl_mem_object_type type;
+	cl_mem_flags flags;
+	size_t bytes;
+	void *host;    /* of CL_MEM_USE_HOST_PTR */
+	cl_mem parent; /* of a sub-buffer, or an image of a buffer */
+	size_t origin; /* in the parent */
+	sycl_buffer
+		sycl; /* of an image of a buffer: the parent's, not kept; of other images NULL */
+	/* Of an image. Lengths are columns, rows, slices or layers; of a 1D array the rows are its
+	 * layers. Pitches are those of the program's memory at creation. */
+	sycl_image image; /* NULL: it is a buffer, or an image of one */
+	cl_image_format format;
+	cl_image_desc description;
+	sycl_image_format sycl_format;
+	size_t extent[3], pixel_bytes, row_pitch, slice_pitch;
+	pthread_mutex_t lock; /* guards what follows */
+	void *shadow; /* where mapped parts lie; NULL: not mapped yet. Of the whole buffer */
+	struct mapping *mappings;
+	cl_uint map_count;
+	struct destructor *destructors;
+	cl_mem_properties properties[4];
+	size_t properties_bytes;
+};
+
+/* transfer.c: checks a buffer that a command of the queue uses. */
+cl_int buffer_check(cl_command_queue queue, cl_mem handle);
+enum host_use { HOST_READS = 1, HOST_WRITES = 2 };
+/* The same for a command that reads or writes it for the host. */
+cl_int buffer_check_host(cl_command_queue queue, cl_mem handle, unsigned use);
+bool is_inside(size_t offset, size_t bytes, size_t all);
+
+/* The same for both buffers of a copy, and for a fill, with all that OpenCL asks of them. */
+cl_int copy_check(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,
+		  size_t to_offset, size_t bytes);
+cl_int fill_check(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes,
+		  size_t offset, size_t bytes);
+
+/* rect.c: a copy between boxes, as OpenCL's calls describe it. */
+struct rect_pitches {
+	const size_t *from_origin, *to_origin, *region;
+	size_t from_row, from_slice, to_row, to_slice;
+};
+cl_int rect_check_copy(cl_command_queue queue, cl_mem from, cl_mem to,
+		       const struct rect_pitches *pitches, struct sycl_copy_rect *box_out);
+
+/* late.c: a read that does not block writes there; takes the reference to its event. */
+void late_note_read(const void *to, size_t bytes, sycl_event read);
+/* Whether such a read may still write there. */
+bool late_is_needed(const void *from, size_t bytes);
+/* Sets the action: a copy that reads the memory when its turn has come. */
+sycl_result late_copy(sycl_handler handler, const void *from, cl_mem memory, size_t offset,
+		      size_t bytes);
+sycl_result late_copy_rect(sycl_handler handler, const void *from, cl_mem memory,
+			   const struct sycl_copy_rect *box);
+/* How many bytes a box of the program's memory spans, gaps included. */
+size_t late_source_bytes(const struct sycl_copy_rect *box);
+size_t late_destination_bytes(const struct sycl_copy_rect *box);
+
+/* buffer.c: what buffers and images share. NULL: no memory. */
+cl_mem memory_new(cl_context context, cl_mem_object_type type, cl_mem_flags flags);
+cl_int memory_check_flags(cl_mem_flags flags, const void *host);
+/* Calls the destructors, and frees all but the library's object. */
+void memory_end(cl_mem memory);
+
+/* memory.c */
+bool memory_is_image(cl_mem memory);
+/* Whether the flags let the host read or write it. */
+cl_int memory_check_host(cl_mem memory, unsigned use);
+void memory_use(cl_mem memory);
+void memory_unuse(cl_mem memory);
+/* How kernels may use it, by its flags. */
+sycl_access_mode memory_mode(cl_mem memory);
+/* Where a mapped part lies. NULL: no memory. */
+void *memory_shadow(cl_mem memory);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads, writes, copies and fills of buffers. */
+#include "memory/memory.h"
+
+bool is_inside(size_t offset, size_t bytes, size_t all)
+{
+	return offset <= all && bytes <= all - offset;
+}
+
+cl_int buffer_check(cl_command_queue queue, cl_mem handle)
+{
+	cl_mem memory = FIND_MEMORY(handle);
+	if (!memory || memory->type != CL_MEM_OBJECT_BUFFER)
+		return CL_INVALID_MEM_OBJECT;
+	if (memory->context != queue->context)
+		return CL_INVALID_CONTEXT;
+	if (memory->parent && memory->origin % (queue->device->align_bits / 8) != 0)
+		return CL_MISALIGNED_SUB_BUFFER_OFFSET;
+	return CL_SUCCESS;
+}
+
+cl_int buffer_check_host(cl_command_queue queue, cl_mem handle, unsigned use)
+{
+	cl_int code = buffer_check(queue, handle);
+	if (code != CL_SUCCESS)
+		return code;
+	const cl_mem_flags no_read = CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_WRITE_ONLY;
+	const cl_mem_flags no_write = CL_MEM_HOST_NO_ACCESS | CL_MEM_HOST_READ_ONLY;
+	if ((use & HOST_READS && handle->flags & no_read) ||
+	    (use & HOST_WRITES && handle->flags & no_write))
+		return CL_INVALID_OPERATION;
+	return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue_handle, cl_mem memory,
+						    cl_bool blocking, size_t offset, size_t bytes,
+						    void *to, cl_uint count, const cl_event *events,
+						    cl_event *event_out)
+{
+	cl_command_queue queue = FIND_QUEUE(queue_handle);
+	struct command command;
+	if (!queue)
+		return CL_INVALID_COMMAND_QUEUE;
+	cl_int code = buffer_check_host(queue, memory, HOST_READS);
+	if (code == CL_SUCCESS && (!to || !is_inside(offset, bytes, memory->bytes)))
+		code = CL_INVALID_VALUE;
+	if (code == CL_SUCCESS)
+		code = command_begin(&command, queue, CL_COMMAND_READ_BUFFER, count, events,
+				     event_out);
+	if (code != CL_SUCCESS)
+		return code;
+	sycl_event read = NULL;
+	sycl_result r = sycl_handler_copy_to_host(command.handler, memory->sycl, offset, to, bytes);
+	code = command_submit(&command, r, blocking, blocking ? NULL : &read);
+	if (read)
+		late_note_read(to, bytes, read);
+	return code;
+}
+
+/* The submission reads the memory, so a blocking write has nothing to wait for, except failures of
+ * its wait list. */
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue_handle, cl_mem memory,
+						     cl_bool blocking, size_t offset, size_t bytes,
+						     const void *from, cl_uint count,
+						     const cl_event *events, cl_event *event_out)
+{
+	cl_command_queue queue = FIND_QUEUE(queue_handle);
+	struct command command;
+	if (!queue)
+		return CL_INVALID_COMMAND_QUEUE;
+	cl_int code = buffer_check_host(queue, memory, HOST_WRITES);
+	if (code == CL_SUCCESS && (!from || !is_inside(offset, bytes, memory->bytes)))
+		code = CL_INVALID_VALUE;
+	if (code == CL_SUCCESS)
+		code = command_begin(&command, queue, CL_COMMAND_WRITE_BUFFER, count, events,
+				     event_out);
+	if (code != CL_SUCCESS)
+		return code;
+	bool is_late = late_is_needed(from, bytes);
+	sycl_result r = is_late ? late_copy(command.handler, from, memory, offset, bytes)
+				: sycl_handler_copy_from_host(command.handler, from, memory->sycl,
+							      offset, bytes);
+	return command_submit(&command, r, blocking && (is_late || count > 0 || event_out), NULL);
+}
+
+/* Where a buffer begins in the whole one, to compare parts. */
+static cl_mem whole_of(cl_mem memory, size_t *offset)
+{
+	*offset += memory->origin;
+	return memory->parent ? memory->parent : memory;
+}
+
+static bool do_overlap(cl_mem from, size_t from_offset, cl_mem to, size_t to_offset, size_t bytes)
+{
+	if (whole_of(from, &from_offset) != whole_of(to, &to_offset))
+		return false;
+	return from_offset < to_offset + bytes && to_offset < from_offset + bytes;
+}
+
+cl_int copy_check(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,
+		  size_t to_offset, size_t bytes)
+{
+	cl_int code = buffer_check(queue, from);
+	if (code == CL_SUCCESS)
+		code = buffer_check(queue, to);
+	if (code != CL_SUCCESS)
+		return code;
+	if (!is_inside(from_offset, bytes, from->bytes) || !is_inside(to_offset, bytes, to->bytes))
+		return CL_INVALID_VALUE;
+	return do_overlap(from, from_offset, to, to_offset, bytes) ? CL_MEM_COPY_OVERLAP
+								   : CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue_handle, cl_mem from,
+						    cl_mem to, size_t from_offset, size_t to_offset,
+						    size_t bytes, cl_uint count,
+						    const cl_event *events, cl_event *event_out)
+{
+	cl_command_queue queue = FIND_QUEUE(queue_handle);
+	struct command command;
+	if (!queue)
+		return CL_INVALID_COMMAND_QUEUE;
+	cl_int code = copy_check(queue, from, to, from_offset, to_offset, bytes);
+	if (code == CL_SUCCESS)
+		code = command_begin(&command, queue, CL_COMMAND_COPY_BUFFER, count, events,
+				     event_out);
+	if (code != CL_SUCCESS)
+		return code;
+	sycl_result r = sycl_handler_copy(command.handler, from->sycl, from_offset, to->sycl,
+					  to_offset, bytes);
+	return command_submit(&command, r, false, NULL);
+}
+
+cl_int fill_check(cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes,
+		  size_t offset, size_t bytes)
+{
+	cl_int code = buffer_check(queue, memory);
+	if (code != CL_SUCCESS)
+		return code;
+	if (!pattern || pattern_bytes == 0 || pattern_bytes > 128 ||
+	    (pattern_bytes & (pattern_bytes - 1)) != 0 || offset % pattern_bytes != 0 ||
+	    bytes % pattern_bytes != 0 || !is_inside(offset, bytes, memory->bytes))
+		return CL_INVALID_VALUE;
+	return CL_SUCCESS;
+}
+
+CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue_handle, cl_mem memory,
+						    const void *pattern, size_t pattern_bytes,
+						    size_t offset, size_t bytes, cl_uint count,
+						    const cl_event *events, cl_event *event_out)
+{
+	cl_command_queue queue = FIND_QUEUE(queue_handle);
+	struct command command;
+	if (!queue)
+		return CL_INVALID_COMMAND_QUEUE;
+	cl_int code = fill_check(queue, memory, pattern, pattern_bytes, offset, bytes);
+	if (code == CL_SUCCESS)
+		code = command_begin(&command, queue, CL_COMMAND_FILL_BUFFER, count, events,
+				     event_out);
+	if (code != CL_SUCCESS)
+		return code;
+	sycl_result r = sycl_handler_fill(command.handler, memory->sycl, offset, bytes, pattern,
+					  pattern_bytes);
+	return command_submit(&command, r, false, NULL);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs, and what they were made of. */
+#ifndef SYCL_OPENCL_PROGRAM_H
+#define SYCL_OPENCL_PROGRAM_H
+
+#include "device/device.h"
+
+#define FIND_PROGRAM(h) ((cl_program)object_find((h), OBJECT_PROGRAM))
+
+/* What a build left for one device. */
+struct device_build {
+	cl_device_id device;
+	cl_build_status status;
+	char *log, *options;
+	cl_program_binary_type type;
+};
+
+/* A text that was compiled, with its headers in it. */
+struct part {
+	char *source, *options;
+};
+
+struct parts {
+	size_t count;
+	struct part *list;
+	char *link_options; /* NULL: the one part was built at once */
+};
+
+struct _cl_program {
+	struct object head;
+	cl_context context;
+	cl_uint device_count;
+	cl_device_id *devices;
+	char *source; /* all strings joined; "" for a linked program */
+	size_t source_bytes;
+	bool is_binary;              /* made of binaries, which contain sources */
+	bool is_linked;              /* by clLinkProgram */
+	pthread_mutex_t lock;        /* guards what follows */
+	struct device_build *builds; /* one for each device */
+	struct parts parts;          /* what the bundle was, or is to be, made of */
+	sycl_kernel_bundle bundle;   /* executable or object; NULL: not built */
+	bool is_object;
+	uint32_t kernel_count; /* kernels that live */
+};
+
+char *program_join_sources(cl_uint count, const char **strings, const size_t *lengths,
+			   size_t *bytes_out);
+cl_program program_make(cl_context context, cl_uint count, const cl_device_id *devices,
+			char *source, size_t bytes, cl_int *code_out);
+/* The source with its headers in it, which the caller frees: programs with names, and files of the
+ * folders that the options name. NULL: no memory. */
+char *program_include(const char *source, cl_uint count, const cl_program *programs,
+		      const char **names, const char *options);
+/* parts.c. On a failure for want of memory what was added stays. */
+void parts_clear(struct parts *parts);
+bool parts_add(struct parts *parts, const char *source, size_t source_bytes, const char *options,
+	       size_t options_bytes);
+bool parts_add_all(struct parts *parts, const struct parts *more);
+struct device_build *program_build_of(cl_program program, cl_device_id device);
+cl_int program_answer_binaries(cl_program program, cl_program_info what, struct answer answer);
+
+#endif

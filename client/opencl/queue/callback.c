@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Callbacks of events. Those of a user event are called by the thread that decides it. All others
+ * are called by one thread, which starts with the first callback and stays.
+ */
+#include "queue/queue.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+/* How long the thread waits before it looks for new callbacks, and for how many events at most. */
+enum { TURN_NS = 1000000, EVENTS_MAX = 64 };
+
+/* Guards the list of new callbacks and whether there is a thread. */
+static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t watch_changed = PTHREAD_COND_INITIALIZER;
+static struct event_callback *added;
+static bool has_thread;
+
+void callback_call(struct event_callback *callback, cl_int status)
+{
+	callback->function(callback->event, status < 0 ? status : callback->status,
+			   callback->user_data);
+	object_unuse(&callback->event->head);
+	free(callback);
+}
+
+/* Calls those whose time has come, and returns the others. */
+static struct event_callback *call_due(struct event_callback *list)
+{
+	struct event_callback *rest = NULL, **end = &rest;
+	while (list) {
+		struct event_callback *callback = list;
+		cl_int status = event_status(callback->event);
+		list = callback->next;
+		callback->next = NULL;
+		if (status <= callback->status) {
+			callback_call(callback, status);
+		} else {
+			*end = callback;
+			end = &callback->next;
+		}
+	}
+	return rest;
+}
+
+static void append(struct event_callback **list, struct event_callback *more)
+{
+	while (*list)
+		list = &(*list)->next;
+	*list = more;
+}
+
+static void wait_for_any(const struct event_callback *list)
+{
+	sycl_event events[EVENTS_MAX];
+	uint32_t count = 0, index = 0;
+	for (; list && count < EVENTS_MAX; list = list->next)
+		events[count++] = list->event->sycl;
+	(void)sycl_event_wait_any(count, events, TURN_NS, &index);
+}
+
+static void *watch(void *unused)
+{
+	struct event_callback *pending = NULL;
+	(void)unused;
+	for (;;) {
+		pthread_mutex_lock(&watch_lock);
+		while (!pending && !added)
+			pthread_cond_wait(&watch_changed, &watch_lock);
+		append(&pending, added);
+		added = NULL;
+		pthread_mutex_unlock(&watch_lock);
+		pending = call_due(pending);
+		if (pending)
+			wait_for_any(pending);
+	}
+	return NULL;
+}
+
+/* The thread takes no signal of the program. */
+static bool start_locked(void)
+{
+	sigset_t all, old;
+	pthread_t thread;
+	if (has_thread)
+		return true;
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	has_thread = pthread_create(&thread, NULL, watch, NULL) == 0;
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (has_thread)
+		(void)pthread_detach(thread);
+	return has_thread;
+}
+
+/* A user event that is not decided keeps its callbacks itself. */
+static bool keep_for_user(struct event_callback *callback)
+{
+	cl_event event = callback->event;
+	bool is_kept = false;
+	if (event->queue || callback->status != CL_COMPLETE)
+		return false;
+	pthread_mutex_lock(&event->lock);
+	if (event->is_open) {
+		append(&event->waiting, callback);
+		is_kept = true;
+	}
+	pthread_mutex_unlock(&event->lock);
+	return is_kept;
+}
+
+cl_int callback_watch(struct event_callback *callback)
+{
+	if (keep_for_user(callback))
+		return CL_SUCCESS;
+	pthread_mutex_lock(&watch_lock);
+	bool runs = start_locked();
+	if (runs) {
+		append(&added, callback);
+		pthread_cond_signal(&watch_changed);
+	}
+	pthread_mutex_unlock(&watch_lock);
+	if (runs)
+		return CL_SUCCESS;
+	object_unuse(&callback->event->head);
+	free(callback);
+	return CL_OUT_OF_RESOURCES;
+}
