@@ -33,7 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BACKEND_OPS_VERSION   6u
+#define BACKEND_OPS_VERSION   7u
 #define BACKEND_LOG_BYTES_MAX (48u << 10)
 
 struct backend;
@@ -108,6 +108,14 @@ struct backend_ops {
 		     const char *source, size_t source_bytes, const char *options,
 		     void **binary_out, size_t *binary_bytes_out, char **log_out,
 		     struct backend_fault *fault_out);
+
+	/*
+	 * Optional. Compiles something of the backend's own, so that builds for the device take
+	 * less time in forks of this process. The process starts no other thread that a build
+	 * needs, and builds nothing itself. -EOPNOTSUPP: a fork of a process with this driver
+	 * cannot build. Called in the build helper, after enumerate.
+	 */
+	int (*warm)(struct backend *backend, uint32_t device, struct backend_fault *fault_out);
 
 	/*
 	 * Optional (LINK). `compile` makes one object, as `build` makes a binary. `link` makes a

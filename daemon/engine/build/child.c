@@ -18,7 +18,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-enum { CHILD_SOURCE = 3, CHILD_BINARY = 4, CHILD_REPORT = 5, CHILD_FIRST_OTHER = 6 };
+enum { CHILD_SOURCE = 3, CHILD_BINARY = 4, CHILD_REPORT = 5 };
 
 #define CHILD_NICE       5
 #define CHILD_FILE_BYTES (1ull << 30)
@@ -46,8 +46,9 @@ static void send_report(int32_t status, int32_t native_code, const char *text)
 	(void)build_file_write(CHILD_REPORT, &report, sizeof(report));
 }
 
-/* Descriptors in fixed places, every other one closed: nothing of the helper's is reachable. */
-static int place_files(const struct build_child_files *files)
+/* Descriptors in fixed places, every other one from `first_other` on closed: nothing of the
+ * helper's is reachable. */
+static int place_files(const struct build_child_files *files, unsigned first_other)
 {
 	const int from[] = {files->source, files->binary, files->report, files->log};
 	int moved[4];
@@ -63,7 +64,7 @@ static int place_files(const struct build_child_files *files)
 	for (int i = 0; i < 3; i++)
 		if (dup3(moved[i], CHILD_SOURCE + i, O_CLOEXEC) < 0)
 			return -errno;
-	return close_range(CHILD_FIRST_OTHER, ~0u, 0) < 0 ? -errno : 0;
+	return close_range(first_other, ~0u, 0) < 0 ? -errno : 0;
 }
 
 static void set_limit(__rlimit_resource_t resource, uint64_t value)
@@ -72,12 +73,9 @@ static void set_limit(__rlimit_resource_t resource, uint64_t value)
 	(void)setrlimit(resource, &limit);
 }
 
-/* Before anything of a vendor's is loaded. */
-static void build_child_limit_self(const Sycl__V1__BuildJob *job)
+/* `time_limit_ns` 0: none. */
+static void limit_self(uint64_t time_limit_ns)
 {
-	pthread_attr_t attributes;
-	size_t stack_bytes = 0;
-
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)setpriority(PRIO_PROCESS, 0, CHILD_NICE);
 	(void)umask(077);
@@ -89,9 +87,17 @@ static void build_child_limit_self(const Sycl__V1__BuildJob *job)
 	/*
 	 * Only for a child that the helper cannot stop: the helper's wall-clock limit comes first.
 	 */
-	set_limit(RLIMIT_CPU, job->time_limit_ns / 1000000000u + 2);
-	/* The helper inherits an application's limit for stacks. With that size a few threads would
-	 * take all the memory. */
+	if (time_limit_ns > 0)
+		set_limit(RLIMIT_CPU, time_limit_ns / 1000000000u + 2);
+}
+
+/* The helper inherits an application's limit for stacks. With that size a few threads would take
+ * all the memory. */
+static void limit_threads(void)
+{
+	pthread_attr_t attributes;
+	size_t stack_bytes = 0;
+
 	if (pthread_getattr_default_np(&attributes) != 0)
 		return;
 	if (pthread_attr_getstacksize(&attributes, &stack_bytes) == 0 &&
@@ -274,30 +280,44 @@ static int run_compiler(const struct backend_ops *ops, struct backend *backend, 
 			    &made->binary, &made->binary_bytes, &made->log, &made->fault);
 }
 
-static void run_job(const struct backend_ops *ops, const Sycl__V1__BuildJob *job,
-		    const struct build_child_files *files, const char *source, size_t source_bytes)
+void build_child_limit_warm(void)
 {
-	struct backend *backend = NULL;
+	limit_self(0);
+	limit_threads();
+}
+
+void build_child_open(const Sycl__V1__BuildJob *job, const char *folder, const char *const *given,
+		      struct build_child_device *device_out)
+{
+	struct build_child_device device = {.ops = find_backend(job->backend)};
 	struct backend_topology topology = {0};
-	struct made made = {0};
-	uint32_t device = 0;
 
 	CLEANUP(free_pointer)
-	const char **options = build_child_options(ops, job, files->backend_options);
-	const struct backend_settings settings = {
-		.cache_directory = files->folder,
-		.options = options,
-	};
-	if (ops->prepare)
-		ops->prepare(&settings);
-	int error = options ? ops->open(&settings, &backend, &made.fault) : -ENOMEM;
-	if (error == 0)
-		error = ops->enumerate(backend, &topology, &made.fault);
-	if (error == 0)
-		error = find_device_by_key(&topology, job->device_key, &device, &made.fault);
+	const char **options = device.ops ? build_child_options(device.ops, job, given) : NULL;
+	const struct backend_settings settings = {.cache_directory = folder, .options = options};
+	device.error = options ? 0 : device.ops ? -ENOMEM : -ENODEV;
+	if (device.error == 0 && device.ops->prepare)
+		device.ops->prepare(&settings);
+	if (device.error == 0)
+		device.error = device.ops->open(&settings, &device.backend, &device.fault);
+	if (device.error == 0)
+		device.error = device.ops->enumerate(device.backend, &topology, &device.fault);
+	if (device.error == 0)
+		device.error = find_device_by_key(&topology, job->device_key, &device.device,
+						  &device.fault);
+	*device_out = device;
+}
+
+static void run_job(const struct build_child_device *device, const Sycl__V1__BuildJob *job,
+		    const char *source, size_t source_bytes)
+{
+	struct made made = {.fault = device->fault};
+	int error = device->error;
+
 	limit_source(job);
 	if (error == 0)
-		error = run_compiler(ops, backend, device, job, source, source_bytes, &made);
+		error = run_compiler(device->ops, device->backend, device->device, job, source,
+				     source_bytes, &made);
 	if (error < 0 && made.fault.status == STATUS_SUCCESS)
 		made.fault.status = STATUS_BUILD;
 	if (error == 0)
@@ -308,26 +328,53 @@ static void run_job(const struct backend_ops *ops, const Sycl__V1__BuildJob *job
 	free(made.log);
 }
 
+/* The source, which the caller frees. Ends the process if there is none. */
+static char *build_child_take_source(const Sycl__V1__BuildJob *job, size_t *bytes_out)
+{
+	const bool links = job->action == SYCL__V1__BUILD_ACTION__BUILD_ACTION_LINK;
+	char *source = NULL;
+
+	if (find_backend(job->backend) &&
+	    build_file_read(CHILD_SOURCE, links ? BUILD_OBJECTS_BYTES_MAX : LIMIT_SOURCE_BYTES,
+			    &source, bytes_out) == 0)
+		return source;
+	send_report(STATUS_RUNTIME, 0, "the source did not reach the compiler");
+	_exit(1);
+}
+
 _Noreturn void build_child_run(const Sycl__V1__BuildJob *job, const struct build_child_files *files)
 {
-	CLEANUP(free_pointer) char *source = NULL;
+	struct build_child_device device;
 	size_t source_bytes = 0;
 
 	vendor_role_set(&(struct vendor_role){.only_builds = true});
-	if (place_files(files) < 0)
+	if (place_files(files, BUILD_CHILD_FOLDER) < 0)
 		_exit(1);
 	build_child_reset_signals();
-	const struct backend_ops *ops = find_backend(job->backend);
-	const bool links = job->action == SYCL__V1__BUILD_ACTION__BUILD_ACTION_LINK;
-	if (!ops ||
-	    build_file_read(CHILD_SOURCE, links ? BUILD_OBJECTS_BYTES_MAX : LIMIT_SOURCE_BYTES,
-			    &source, &source_bytes) < 0) {
-		send_report(STATUS_RUNTIME, 0, "the source did not reach the compiler");
-		_exit(1);
-	}
-	build_child_limit_self(job);
-	run_job(ops, job, files, source, source_bytes);
+	CLEANUP(free_pointer) char *source = build_child_take_source(job, &source_bytes);
+	limit_self(job->time_limit_ns);
+	limit_threads();
+	build_child_open(job, files->folder, files->backend_options, &device);
+	run_job(&device, job, source, source_bytes);
 	/* _exit and not exit: with exit, drivers would stop threads and clean up, without need and
 	 * sometimes for ever. */
+	_exit(0);
+}
+
+_Noreturn void build_child_run_warm(const struct build_child_device *device,
+				    const Sycl__V1__BuildJob *job,
+				    const struct build_child_files *files)
+{
+	const struct backend_settings settings = {.cache_directory = BUILD_CHILD_FOLDER_PATH};
+	size_t source_bytes = 0;
+
+	if (place_files(files, BUILD_CHILD_FOLDER + 1) < 0)
+		_exit(1);
+	CLEANUP(free_pointer) char *source = build_child_take_source(job, &source_bytes);
+	limit_self(job->time_limit_ns);
+	/* Again, because the folder is another one now. */
+	if (device->ops->prepare)
+		device->ops->prepare(&settings);
+	run_job(device, job, source, source_bytes);
 	_exit(0);
 }

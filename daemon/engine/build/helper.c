@@ -7,6 +7,7 @@
 #include "build/file.h"
 #include "build/internal.h"
 #include "build/link_child.h"
+#include "build/warm.h"
 #include "cleanup.h"
 #include "clock.h"
 #include "private_folder.h"
@@ -36,6 +37,7 @@ struct helper_job {
 	uint64_t start_ns, deadline_ns, memory_limit_bytes, time_limit_ns;
 	bool timed_out;
 	bool is_link;                 /* without a number, a report and a binary */
+	bool is_warm;                 /* a fork of the warm process */
 	struct private_folder folder; /* folder in which the compiler may write */
 };
 
@@ -43,6 +45,7 @@ struct helper {
 	int socket, links;
 	const char *const *backend_options; /* NULL: those of each job */
 	struct decode_arena decode;
+	struct build_warm warm;
 	struct helper_job jobs[HELPER_JOBS_MAX];
 	unsigned count;
 };
@@ -93,10 +96,13 @@ static void kill_job(const struct helper_job *job)
 	(void)kill(job->pid, SIGKILL);
 }
 
-static int collect_child(const struct helper_job *job, struct rusage *usage_out)
+static int collect_child(struct helper *helper, const struct helper_job *job,
+			 struct rusage *usage_out)
 {
 	int status = 0;
 
+	if (job->is_warm)
+		return build_warm_collect(&helper->warm, job->pid, usage_out);
 	while (wait4(job->pid, &status, 0, usage_out) < 0)
 		if (errno != EINTR)
 			return 0;
@@ -131,10 +137,10 @@ static void explain_child_end(const struct helper_job *job, int status, const st
 
 static void finish_link(struct helper *helper, struct helper_job *job)
 {
-	struct rusage usage;
+	struct rusage usage = {0};
 
 	kill_job(job);
-	int status = collect_child(job, &usage);
+	int status = collect_child(helper, job, &usage);
 	build_link_answer(helper->links, !job->timed_out && status == 0, job->folder.path);
 	close_job(helper, job);
 }
@@ -146,7 +152,7 @@ static void finish_job(struct helper *helper, struct helper_job *job)
 	uint64_t build_ns = clock_now_ns() - job->start_ns;
 
 	kill_job(job);
-	int status = collect_child(job, &usage);
+	int status = collect_child(helper, job, &usage);
 	bool whole = read(job->report, &report, sizeof(report)) == (ssize_t)sizeof(report);
 	report.text[sizeof(report.text) - 1] = '\0';
 	/* A report counts only if the child has exited by itself and in time. */
@@ -200,33 +206,45 @@ struct helper_task {
 	const struct build_child_files *files;
 };
 
-static int fork_job(struct helper_job *job, const struct helper_task *task)
+/* Both processes call setpgid; the first call has effect. */
+static int follow_job(struct helper *helper, struct helper_job *job)
 {
-	pid_t helper = getpid();
+	(void)setpgid(job->pid, job->pid);
+	job->pidfd = pidfd_open(job->pid, 0);
+	if (job->pidfd < 0) {
+		int error = -errno;
+		struct rusage usage = {0};
+		kill_job(job);
+		(void)collect_child(helper, job, &usage);
+		return error;
+	}
+	return 0;
+}
 
+static int fork_job(struct helper *helper, struct helper_job *job, const struct helper_task *task)
+{
+	pid_t parent = getpid();
+
+	if (task->message) {
+		build_warm_note(&helper->warm, task->message, task->files->backend_options);
+		job->is_warm =
+			build_warm_fork(&helper->warm, task->message, task->files, &job->pid) == 0;
+		if (job->is_warm)
+			return follow_job(helper, job);
+	}
 	job->pid = fork();
 	if (job->pid < 0)
 		return -errno;
 	if (job->pid == 0) {
 		(void)setpgid(0, 0);
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != helper)
+		if (getppid() != parent)
 			_exit(1);
 		if (!task->message)
 			build_link_run(task->files->source, task->files->folder);
 		build_child_run(task->message, task->files);
 	}
-	/* Both processes call setpgid; the first call has effect. */
-	(void)setpgid(job->pid, job->pid);
-	job->pidfd = pidfd_open(job->pid, 0);
-	if (job->pidfd < 0) {
-		int error = -errno;
-		struct rusage usage;
-		kill_job(job);
-		(void)collect_child(job, &usage);
-		return error;
-	}
-	return 0;
+	return follow_job(helper, job);
 }
 
 static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message,
@@ -260,7 +278,7 @@ static void start_job(struct helper *helper, const Sycl__V1__BuildJob *message,
 		const struct build_child_files files = {source,           job->log,
 							job->binary,      report_end,
 							job->folder.path, helper->backend_options};
-		error = fork_job(job, &(struct helper_task){message, &files});
+		error = fork_job(helper, job, &(struct helper_task){message, &files});
 	}
 	if (error < 0) {
 		refuse_job(helper, message->job, "the build could not be started");
@@ -295,7 +313,7 @@ static void start_link_job(struct helper *helper, int object, const char *parent
 	const struct build_child_files files = {.source = object, .folder = job->folder.path};
 	int error = job->folder.path ? 0 : -EIO;
 	if (error == 0)
-		error = fork_job(job, &(struct helper_task){NULL, &files});
+		error = fork_job(helper, job, &(struct helper_task){NULL, &files});
 	if (error < 0) {
 		build_link_answer(helper->links, false, NULL);
 		close_job(helper, job);
@@ -313,12 +331,12 @@ static struct helper_job *find_job(struct helper *helper, uint64_t number)
 static void cancel_job(struct helper *helper, uint64_t number)
 {
 	struct helper_job *job = find_job(helper, number);
-	struct rusage usage;
+	struct rusage usage = {0};
 
 	if (!job)
 		return;
 	kill_job(job);
-	(void)collect_child(job, &usage);
+	(void)collect_child(helper, job, &usage);
 	close_job(helper, job);
 }
 
@@ -356,7 +374,8 @@ static bool helper_take_object(struct helper *helper)
 
 static int next_timeout_ms(const struct helper *helper)
 {
-	uint64_t first = UINT64_MAX, now = clock_now_ns();
+	uint64_t first = build_warm_deadline_ns(&helper->warm, helper->count > 0);
+	uint64_t now = clock_now_ns();
 
 	for (unsigned i = 0; i < helper->count; i++)
 		if (!helper->jobs[i].timed_out && helper->jobs[i].deadline_ns < first)
@@ -384,13 +403,14 @@ static void helper_stop_late_jobs(struct helper *helper)
 static void serve_jobs(struct helper *helper)
 {
 	while (!end_requested) {
-		struct pollfd fds[HELPER_JOBS_MAX + 2];
+		struct pollfd fds[HELPER_JOBS_MAX + 3];
 		unsigned count = helper->count;
 		for (unsigned i = 0; i < count; i++)
 			fds[i] = (struct pollfd){.fd = helper->jobs[i].pidfd, .events = POLLIN};
 		fds[count] = (struct pollfd){.fd = helper->socket, .events = POLLIN};
 		fds[count + 1] = (struct pollfd){.fd = helper->links, .events = POLLIN};
-		if (poll(fds, count + 2, next_timeout_ms(helper)) < 0 && errno != EINTR)
+		fds[count + 2] = (struct pollfd){.fd = helper->warm.socket, .events = POLLIN};
+		if (poll(fds, count + 3, next_timeout_ms(helper)) < 0 && errno != EINTR)
 			return;
 		/*
 		 * From the last job to the first: closing a job moves the last job into its place.
@@ -400,6 +420,9 @@ static void serve_jobs(struct helper *helper)
 				(helper->jobs[i - 1].is_link ? finish_link : finish_job)(
 					helper, &helper->jobs[i - 1]);
 		helper_stop_late_jobs(helper);
+		if (fds[count + 2].revents && fds[count + 2].fd == helper->warm.socket)
+			build_warm_receive(&helper->warm);
+		build_warm_check(&helper->warm, helper->count > 0);
 		if (fds[count].revents && !helper_take_packet(helper))
 			return;
 		if (fds[count + 1].revents && !helper_take_object(helper))
@@ -455,13 +478,15 @@ int build_helper_serve(struct build_helper_sockets sockets, const char *const *b
 	helper.socket = sockets.builds;
 	helper.links = sockets.links;
 	helper.backend_options = backend_options;
+	build_warm_init(&helper.warm);
 	serve_jobs(&helper);
 	while (helper.count > 0) {
-		struct rusage usage;
+		struct rusage usage = {0};
 		kill_job(&helper.jobs[0]);
-		(void)collect_child(&helper.jobs[0], &usage);
+		(void)collect_child(&helper, &helper.jobs[0], &usage);
 		close_job(&helper, &helper.jobs[0]);
 	}
+	build_warm_end(&helper.warm);
 	decode_arena_fini(&helper.decode);
 	return 0;
 }

@@ -2,9 +2,12 @@
 #include "build/support.h"
 #include "sanitized.h"
 #include "status.h"
+#include "vendor_role.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 TestSuite(opencl_build, .timeout = 180);
 
@@ -47,6 +50,40 @@ static void load_and_check(const struct built *built)
 	ops->program_free(program);
 	ops->device_close(device);
 	ops->close(backend);
+}
+
+/* Builds in a fork of a process whose backend is warm. */
+static int build_in_fork(struct backend *backend)
+{
+	void *binary = NULL;
+	size_t bytes = 0;
+	char *log = NULL;
+	struct backend_fault fault = {0};
+	int status = 0;
+
+	pid_t child = fork();
+	if (child == 0)
+		_exit(backend_opencl_ops.build(backend, 0, BACKEND_SOURCE_PORTABLE, good,
+					       sizeof(good) - 1, "", &binary, &bytes, &log,
+					       &fault) < 0 ||
+		      bytes == 0);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	return status;
+}
+
+Test(opencl_build, a_fork_of_a_warm_process_builds)
+{
+	const struct backend_settings settings = {.cache_directory = NULL};
+	struct backend *backend = NULL;
+	struct backend_topology topology;
+	struct backend_fault fault = {0};
+
+	vendor_role_set(&(struct vendor_role){.only_builds = true});
+	cr_assert_eq(backend_opencl_ops.open(&settings, &backend, &fault), 0);
+	cr_assert_eq(backend_opencl_ops.enumerate(backend, &topology, &fault), 0);
+	cr_assert_eq(backend_opencl_ops.warm(backend, 0, &fault), 0, "%s", fault.text);
+	for (int i = 0; i < 2; i++)
+		cr_assert_eq(build_in_fork(backend), 0);
 }
 
 Test(opencl_build, J19_a_portable_source_is_built_in_the_helper_and_loads_here)

@@ -207,6 +207,7 @@ const struct backend_ops backend_fake_ops = {
 	.close = fake_close,
 	.enumerate = fake_enumerate,
 	.build = fake_build,
+	.warm = fake_warm,
 	.compile = fake_compile,
 	.link = fake_link,
 	.sub_devices_create = fake_sub_devices_create,

@@ -33,7 +33,7 @@ static void build_script_touch(const char *path)
 		(void)!write(fd, "x", 1);
 }
 
-static void build_script_keep(const char *directory, const char *name)
+static void build_script_keep(const char *directory, const char *name, char **log_out)
 {
 	CLEANUP(free_pointer) char *path = NULL;
 
@@ -43,7 +43,10 @@ static void build_script_keep(const char *directory, const char *name)
 	}
 	/* It stays empty: with large pages, a byte in each of thousands takes gigabytes. */
 	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	(void)fd;
+	if (fd < 0) {
+		free(*log_out);
+		*log_out = strdup("the file cannot be made");
+	}
 }
 
 /* Blocks until another process opens the other end. */
@@ -51,6 +54,27 @@ static void wait_for_fifo(const char *path)
 {
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	(void)fd;
+}
+
+static bool is_warm;
+
+int fake_warm(struct backend *backend, uint32_t device, struct backend_fault *fault_out)
+{
+	(void)backend;
+	(void)device;
+	(void)fault_out;
+	is_warm = true;
+	return 0;
+}
+
+/* In a fork of a warm process the parent is that process, otherwise the helper. */
+static void build_script_tell_parent(char **log_out)
+{
+	char *log = NULL;
+	if (asprintf(&log, "%s %d", is_warm ? "warm" : "cold", (int)getppid()) < 0)
+		return;
+	free(*log_out);
+	*log_out = log;
 }
 
 static void build_script_run_word(const char *word, const char *value, const char *cache_directory,
@@ -81,7 +105,11 @@ static void build_script_run_word(const char *word, const char *value, const cha
 	} else if (strcmp(word, "touch") == 0) {
 		build_script_touch(value);
 	} else if (strcmp(word, "keep") == 0) {
-		build_script_keep(cache_directory, value);
+		build_script_keep(cache_directory, value, log_out);
+	} else if (strcmp(word, "parent") == 0) {
+		build_script_tell_parent(log_out);
+	} else if (strcmp(word, "kill") == 0) {
+		(void)kill((pid_t)strtol(value, NULL, 10), SIGKILL);
 	} else if (strcmp(word, "wait") == 0) {
 		wait_for_fifo(value);
 	}

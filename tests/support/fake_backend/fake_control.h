@@ -47,6 +47,8 @@
  *   touch FILE   appends a byte
  *   keep NAME    makes an empty file in the cache directory
  *   wait FIFO    until its other end is opened
+ *   parent       logs "warm" or "cold", and the number of the parent
+ *   kill NUMBER  kills a process
  *   fork FIFO    opens it, and starts a process that keeps it open
  *
  * dst, src: global memory; value, gate: uint32_t by value; i: linear index over the range (offset

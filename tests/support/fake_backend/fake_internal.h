@@ -406,6 +406,7 @@ void fake_graph_free(struct backend_graph *graph);
 int fake_build(struct backend *backend, uint32_t device, enum backend_source_kind kind,
 	       const char *source, size_t source_bytes, const char *options, void **binary_out,
 	       size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out);
+int fake_warm(struct backend *backend, uint32_t device, struct backend_fault *fault_out);
 int fake_compile(struct backend *backend, uint32_t device, enum backend_source_kind kind,
 		 const char *source, size_t source_bytes, const char *options, void **object_out,
 		 size_t *object_bytes_out, char **log_out, struct backend_fault *fault_out);

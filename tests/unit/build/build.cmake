@@ -1,6 +1,6 @@
 # The build service: cache, helper, limits. It uses the fake backend, whose builds do what a test's
 # source orders. conformance/ uses the real compilers.
-sycl_test(unit_build SOURCES build/support.c build/service.c build/limits.c build/cache.c build/folder.c build/link.c build/linker.c build/name.c
+sycl_test(unit_build SOURCES build/support.c build/service.c build/limits.c build/cache.c build/folder.c build/link.c build/linker.c build/name.c build/warm.c
   LIBS sycl_fake_offered sycl_engine_core sycl_shared sycl_proto PkgConfig::uv TIMEOUT 120)
 if(TARGET unit_build)
   # As a driver compiles: no sanitizer, and code for a shared library.

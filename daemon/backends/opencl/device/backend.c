@@ -16,6 +16,7 @@
 #include "opencl/lane/submit.h"
 #include "opencl/memory/usm.h"
 #include "opencl/driver/watch.h"
+#include "opencl/program/warm.h"
 
 const struct backend_ops backend_opencl_ops = {
 	.version = BACKEND_OPS_VERSION,
@@ -27,6 +28,7 @@ const struct backend_ops backend_opencl_ops = {
 	.close = opencl_close,
 	.enumerate = opencl_enumerate,
 	.build = opencl_build,
+	.warm = opencl_warm,
 	.compile = opencl_compile,
 	.link = opencl_link,
 	.sub_devices_create = opencl_sub_devices_create,
