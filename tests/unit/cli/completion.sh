@@ -35,7 +35,7 @@ for verb in $verbs; do
   options=$("$syclctl" help "$verb" | sed -n 's/^  \(--[a-z-]*\) .*/\1/p' | sort -u)
   same "bash, options of $verb" "$options" "$(ask "$verb" --)"
 done
-same "bash, values of --by" "$(printf 'cgroup\ndevice\nsession\nuid')" "$(ask accounts --by '')"
+same "bash, values of --by" "$(printf 'cgroup\ndevice\njob\nsession\nuid')" "$(ask accounts --by '')"
 same "bash, a limit" "builds=" "$(ask limit builds)"
 same "bash, a limit of the service" "share_max=" "$(ask limit share_ma)"
 same "bash, shells" "$(printf 'bash\nfish\nzsh')" "$(ask completion '')"

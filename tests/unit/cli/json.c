@@ -173,6 +173,10 @@ Test(cli_json, of_limits)
 {
 	expect_file("limits", json_limits, whole_reply());
 }
+Test(cli_json, of_jobs)
+{
+	expect_file("jobs", json_jobs, whole_reply());
+}
 
 Test(cli_json, of_orders)
 {
