@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { SETTINGS_MAX = 96, NODES_MAX = 64 };
+enum { SETTINGS_MAX = 96, NODES_MAX = 512 };
 
 /* A line of the unit's part [Service], and what became of it. */
 struct setting {

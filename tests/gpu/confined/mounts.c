@@ -329,6 +329,21 @@ void confine_device(struct confined *confined, struct setting *setting)
 		(void)fclose(file);
 }
 
+static void node_report(struct node *node, int error)
+{
+	struct setting *setting = node->setting;
+	if (!setting)
+		return;
+	bool is_next = strcmp(setting->state, "applied") == 0;
+	if (error)
+		setting_refused(setting, node->path, error);
+	else
+		setting_applied(setting, "%s%s%s", is_next ? setting->note : "",
+				is_next ? ", " : "", node->path);
+}
+
+/* Two drivers may have one number, so a file may be there already. It is not opened: that could
+ * wake the device. */
 static int node_put(struct node *node)
 {
 	struct stat status;
@@ -336,20 +351,16 @@ static int node_put(struct node *node)
 		return 0; /* closed allows it, and the machine has none */
 	if (fstat(node->tree, &status) < 0)
 		return errno;
-	folders_make(node->path);
-	if (!S_ISDIR(status.st_mode)) {
-		(void)rmdir(node->path);
-		int file = open(node->path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-		if (file >= 0)
-			(void)close(file);
+	int error = 0;
+	if (access(node->path, F_OK) < 0) {
+		folders_make(node->path);
+		if (!S_ISDIR(status.st_mode) &&
+		    (rmdir(node->path) < 0 || mknod(node->path, S_IFREG | 0600, 0) < 0))
+			error = errno;
+		if (!error)
+			error = tree_put(node->tree, node->path);
 	}
-	int error = tree_put(node->tree, node->path);
-	if (node->setting && error)
-		setting_refused(node->setting, node->path, error);
-	else if (node->setting)
-		setting_applied(node->setting, "%s%s%s",
-				node->setting->state[1] == 'p' ? node->setting->note : "",
-				node->setting->state[1] == 'p' ? ", " : "", node->path);
+	node_report(node, error);
 	return error;
 }
 
