@@ -31,6 +31,9 @@
 		       in GraphNode */
 
 #define FEATURE_OUTPUT (1ull << 9) /* what kernels print comes to their session: Reply.output */
+#define FEATURE_EVENTS                                                                             \
+	(1ull << 10) /* groups of which the program has the event: CommandGroup.has_event,         \
+			RESUBMIT_HAS_EVENT */
 
 #define PACKET_BYTES_MAX       65536u /* most bytes of a datagram, and of a record of a ring */
 #define PACKET_DESCRIPTORS_MAX 8u     /* most descriptors of one datagram */

@@ -31,6 +31,7 @@ struct resubmit_event {
 };
 
 #define RESUBMIT_WANTS_SLOT 1u
+#define RESUBMIT_HAS_EVENT  2u /* CommandGroup.has_event; only with feature bit 10 */
 
 static_assert(sizeof(struct resubmit_record) == 32, "part of the layout");
 static_assert(offsetof(struct resubmit_record, group) == 8, "part of the layout");

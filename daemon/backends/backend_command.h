@@ -133,6 +133,12 @@ struct backend_command {
 	enum backend_command_kind kind;
 	/* start_ns and end_ns of its completion must be exact: the application may query them. */
 	bool timed;
+	/* A thread may wait for this command by itself. So its end must be reported before commands
+	 * behind it have ended. False: it may be reported with the next commands of its owner. */
+	bool is_awaited;
+	/* Whose command it is: the end of a command is not reported late because of another
+	 * owner's. 0: nobody's; two owners may have one number. */
+	uint32_t owner;
 	union {
 		struct {
 			struct backend_kernel *kernel;

@@ -1,6 +1,7 @@
 /*
  * Launches that are sent together have one reported end. So a kernel that was short lately and is
- * long now delays the reports of earlier launches. This is detected when the kernel has ended. Then
+ * long now delays the reports of earlier launches, except those that are awaited by themselves
+ * (cuda/lane/signal.h). This is detected when the kernel has ended. Then
  * 64 of its launches are sent alone, and after each further surprise twice as many, up to 4,096. So
  * that happens at most once in so many launches of a kernel (B18). One thread at a time.
  */

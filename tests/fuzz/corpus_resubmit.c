@@ -105,7 +105,8 @@ static void write_seed(const char *name, size_t requirements, size_t events, siz
 	add_record(&made, 7, 0, rest, rest);
 	add_record(&made, 7, RESUBMIT_WANTS_SLOT, rest, rest);
 	add_record(&made, 8, 0, rest, rest);
-	add_record(&made, 7, 2, rest, rest);
+	add_record(&made, 7, RESUBMIT_HAS_EVENT, rest, rest);
+	add_record(&made, 7, 4, rest, rest);
 	add_record(&made, 7, 0, rest + 1, rest);
 	add_record(&made, 7, 0, rest + 1, rest + 1);
 	add_record(&made, 7, 0, rest ? rest - 1 : 0, rest);

@@ -171,6 +171,7 @@ Test(golden_graph_replays, engine_facts_with_replays_bytes_never_change) { golde
 /* A command group in the submit ring. */
 TestSuite(golden_group, .timeout = 10);
 Test(golden_group, command_group_with_launch_bytes_never_change) { golden(); }
+Test(golden_group, command_group_with_an_event_bytes_never_change) { golden(); }
 Test(golden_group, command_group_with_copy_bytes_never_change) { golden(); }
 Test(golden_group, command_group_with_fill_bytes_never_change) { golden(); }
 Test(golden_group, command_group_with_host_update_bytes_never_change) { golden(); }

@@ -82,6 +82,7 @@ Test(layout, of_a_group_that_comes_again_by_its_shape)
 	cr_assert(eq(sz, sizeof(struct resubmit_record), 32));
 	cr_assert(eq(sz, sizeof(struct resubmit_event), 16));
 	cr_assert(eq(uint, RESUBMIT_WANTS_SLOT, 1));
+	cr_assert(eq(uint, RESUBMIT_HAS_EVENT, 2));
 	cr_assert(eq(uint, FEATURE_RESUBMIT, 1));
 	/* A client of an older service, or an older client of this one, depends on these. */
 	cr_assert(eq(uint, SHAPES_MAX, 128));

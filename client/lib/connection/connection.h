@@ -175,6 +175,7 @@ struct connection {
 	bool has_graphs, has_natives, has_temporaries, has_early, has_native_nodes,
 		has_graph_switch, has_graph_condition, has_usm_ends;
 	bool takes_repeats; /* SYCLD_REPEAT */
+	bool takes_events;  /* the engine has feature bit 10 */
 	bool in_process;    /* the engine is in this process, as with "embedded:" and in tests */
 	void *engine;       /* the embedded engine, or NULL */
 	embedded_stop *engine_stop;

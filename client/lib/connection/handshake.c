@@ -25,7 +25,7 @@ static uint64_t features_wanted(void)
 {
 	uint64_t features = FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES |
 			    FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | FEATURE_GRAPH_SWITCH |
-			    FEATURE_GRAPH_CONDITION | FEATURE_OUTPUT;
+			    FEATURE_GRAPH_CONDITION | FEATURE_OUTPUT | FEATURE_EVENTS;
 
 	if (!switch_is_off("SYCLD_RESUBMIT"))
 		features |= FEATURE_RESUBMIT;
@@ -178,6 +178,7 @@ static sycl_result take_welcome(struct connection *c, const Sycl__V1__Welcome *w
 	if (welcome->features & ~features)
 		return protocol_error("it names features that were not requested");
 	c->shapes.agreed_on = welcome->features & FEATURE_RESUBMIT;
+	c->takes_events = welcome->features & FEATURE_EVENTS;
 	c->takes_repeats = c->shapes.agreed_on && !switch_is_off(SWITCH_REPEAT);
 	c->has_graphs = welcome->features & FEATURE_GRAPHS;
 	c->has_natives = welcome->features & FEATURE_NATIVE;

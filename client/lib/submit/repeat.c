@@ -236,8 +236,10 @@ static bool repeat_publish(struct queue *queue, const struct repeat *repeat,
 				       .generation = repeat->name.generation,
 				       .group = line->groups + 1,
 				       .rest_bytes = repeat->rest_bytes};
+	if (event && c->takes_events)
+		head.flags = RESUBMIT_HAS_EVENT;
 	if (event && event->own_slot) {
-		head.flags = RESUBMIT_WANTS_SLOT;
+		head.flags |= RESUBMIT_WANTS_SLOT;
 		head.slot = event->slot;
 		head.slot_value = event->value;
 	}

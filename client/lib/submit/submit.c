@@ -226,6 +226,7 @@ static void record_fill_message(struct group_record *record, const struct shape_
 	struct connection *c = record->handler->object.connection;
 	struct group_messages *m = &record->messages;
 	m->group.group = group;
+	m->group.has_event = record->event && c->takes_events;
 	if (record->event && record->event->own_slot) {
 		m->group.wants_slot = true;
 		m->group.slot = record->event->slot;
@@ -263,8 +264,10 @@ static sycl_result publish_resubmit(struct group_record *record, struct shape_na
 				       .generation = name.generation,
 				       .group = group,
 				       .rest_bytes = record->rest_bytes};
+	if (record->event && c->takes_events)
+		head.flags = RESUBMIT_HAS_EVENT;
 	if (record->event && record->event->own_slot) {
-		head.flags = RESUBMIT_WANTS_SLOT;
+		head.flags |= RESUBMIT_WANTS_SLOT;
 		head.slot = record->event->slot;
 		head.slot_value = record->event->value;
 	}

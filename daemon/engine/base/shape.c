@@ -289,13 +289,15 @@ int shape_apply(struct shape *shape, const void *bytes, size_t count,
 		return -EPROTO;
 	memcpy(&head, bytes, sizeof(head));
 	if (head.generation != shape->generation || head.rest_bytes != shape->rest_bytes ||
-	    count - sizeof(head) != shape->rest_bytes || (head.flags & ~RESUBMIT_WANTS_SLOT))
+	    count - sizeof(head) != shape->rest_bytes ||
+	    (head.flags & ~(RESUBMIT_WANTS_SLOT | RESUBMIT_HAS_EVENT)))
 		return -EPROTO;
 	bool wants_slot = head.flags & RESUBMIT_WANTS_SLOT;
 	if (!wants_slot && (head.slot || head.slot_value))
 		return -EPROTO;
 	shape->group.group = head.group;
 	shape->group.wants_slot = wants_slot;
+	shape->group.has_event = (head.flags & RESUBMIT_HAS_EVENT) != 0;
 	shape->group.slot = head.slot;
 	shape->group.slot_value = head.slot_value;
 	const uint8_t *at = (const uint8_t *)bytes + sizeof(head);
@@ -337,7 +339,7 @@ bool shape_has_usm(const struct shape *shape)
 }
 
 /*
- * True if the head of the record is that of group `number` of this shape, without flags and slot.
+ * True if the head of the record is that of group `number` of this shape, without a slot.
  */
 static bool is_plain_record_of(const struct shape *shape, const void *bytes, size_t count,
 			       uint64_t number)
@@ -347,7 +349,8 @@ static bool is_plain_record_of(const struct shape *shape, const void *bytes, siz
 		return false;
 	memcpy(&head, bytes, sizeof(head));
 	return head.generation == shape->generation && head.rest_bytes == shape->rest_bytes &&
-	       head.group == number && !head.flags && !head.slot && !head.slot_value;
+	       head.group == number && !(head.flags & ~RESUBMIT_HAS_EVENT) && !head.slot &&
+	       !head.slot_value;
 }
 
 bool shape_joins(const struct shape *shape, const void *bytes, size_t count, uint64_t number,

@@ -37,6 +37,7 @@ struct group_burst {
 	uint32_t count;        /* number of groups; their numbers are consecutive */
 	const uint8_t *values; /* values of the groups behind the first: task_request.launch */
 	uint32_t value_bytes;
+	bool is_awaited; /* the program has the event of the last group */
 	/* Instead of values; NULL: the groups have one shape. */
 	const struct group_stretch *stretch;
 };

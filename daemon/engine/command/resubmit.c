@@ -87,8 +87,8 @@ static const void *find_usable_object(const struct session *session, uint64_t id
 static uint32_t burst_count_most(struct session *session, const struct shape *shape,
 				 const Sycl__V1__CommandGroup *group)
 {
-	if (!shape_makes_bursts(shape) || group->wants_slot || session->turn_left < 2 ||
-	    !ring_reader_has_more(&session->submit) ||
+	if (!shape_makes_bursts(shape) || group->wants_slot || group->has_event ||
+	    session->turn_left < 2 || !ring_reader_has_more(&session->submit) ||
 	    (group->queue == session->unburst_queue && group->group <= session->unburst_to))
 		return 1;
 	const struct queue *queue = find_usable_object(session, group->queue, OBJECT_QUEUE);
@@ -103,15 +103,17 @@ static uint32_t burst_count_most(struct session *session, const struct shape *sh
 	return most < room ? most : room;
 }
 
-/* Reads the records behind the current one that repeat its group. Returns the number of groups,
- * including the current one. Their values go to engine->burst_values. */
+/* Reads the records behind the current one that repeat its group, up to one whose event the program
+ * has: a burst is reported at its end. Returns the number of groups, including the current one.
+ * Their values go to engine->burst_values. */
 static uint32_t gather_burst(struct session *session, const struct shape *shape, uint32_t number,
-			     uint64_t first, uint32_t most)
+			     uint64_t first, uint32_t most, bool *is_awaited_out)
 {
+	bool is_awaited = false;
 	struct engine *engine = session->engine;
 	uint32_t count = 1, value_bytes = shape_value_bytes(shape);
 	uint64_t places[GROUP_BURST_MAX] = {0};
-	while (count < most) {
+	while (count < most && !is_awaited) {
 		uint64_t place = places[count - 1] = ring_reader_place(&session->submit);
 		const uint8_t *values;
 		uint16_t kind;
@@ -131,6 +133,7 @@ static uint32_t gather_burst(struct session *session, const struct shape *shape,
 		if (value_bytes)
 			memcpy(engine->burst_values + (size_t)(count - 1) * value_bytes, values,
 			       value_bytes);
+		is_awaited = head.flags & RESUBMIT_HAS_EVENT;
 		count++;
 	}
 	/* A power of two, since backends send so many groups in one piece. The groups beyond it are
@@ -138,6 +141,7 @@ static uint32_t gather_burst(struct session *session, const struct shape *shape,
 	uint32_t whole = 1u << (31 - __builtin_clz(count));
 	if (whole < count)
 		ring_reader_back(&session->submit, places[whole - 1]);
+	*is_awaited_out = is_awaited && whole == count;
 	return whole;
 }
 
@@ -169,7 +173,7 @@ static int take_burst(struct session *session, const struct shape *shape, uint32
 	uint64_t place = ring_reader_place(&session->submit);
 	struct group_burst burst = {.values = engine->burst_values,
 				    .value_bytes = shape_value_bytes(shape)};
-	burst.count = gather_burst(session, shape, number, group->group, most);
+	burst.count = gather_burst(session, shape, number, group->group, most, &burst.is_awaited);
 	if (burst.count < 2)
 		return 0;
 	return command_take_as_one(session, number, group, &burst, place);

@@ -19,7 +19,7 @@ static uint32_t stretch_count_most(struct session *session, uint32_t number,
 	struct queue *queue = group_checked_queue(session, session->checked[number - 1]);
 	if (session->engine->never_stretch || !queue || !queue->in_order || queue->profiling ||
 	    queue->has_native_lane || !shape_makes_bursts(shape) || shape_has_usm(shape) ||
-	    group->wants_slot || session->turn_left < 2 ||
+	    group->wants_slot || group->has_event || session->turn_left < 2 ||
 	    (group->queue == session->unburst_queue && group->group <= session->unburst_to) ||
 	    !ring_reader_has_more(&session->submit))
 		return 1;
@@ -50,6 +50,7 @@ static bool stretch_add_record(struct session *session, const struct queue *queu
 	    !shape_joins(shape, engine->record, bytes, group, &values) ||
 	    !group_stretch_add(&engine->stretch, checked, values, shape_value_bytes(shape)))
 		return false;
+	engine->stretch.is_awaited = head.flags & RESUBMIT_HAS_EVENT;
 	STAGE_MARK(group, STAGE_TAKEN);
 	return true;
 }
@@ -63,7 +64,7 @@ static void gather_stretch(struct session *session, const struct queue *queue, u
 	if (!group_stretch_add(&engine->stretch, session->checked[number - 1], shape_values(shape),
 			       shape_value_bytes(shape)))
 		return;
-	while (engine->stretch.count < most) {
+	while (engine->stretch.count < most && !engine->stretch.is_awaited) {
 		const uint64_t place = ring_reader_place(&session->submit);
 		uint16_t kind;
 		uint32_t bytes;
@@ -89,6 +90,7 @@ int command_take_stretch(struct session *session, uint32_t number,
 	const uint64_t place = ring_reader_place(&session->submit);
 	gather_stretch(session, queue, number, group->group, most);
 	const struct group_burst burst = {.count = engine->stretch.count,
+					  .is_awaited = engine->stretch.is_awaited,
 					  .stretch = &engine->stretch};
 	if (burst.count < 2)
 		return 0;

@@ -175,6 +175,7 @@ static int launch_ready(const struct graph_instance_launch *launch,
 	request.action = TASK_GRAPH;
 	request.what = what;
 	request.timed = queue->profiling && graph->profiling;
+	request.is_awaited = launch->message->has_event || launch->message->wants_slot;
 	request.account = session->work;
 	request.flight_session = session->peer.session;
 	request.flight_queue = launch->message->queue;

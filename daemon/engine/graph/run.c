@@ -195,6 +195,8 @@ static int submit_node(struct graph_launch *launch, uint32_t index, struct backe
 	const struct graph_node *node = &launch->graph->nodes[index];
 	struct graph_node_run *node_run = &launch->run->nodes[index];
 	struct task_request request = node_request(launch, node_run);
+	request.is_awaited =
+		!node->has_successor && (launch->message->has_event || launch->message->wants_slot);
 	session->engine->scratch.arena = NULL;
 	int r = 0;
 	if (node->is_disabled) {

@@ -18,6 +18,7 @@ static inline void group_stretch_clear(struct group_stretch *stretch)
 {
 	stretch->count = stretch->requirement_count = 0;
 	stretch->expected_ns = 0;
+	stretch->is_awaited = false;
 }
 /*
  * Adds the next group, with its values (copied; SHAPE_BURST_VALUE_BYTES at most). The group must

@@ -15,6 +15,7 @@ struct group_stretch {
 	uint32_t count;
 	uint32_t requirement_count;
 	uint64_t expected_ns;
+	bool is_awaited; /* the program has the event of the last group */
 	struct task_requirement requirements[GROUP_STRETCH_BUFFERS];
 	struct task_member members[GROUP_BURST_MAX];
 	uint8_t indexes[GROUP_BURST_MAX][SHAPE_REQUIREMENTS_MAX];

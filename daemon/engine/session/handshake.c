@@ -12,7 +12,7 @@
 #define ENGINE_FEATURES                                                                            \
 	(FEATURE_RESUBMIT | FEATURE_GRAPHS | FEATURE_NATIVE | FEATURE_TEMPORARIES |                \
 	 FEATURE_NATIVE_EARLY | FEATURE_NATIVE_NODES | FEATURE_GRAPH_SWITCH |                      \
-	 FEATURE_GRAPH_CONDITION | FEATURE_USM_ENDS | FEATURE_OUTPUT)
+	 FEATURE_GRAPH_CONDITION | FEATURE_USM_ENDS | FEATURE_OUTPUT | FEATURE_EVENTS)
 
 static int handshake_violation(struct session *session, int error)
 {

@@ -33,6 +33,7 @@ const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
 	"graph_chains",
 	"chain_marks",
 	"overlap_lanes",
+	"chain_signals",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -56,6 +57,7 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"yes or no",
 	"yes or no",
 	"a number up to 1024",
+	"no, events or all",
 };
 
 enum {
@@ -78,7 +80,8 @@ enum {
 	CUPTI,
 	GRAPH_CHAINS,
 	CHAIN_MARKS,
-	OVERLAP_LANES
+	OVERLAP_LANES,
+	CHAIN_SIGNALS
 };
 
 static bool text_is_choice(const char *value, const char *const *words)
@@ -120,6 +123,7 @@ static bool cuda_option_set(unsigned index, const char *value, struct configurat
 	static const char *const lengths[] = {"0", "1", "2", "4", "8", "16", NULL};
 	static const char *const switches[] = {"yes", "no", NULL};
 	static const char *const best_effort[] = {"beside", "gaps", NULL};
+	static const char *const signals[] = {"no", "events", "all", NULL};
 	switch (index) {
 	case PEER_PATH:
 		return cuda_option_set_text(value, text_is_choice(value, paths), option);
@@ -137,6 +141,8 @@ static bool cuda_option_set(unsigned index, const char *value, struct configurat
 	case GRAPH_CHAINS:
 	case CHAIN_MARKS:
 		return cuda_option_set_text(value, text_is_choice(value, switches), option);
+	case CHAIN_SIGNALS:
+		return cuda_option_set_text(value, text_is_choice(value, signals), option);
 	case CONNECTIONS:
 		return cuda_option_set_number(value, false, 1, CONNECTIONS_MAX, option);
 	case BEST_EFFORT:

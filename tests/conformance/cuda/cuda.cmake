@@ -28,7 +28,7 @@ sycl_test(conformance_cuda SOURCES targets/cuda.c targets/cuda_options.c ${confo
 conformance_cuda_uses_double(conformance_cuda)
 conformance_cuda_connections(conformance_cuda 8)
 
-sycl_test(conformance_cuda_chains SOURCES cuda/chains.c cuda/copies.c cuda/copies_order.c cuda/copies_support.c cuda/room.c cuda/profile.c cuda/double.c targets/cuda.c targets/cuda_options.c ${fixture}
+sycl_test(conformance_cuda_chains SOURCES cuda/chains.c cuda/copies.c cuda/copies_order.c cuda/copies_support.c cuda/room.c cuda/profile.c cuda/signals.c cuda/kernels_run.c cuda/double.c targets/cuda.c targets/cuda_options.c ${fixture}
   LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 120 LABELS cuda)
 conformance_cuda_uses_double(conformance_cuda_chains)
 if(TARGET conformance_cuda_chains)

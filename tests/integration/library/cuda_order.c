@@ -41,8 +41,8 @@ static struct fake_cuda_record records[RECORDS];
 #define TO   ".param .u64 .ptr .global .align 4 to"
 #define FROM ".param .u64 .ptr .global .align 4 from"
 
-/* to[i] = value; to[i] = to[i] * 31 + from[i] + value; and the first again by another name, which a
- * gate can hold. */
+/* to[i] = value; to[i] = to[i] * 31 + from[i] + value; and both again by other names, which gates
+ * can hold. */
 static const char ptx[] =
 	".version 8.0\n.target sm_80\n.address_size 64\n"
 	".visible .entry put(" TO ", .param .u32 value)\n{\n" PLACE
@@ -50,6 +50,10 @@ static const char ptx[] =
 	".visible .entry held(" TO ", .param .u32 value)\n{\n" PLACE
 	"\tld.param.u32 %v1, [value]; st.global.u32 [%rd2], %v1;\n\tret;\n}\n"
 	".visible .entry mix(" TO ", " FROM ", .param .u32 value)\n{\n" PLACE
+	"\tld.param.u64 %rd3, [from]; add.u64 %rd3, %rd3, %rd1; ld.param.u32 %v1, [value];\n"
+	"\tld.global.u32 %v2, [%rd2]; ld.global.u32 %v3, [%rd3]; mad.lo.u32 %v2, %v2, 31, %v3; add.u32 %v2, %v2, %v1;\n"
+	"\tst.global.u32 [%rd2], %v2;\n\tret;\n}\n"
+	".visible .entry held_mix(" TO ", " FROM ", .param .u32 value)\n{\n" PLACE
 	"\tld.param.u64 %rd3, [from]; add.u64 %rd3, %rd3, %rd1; ld.param.u32 %v1, [value];\n"
 	"\tld.global.u32 %v2, [%rd2]; ld.global.u32 %v3, [%rd3]; mad.lo.u32 %v2, %v2, 31, %v3; add.u32 %v2, %v2, %v1;\n"
 	"\tst.global.u32 [%rd2], %v2;\n\tret;\n}\n";
@@ -119,29 +123,37 @@ static void close_and_check_order(void)
 	cr_assert(eq(u64, fake->count("null_stream"), 0));
 }
 
+static void submit_write(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, uint32_t value,
+			 size_t items, sycl_event *event_out)
+{
+	sycl_handler handler = NULL;
+	MUST(sycl_handler_begin(queue, &handler));
+	MUST(sycl_handler_set_accessor(handler, 0, to, SYCL_ACCESS_WRITE));
+	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(items)));
+	MUST(sycl_handler_submit(handler, event_out));
+}
+
 /* put or held */
 static sycl_event launch_write(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, uint32_t value)
+{
+	sycl_event event = NULL;
+	submit_write(queue, kernel, to, value, N, &event);
+	return event;
+}
+
+static sycl_event launch_mix(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, sycl_buffer from,
+			     uint32_t value, size_t items)
 {
 	sycl_handler handler = NULL;
 	sycl_event event = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
-	MUST(sycl_handler_set_accessor(handler, 0, to, SYCL_ACCESS_WRITE));
-	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
-	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(N)));
-	MUST(sycl_handler_submit(handler, &event));
-	return event;
-}
-
-static void cuda_order_launch_mix(sycl_queue queue, sycl_kernel kernel, sycl_buffer to,
-				  sycl_buffer from, uint32_t value)
-{
-	sycl_handler handler = NULL;
-	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, to, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_accessor(handler, 1, from, SYCL_ACCESS_READ));
 	MUST(sycl_handler_set_value(handler, 2, sizeof(value), &value));
-	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(N)));
-	MUST(sycl_handler_submit(handler, NULL));
+	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(items)));
+	MUST(sycl_handler_submit(handler, &event));
+	return event;
 }
 
 static uint32_t cuda_order_first_word(sycl_buffer buffer)
@@ -242,6 +254,56 @@ Test(client_cuda_order, F3_a_thousand_queues_share_the_streams_of_the_pool)
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_kernel_release(put));
 	MUST(sycl_queue_release(first));
+	close_and_check_order();
+}
+
+/* The second kernel was as short as the first in hundreds of launches, and now it does not end.
+ * `needs_first`: it reads what the first has written. */
+static void check_held_behind(sycl_buffer first, sycl_buffer second, bool needs_first)
+{
+	enum { SHORT = 400, HELD = 20, BEFORE = 6 };
+	sycl_queue queue = make_queue(1);
+	sycl_kernel put = cuda_order_make_kernel("put"),
+		    held = cuda_order_make_kernel(needs_first ? "held_mix" : "held");
+	const char *close = needs_first ? "gate close held_mix 1" : "gate close held 1",
+		   *open = needs_first ? "gate open held_mix" : "gate open held";
+	for (uint32_t i = 0; i < SHORT + HELD; i++) {
+		sycl_command_status status = SYCL_COMMAND_COMPLETE;
+		if (i >= SHORT)
+			gate(close);
+		for (uint32_t j = 0; j < BEFORE; j++) /* while they are read, the others arrive */
+			submit_write(queue, put, first, j, 1, NULL);
+		sycl_event event = NULL, last = NULL;
+		submit_write(queue, put, first, i, 1, &event);
+		if (needs_first)
+			last = launch_mix(queue, held, second, first, i, 1);
+		else
+			submit_write(queue, held, second, i, 1, &last);
+		if (i >= SHORT) {
+			MUST(sycl_event_wait_for(event, WAIT_NS));
+			MUST(sycl_event_get_status(last, &status));
+			cr_assert(ne(int, (int)status, (int)SYCL_COMMAND_COMPLETE));
+			gate(open);
+		}
+		MUST(sycl_event_wait_for(last, WAIT_NS));
+		MUST(sycl_event_release(event));
+		MUST(sycl_event_release(last));
+	}
+	MUST(sycl_kernel_release(put));
+	MUST(sycl_kernel_release(held));
+	MUST(sycl_queue_release(queue));
+}
+
+/* In one chain, or without one where it has surprised before. */
+Test(client_cuda_order, B18_H9_a_kernel_is_complete_while_one_behind_it_runs_that_was_short)
+{
+	open_with_lanes(LANES);
+	sycl_buffer buffer = cuda_order_make_buffer(), other = cuda_order_make_buffer();
+	check_held_behind(buffer, other, false);
+	check_held_behind(buffer, other, true);
+	cr_assert(gt(u64, fake->count("graph_launches"), 0));
+	MUST(sycl_buffer_release(buffer));
+	MUST(sycl_buffer_release(other));
 	close_and_check_order();
 }
 
@@ -377,8 +439,8 @@ static void random_groups(unsigned seed, unsigned lanes, int in_order, uint32_t 
 	for (uint32_t i = 0; i < STEPS; i++) {
 		unsigned to = (unsigned)rand_r(&seed) % BUFFERS,
 			 from = (to + 1 + (unsigned)rand_r(&seed) % (BUFFERS - 1)) % BUFFERS;
-		cuda_order_launch_mix(queues[(unsigned)rand_r(&seed) % 3], mixer, buffers[to],
-				      buffers[from], i);
+		MUST(sycl_event_release(launch_mix(queues[(unsigned)rand_r(&seed) % 3], mixer,
+						   buffers[to], buffers[from], i, N)));
 		expected[to] = expected[to] * 31 + expected[from] + i;
 	}
 	for (uint32_t i = 0; i < BUFFERS; i++) {
@@ -440,7 +502,7 @@ static sycl_executable_graph hand_on(sycl_queue queue, sycl_buffer temporary, sy
 	MUST(sycl_handler_set_value(handler, 1, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(handler, put, sycl_range1(N)));
 	MUST(sycl_handler_submit(handler, NULL));
-	cuda_order_launch_mix(queue, mixer, result, temporary, 1);
+	MUST(sycl_event_release(launch_mix(queue, mixer, result, temporary, 1, N)));
 	MUST(sycl_graph_end_recording(graph, 0, NULL));
 	MUST(sycl_graph_finalize(graph, NULL, &executable));
 	MUST(sycl_graph_release(graph));

@@ -226,6 +226,37 @@ Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 	}
 }
 
+/* The program may wait for that group alone. Those behind it are as short by all that is known, and
+ * one of them does not end. */
+Test(groups, B18_H9_a_group_whose_event_the_program_has_is_the_last_of_a_burst)
+{
+	enum { OPEN = 5, SHUT = 6 };
+	for (uint32_t last = 0; last < BURST; last++) {
+		struct build build;
+		start_with_short_kernels(0);
+		fake_gate_open(OPEN);
+		fake_gate_close(SHUT);
+		build_hold(&build, OPEN);
+		build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
+		build.group.shape = SHAPE;
+		build.group.shape_generation = GENERATION;
+		(void)build_submit(&build, true);
+		(void)groups_wait(true);
+		uint64_t awaited = 0;
+		for (uint32_t i = 0; i < BURST; i++) {
+			struct again record = groups_bursts_make_record(i <= last ? OPEN : SHUT);
+			record.head.flags = i == last ? RESUBMIT_HAS_EVENT : 0;
+			awaited = i == last ? record.head.group : awaited;
+			client->silent = i + 1 < BURST;
+			send_resubmit(&record);
+		}
+		cr_assert(eq(u32, raw_wait_slot(client, ORDERED_SLOT, (uint32_t)awaited), 0));
+		fake_gate_open(SHUT);
+		cr_assert(eq(u32, groups_wait(true), 0));
+		groups_stop();
+	}
+}
+
 /* If one of them has a slot, the slot is written when that group has ended. */
 Test(groups, H1_a_slot_among_groups_that_come_together_is_written)
 {

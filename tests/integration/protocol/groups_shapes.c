@@ -335,7 +335,7 @@ Test(groups, records_that_are_wrong_close_the_session, .timeout = 60)
 		{.payload = 60000, .words = "does not fit shape 1"},
 		{.payload = -5, .words = "32 are the least"},
 		{.payload = -36, .words = "32 are the least"},
-		{.flags = 2, .words = "does not fit shape 1"},
+		{.flags = 4, .words = "does not fit shape 1"},
 		{.flags = 1u << 31, .words = "does not fit shape 1"},
 		{.slot = 3, .words = "does not fit shape 1"},
 		{.flags = RESUBMIT_WANTS_SLOT, .slot = COMPLETION_SLOTS, .words = "slot"},

@@ -432,8 +432,8 @@ void fake_launch_run(const struct fake_launch *launch,
 		     struct CUstream_st *stream); /* without the lock */
 /*
  * With `set instant 1`, and the lock: the launch is complete at once. Kernels of programs are
- * counted and not run. Of the backend's own kernels sycl_copy copies and sycl_fill fills, and none
- * is counted.
+ * counted and not run. Of the backend's own kernels sycl_copy copies, sycl_fill fills and
+ * sycl_signal counts, and none is counted.
  */
 void fake_launch_instant(const struct CUfunc_st *function, const void *const *parameters);
 void fake_launch_instant_node(const struct fake_launch *launch);

@@ -307,6 +307,18 @@ static void run_kernel(const struct fake_launch *launch, int device)
 	fake_unlock();
 }
 
+/* Counts as the kernel does, in the host's word alone. */
+static void count_at_once(const void *const *parameters)
+{
+	CUdeviceptr word;
+
+	memcpy(&word, parameters[0], sizeof(word));
+	struct fake_range *there = fake_range_find(word, sizeof(uint32_t));
+	if (there)
+		(void)__atomic_add_fetch((uint32_t *)(void *)fake_range_bytes(there, word), 1,
+					 __ATOMIC_RELEASE);
+}
+
 void fake_launch_instant(const struct CUfunc_st *function, const void *const *parameters)
 {
 	static const char own[] = "sycl_";
@@ -317,6 +329,8 @@ void fake_launch_instant(const struct CUfunc_st *function, const void *const *pa
 		copy_at_once(parameters);
 	else if (strcmp(function->name, "sycl_fill") == 0)
 		fill_at_once(parameters);
+	else if (strcmp(function->name, "sycl_signal") == 0)
+		count_at_once(parameters);
 }
 
 void fake_launch_instant_node(const struct fake_launch *launch)

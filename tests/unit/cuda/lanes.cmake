@@ -15,6 +15,7 @@ if(TARGET sycl_cuda_headers)
     cuda/lanes_result.c
     cuda/lanes_series.c
     cuda/lanes_settings.c
+    cuda/lanes_signal.c
     ${cuda_folder}/driver/cupti.c
     ${cuda_folder}/lane/activity.c
     ${cuda_folder}/lane/begin.c
@@ -30,6 +31,7 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/graph/series.c
     ${cuda_folder}/lane/hold.c
     ${cuda_folder}/lane/mark.c
+    ${cuda_folder}/lane/signal.c
     ${cuda_folder}/lane/own_kernels.c
     ${cuda_folder}/lane/lane.c
     ${cuda_folder}/lane/l2.c

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { RUN_KERNEL, WRITE_WORD, RECORD, WAIT };
+enum kind { RUN_KERNEL, WRITE_WORD, RECORD, WAIT, COUNT_SIGNAL };
 
 struct operation {
 	struct operation *next;
@@ -39,6 +39,7 @@ struct CUevent_st {
 
 struct CUgraphNode_st {
 	bool is_kernel;
+	bool is_signal; /* of sycl_signal, with its word as the address */
 	int id;
 	CUdeviceptr address;
 	uint32_t value;
@@ -210,10 +211,12 @@ static CUresult module_unload(CUmodule module)
 	return driver.dead;
 }
 
+static struct backend_kernel signal_kernel;
+
 static CUresult module_function(CUfunction *function, CUmodule module, const char *name)
 {
-	(void)name;
-	*function = (CUfunction)(void *)module;
+	const bool is_signal = strcmp(name, "sycl_signal") == 0;
+	*function = is_signal ? (CUfunction)(void *)&signal_kernel : (CUfunction)(void *)module;
 	return CUDA_SUCCESS;
 }
 
@@ -326,6 +329,9 @@ static CUresult set_kernel(CUgraphExec executable, CUgraphNode node,
 		return driver.dead ? driver.dead : driver.set_parameters_result;
 	driver.counts.nodes_set++;
 	node->id = ((struct backend_kernel *)(void *)parameters->func)->id;
+	node->is_signal = (void *)parameters->func == (void *)&signal_kernel;
+	if (node->is_signal)
+		memcpy(&node->address, parameters->kernelParams[0], sizeof(node->address));
 	return CUDA_SUCCESS;
 }
 
@@ -359,8 +365,9 @@ static CUresult graph_launch(CUgraphExec executable, CUstream stream)
 		return driver.dead;
 	for (uint32_t i = 0; i < graph->count; i++) {
 		const struct CUgraphNode_st *node = graph->nodes[i];
-		struct operation *operation =
-			put_operation(stream, node->is_kernel ? RUN_KERNEL : WRITE_WORD);
+		struct operation *operation = put_operation(stream, node->is_signal   ? COUNT_SIGNAL
+								    : node->is_kernel ? RUN_KERNEL
+										      : WRITE_WORD);
 		operation->id = node->id;
 		operation->address = node->address;
 		operation->value = node->value;
@@ -461,6 +468,8 @@ static bool run_one(CUstream stream)
 		*(uint32_t *)(uintptr_t)operation->address = operation->value;
 	else if (operation->kind == RECORD)
 		operation->event->happened = operation->generation;
+	else if (operation->kind == COUNT_SIGNAL)
+		++*(uint32_t *)(uintptr_t)operation->address;
 	free(operation);
 	return true;
 }
@@ -564,6 +573,8 @@ void lanes_submit(struct backend_lane *lane, const struct backend_command *comma
 void lanes_launch(struct backend_lane *lane, struct backend_kernel *kernel, uint64_t sequence)
 {
 	const struct backend_command command = {.kind = BACKEND_COMMAND_LAUNCH,
+						.is_awaited = kernel->is_awaited,
+						.owner = kernel->owner,
 						.launch = {.kernel = kernel}};
 
 	if (!kernel->is_new) { /* short, and as estimated, however long this machine takes */

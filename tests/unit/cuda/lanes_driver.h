@@ -56,7 +56,9 @@ struct backend_kernel {
 	struct cuda_pace
 		pace;   /* period 0: lanes_launch sets a microsecond, which does not bound chains */
 	uint32_t items; /* of the next launch; 0: 1 */
-	bool is_new;    /* lanes_launch leaves its pace alone */
+	bool is_awaited; /* of the next launch, as the next */
+	uint32_t owner;
+	bool is_new; /* lanes_launch leaves its pace alone */
 };
 
 /* Makes a device with `chain_length` and nothing in flight. */

@@ -35,6 +35,7 @@ Test(cuda_settings, no_option_gives_the_defaults)
 	cr_assert(settings.exact_chains);
 	cr_assert(settings.graph_chains);
 	cr_assert(settings.chain_marks);
+	cr_assert_eq(settings.chain_signals, CUDA_SIGNALS_EVENTS);
 	cr_assert(settings.fill_kernel);
 	cr_assert_eq(settings.lane_operations, 512);
 	cr_assert(settings.overlap);
@@ -59,6 +60,8 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 					      "exact_chains=no",
 					      "graph_chains=no",
 					      "chain_marks=no",
+					      "chain_signals=no",
+					      "chain_signals=all",
 					      "fill_kernel=no",
 					      "lane_operations=0",
 					      "overlap=no",
@@ -84,6 +87,7 @@ Test(cuda_settings, F6_every_option_is_read_and_the_last_word_counts)
 	cr_assert_not(settings.exact_chains);
 	cr_assert_not(settings.graph_chains);
 	cr_assert_not(settings.chain_marks);
+	cr_assert_eq(settings.chain_signals, CUDA_SIGNALS_ALL);
 	cr_assert_not(settings.fill_kernel);
 	cr_assert_eq(settings.lane_operations, 0);
 	cr_assert_not(settings.overlap);
@@ -114,6 +118,7 @@ Test(cuda_settings, a_wrong_option_is_refused_by_name)
 					    "exact_chains=16",
 					    "graph_chains=16",
 					    "chain_marks=16",
+					    "chain_signals=yes",
 					    "fill_kernel=maybe",
 					    "lane_operations=1001",
 					    "overlap=maybe",

@@ -136,7 +136,12 @@ Test(engine_shape, a_record_changes_what_is_new_and_nothing_else)
 	record.values[0] = 8;
 	cr_assert(eq(int, shape_apply(shape, &record, sizeof(record), &group), 0));
 	cr_assert(eq(int, group->wants_slot, 0));
+	cr_assert(eq(int, group->has_event, 0));
 	cr_assert(eq(int, group->launch->arguments[0]->bytes.data[0], 8));
+	record.head.flags = RESUBMIT_HAS_EVENT;
+	cr_assert(eq(int, shape_apply(shape, &record, sizeof(record), &group), 0));
+	cr_assert(eq(int, group->wants_slot, 0));
+	cr_assert(eq(int, group->has_event, 1));
 	cr_assert(eq(ptr, shape_free(shape), NULL));
 }
 
@@ -197,7 +202,7 @@ Test(engine_shape, a_record_of_another_length_generation_or_flag_is_refused)
 	wrong = good;
 	wrong.head.generation = 8;
 	cr_assert(eq(int, shape_apply(shape, &wrong, sizeof(wrong), &group), -EPROTO));
-	for (uint32_t bit = 1; bit < 32; bit++) {
+	for (uint32_t bit = 2; bit < 32; bit++) {
 		wrong = good;
 		wrong.head.flags |= 1u << bit;
 		cr_assert(eq(int, shape_apply(shape, &wrong, sizeof(wrong), &group), -EPROTO));
@@ -299,6 +304,9 @@ Test(engine_shape, TG2_a_record_repeats_its_shape_or_does_not)
 	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)),
 		  "another generation");
 	next.head.generation = 9;
+	next.head.flags = RESUBMIT_HAS_EVENT;
+	cr_assert(shape_repeats(shape, &next, sizeof(next), 42, &values),
+		  "the program has its event");
 	next.head.flags = RESUBMIT_WANTS_SLOT;
 	cr_assert(not(shape_repeats(shape, &next, sizeof(next), 42, &values)), "it wants a slot");
 	next.head.flags = 0;

@@ -37,7 +37,7 @@ Test(configuration_cuda, every_option_is_taken_and_units_are_resolved)
 		"[cuda]\npeer_path = host\nstack_bytes = 64K\nheadroom_bytes = 1G\nlanes = 64\n"
 		"chain_length = 0\noverlap = no\nlibrary = /opt/libcuda.so.1\nnvrtc = libnvrtc.so.13\ncupti = no\nconnections = 32\n"
 		"latency_multiprocessors = 16\ncopy_kernel_bytes = 256K\nfill_kernel = no\n"
-		"lane_operations = 0\nexact_chains = no\ngraph_chains = no\nchain_marks = no\noverlap_lanes = 2\nbest_effort = gaps\nbest_effort_spares = 8\n";
+		"lane_operations = 0\nexact_chains = no\ngraph_chains = no\nchain_marks = no\nchain_signals = all\noverlap_lanes = 2\nbest_effort = gaps\nbest_effort_spares = 8\n";
 	static const char *const wanted[][2] = {
 		{"peer_path", "host"},
 		{"stack_bytes", "65536"},
@@ -56,6 +56,7 @@ Test(configuration_cuda, every_option_is_taken_and_units_are_resolved)
 		{"exact_chains", "no"},
 		{"graph_chains", "no"},
 		{"chain_marks", "no"},
+		{"chain_signals", "all"},
 		{"overlap_lanes", "2"},
 		{"best_effort", "gaps"},
 		{"best_effort_spares", "8"},
@@ -101,6 +102,7 @@ Test(configuration_cuda, mistakes_name_file_line_and_what_is_wanted)
 		{"[cuda]\nexact_chains = 1\n", ":2: ", "yes or no"},
 		{"[cuda]\ngraph_chains = 1\n", ":2: ", "yes or no"},
 		{"[cuda]\nchain_marks = 1\n", ":2: ", "yes or no"},
+		{"[cuda]\nchain_signals = yes\n", ":2: ", "no, events or all"},
 		{"[cuda]\noverlap_lanes = 1025\n", ":2: ", "1024"},
 		{"[cuda]\nlane_operations = 1001\n", ":2: ", "up to 1000"},
 		{"[cuda]\nlatency_multiprocessors = 1025\n", ":2: ", "up to 1024"},

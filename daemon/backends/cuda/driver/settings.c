@@ -91,6 +91,22 @@ static int read_best_effort(const char *value, bool *beside_out)
 	return 0;
 }
 
+static int read_signals(const char *value, enum cuda_signals *signals_out)
+{
+	static const char *const words[] = {
+		[CUDA_SIGNALS_NO] = "no",
+		[CUDA_SIGNALS_EVENTS] = "events",
+		[CUDA_SIGNALS_ALL] = "all",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(value, words[i]) == 0) {
+			*signals_out = (enum cuda_signals)i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
 static int read_cupti(const char *value, struct cuda_settings *settings)
 {
 	settings->uses_cupti = strcmp(value, "no") != 0;
@@ -134,6 +150,8 @@ static int setting_read(const char *name, const char *value, struct cuda_setting
 		return read_switch(value, &settings->graph_chains);
 	if (strcmp(name, "chain_marks") == 0)
 		return read_switch(value, &settings->chain_marks);
+	if (strcmp(name, "chain_signals") == 0)
+		return read_signals(value, &settings->chain_signals);
 	if (strcmp(name, "fill_kernel") == 0)
 		return read_switch(value, &settings->fill_kernel);
 	if (strcmp(name, "lane_operations") == 0)
@@ -167,7 +185,7 @@ static int read_option(const char *option, struct cuda_settings *settings,
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_INVALID,
 			"\"%.80s\" is no option of the CUDA backend: it has library, nvrtc, cupti, peer_path, "
-			"stack_bytes, headroom_bytes, lanes, connections, chain_length, exact_chains, graph_chains, chain_marks, copy_kernel_bytes, fill_kernel, lane_operations, latency_multiprocessors, overlap, overlap_lanes, best_effort and best_effort_spares",
+			"stack_bytes, headroom_bytes, lanes, connections, chain_length, exact_chains, graph_chains, chain_marks, chain_signals, copy_kernel_bytes, fill_kernel, lane_operations, latency_multiprocessors, overlap, overlap_lanes, best_effort and best_effort_spares",
 			option);
 	if (error < 0)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
@@ -188,6 +206,7 @@ int cuda_settings_read(const char *const *options, struct cuda_settings *setting
 		.exact_chains = true,
 		.graph_chains = true,
 		.chain_marks = true,
+		.chain_signals = CUDA_SIGNALS_EVENTS,
 		.fill_kernel = true,
 		.lane_operations = CUDA_LANE_OPERATIONS_DEFAULT,
 		.overlap = true,

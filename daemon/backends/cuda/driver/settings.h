@@ -28,6 +28,12 @@ enum cuda_peer_path {
 	CUDA_PEER_HOST = 4,    /* through pinned host memory */
 };
 
+enum cuda_signals {
+	CUDA_SIGNALS_NO = 0,
+	CUDA_SIGNALS_EVENTS = 1, /* those that a thread may wait for by themselves */
+	CUDA_SIGNALS_ALL = 2,
+};
+
 /* driver/settings.c: options of sycld.conf's section [cuda]. Each has a default. */
 #define CUDA_SPARES_EIGHTH UINT32_MAX
 
@@ -52,6 +58,9 @@ struct cuda_settings {
 	/* "chain_marks" = yes no: chains have words of their own that always get the same value
 	 * (lane/mark.h). */
 	bool chain_marks;
+	/* "chain_signals" = no events all: which commands within a chain are reported when they end
+	 * (lane/signal.h). */
+	enum cuda_signals chain_signals;
 	bool overlap; /* "overlap" = yes no: a kernel may begin while the one before it ends */
 	/* "overlap_lanes" = 0 to 1024: in chains it may only while at most so many lanes have
 	 * commands. */

@@ -1,5 +1,6 @@
 /* A burst: launches of one kernel that differ in their values are collected with one call. */
 #include "cuda/lane/send_context.h"
+#include "cuda/lane/signal.h"
 #include "cuda/program/pace.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@ static void burst_collect_followers(struct cuda_send_context *context, uint32_t 
 	first->values = first->storage;
 	first->direct = 0;
 	first->ends_command = false;
+	cuda_collected_own(first, context->command);
 	for (uint32_t i = 1; i < count; i++) {
 		struct cuda_collected *next = first + i;
 		next->kernel = first->kernel;
@@ -27,6 +29,7 @@ static void burst_collect_followers(struct cuda_send_context *context, uint32_t 
 		next->values = next->storage;
 		next->direct = 0;
 		next->ends_command = i == count - 1;
+		cuda_collected_own(next, context->command);
 		next->launch = first->launch;
 		next->launch.parameters = next->parameters;
 		cuda_kernel_repeat(first->kernel, context->command, (size_t)i * value_stride_bytes,
@@ -78,6 +81,7 @@ int cuda_submit_burst(struct backend_lane *lane, const struct backend_command *c
 		error = cuda_send_wait(&context, &waits[i], fault_out);
 	if (error < 0)
 		return burst_leave_waits(&context, error);
+	cuda_signal_collect(state, command, false);
 	if (state->collected_count + count > longest)
 		cuda_lane_send(state);
 	struct cuda_collected *first = &state->collected[state->collected_count];

@@ -446,6 +446,8 @@ void cuda_chains_open(struct backend_device *device)
 		lanes->fill = NULL;
 	if (!own_kernel_find(device, "sycl_copy", &lanes->copy))
 		lanes->copy = NULL;
+	if (!own_kernel_find(device, "sycl_signal", &lanes->signal))
+		lanes->signal = NULL;
 	lanes->copy_waits = chains_overlap(device);
 }
 
@@ -456,5 +458,6 @@ void cuda_chains_close(struct backend_device *device)
 		(void)device->backend->library.cuModuleUnload(device->lanes->own_module);
 	device->lanes->own_module = NULL;
 	device->lanes->blank = device->lanes->fill = device->lanes->copy = NULL;
+	device->lanes->signal = NULL;
 	device->lanes->has_graphs = false;
 }

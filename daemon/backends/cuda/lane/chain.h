@@ -18,8 +18,9 @@
 /* True if the driver has all that chains need. */
 bool cuda_chains_are_possible(const struct cuda_library *library);
 /*
- * lane/own_kernels.c: the backend's own kernels, in PTX: sycl_blank, sycl_fill and sycl_copy.
- * `waits`: sycl_copy waits for the kernels before it, which needs CUDA_OVERLAP_COMPUTE_MAJOR.
+ * lane/own_kernels.c: the backend's own kernels, in PTX: sycl_blank, sycl_fill, sycl_copy and
+ * sycl_signal. `waits`: the last three wait for the kernels before it, which needs
+ * CUDA_OVERLAP_COMPUTE_MAJOR.
  */
 const char *cuda_own_ptx(bool waits);
 /* Loads the backend's own kernels for this device, with the context current. NULL: they cannot be

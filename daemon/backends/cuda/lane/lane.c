@@ -3,6 +3,7 @@
 #include "cuda/lane/chain.h"
 #include "cuda/lane/check.h"
 #include "cuda/lane/partition.h"
+#include "cuda/lane/signal.h"
 #include "cuda/lane/streams.h"
 #include "status.h"
 
@@ -13,7 +14,7 @@
 
 #define FIRST_CAPACITY 64u
 
-static_assert(CUDA_WORDS_BYTES / CUDA_WORD_STRIDE == CUDA_WORDS_MAX + 1,
+static_assert((CUDA_WORDS_BYTES - CUDA_SIGNALS_BYTES) / CUDA_WORD_STRIDE == CUDA_WORDS_MAX + 1,
 	      "a line for each, and one that no thread reads");
 
 CUresult cuda_words_pin(const struct cuda_library *cu, void **words_out)
@@ -132,6 +133,7 @@ static void take_completion_word(struct cuda_lanes *lanes, struct cuda_lane_stat
 	state->word_host = (_Atomic uint32_t *)(void *)(lanes->words_host + offset);
 	state->word_device = lanes->words_device + offset;
 	state->word_value = atomic_load_explicit(state->word_host, memory_order_relaxed);
+	cuda_signals_begin(state);
 	state->issued = state->sent = state->written = cuda_word_read(state);
 }
 

@@ -9,6 +9,8 @@
  *
  * A graph's node writes the same value at each launch unless the host sets the node again. So many
  * chains have a second word, the mark (lane/mark.h).
+ *
+ * A command within a chain that may be awaited by itself has a signal behind it (lane/signal.h).
  */
 #ifndef SYCL_BACKENDS_CUDA_LANE_H
 #define SYCL_BACKENDS_CUDA_LANE_H
@@ -16,8 +18,10 @@
 #include "cuda/memory/staging.h"
 #include "cuda/program/launch.h"
 
-#define CUDA_WORDS_BYTES      ((size_t)1025 * 64) /* completion words of all lanes, and one more */
-#define CUDA_LEVELS           5u                  /* chains of 1, 2, 4, 8, 16 */
+/* Completion words of all lanes, one more, and the lanes' counts of signals. */
+#define CUDA_WORDS_BYTES      ((size_t)1025 * 64 + CUDA_SIGNALS_BYTES)
+#define CUDA_SIGNALS_BYTES    ((size_t)1024 * 4)
+#define CUDA_LEVELS           5u /* chains of 1, 2, 4, 8, 16 */
 #define CUDA_CHAIN_LENGTH_MAX 16u
 /* Room for the arguments of a launch; a launch with more is sent outside of chains. */
 #define CUDA_CHAIN_STORAGE_BYTES 1024u
@@ -28,6 +32,7 @@
 #define CUDA_POOLED_EVENTS_MAX   1024u
 #define CUDA_LANE_KINDS          5u
 #define CUDA_NOTED_WAITS         4u
+#define CUDA_SIGNALS_MAX         64u /* of a lane that are on their way; a power of two */
 
 struct cuda_series; /* lane/series.h */
 
@@ -46,7 +51,22 @@ struct cuda_collected {
 	uint32_t direct_value;
 	/* True for a launch alone, and for the last one of a burst or of a graph. */
 	bool ends_command;
+	/* A thread may wait for this command, and not for those behind it. */
+	bool is_awaited;
+	/* The end of this command is reported before those behind it have ended. */
+	bool is_apart;
+	bool is_signal; /* a launch of sycl_signal, which belongs to no command */
+	uint32_t owner; /* backend_command.owner */
 };
+
+/* What the last launch of a command has of it. */
+static inline void cuda_collected_own(struct cuda_collected *collected,
+				      const struct backend_command *command)
+{
+	collected->is_awaited = command->is_awaited;
+	collected->is_apart = collected->is_signal = false;
+	collected->owner = command->owner;
+}
 
 /* The last values of a node. A node with more bytes of arguments is set at each launch. */
 #define CUDA_NODE_BYTES 192u
@@ -174,6 +194,13 @@ struct cuda_lane_state {
 	uint32_t word_value; /* the last value that was sent to be written to the word */
 	/* Chains whose marks are on their way, in order. */
 	struct cuda_chain *first_marked, *last_marked;
+	/* The lane's count of signals, which the GPU writes, and how many the host has sent and
+	 * seen. Each is modulo 2^32. */
+	_Atomic uint32_t *signals_host;
+	CUdeviceptr signals_device;
+	uint32_t signals_sent, signals_seen;
+	/* The values that the lane has reached at the latest signals, by their count. */
+	uint32_t signal_values[CUDA_SIGNALS_MAX];
 
 	uint32_t issued; /* value of the last command that was taken */
 	uint32_t sent;   /* value of the last command on the stream */
@@ -291,7 +318,8 @@ struct cuda_lanes {
 	pthread_mutex_t events_lock;
 	struct cuda_event_pool plain_events, timing_events;
 
-	/* pinned: CUDA_WORDS_MAX words, and one that no thread reads (graph/graph.h). */
+	/* pinned: CUDA_WORDS_MAX words, one that no thread reads (graph/graph.h), and the counts of
+	 * signals. */
 	unsigned char *words_host;
 	CUdeviceptr words_device;
 	/* The latest value of each lane, by its word or its mark. */
@@ -302,6 +330,7 @@ struct cuda_lanes {
 	CUfunction blank;    /* an empty kernel, from which chains are made */
 	CUfunction fill;     /* the kernel for fills in graphs; NULL: there is none */
 	CUfunction copy;     /* the kernel for small copies; NULL: there is none */
+	CUfunction signal;   /* the kernel for signals; NULL: there is none */
 	bool copy_waits; /* the copy kernel waits for the kernels before it (program/ptx_wait.h) */
 	CUmodule condition_module;
 	CUfunction condition; /* sets the conditions of graphs; NULL: there is none */
@@ -348,8 +377,12 @@ static inline bool cuda_has_reached(uint32_t word, uint32_t value)
 	return (int32_t)(word - value) >= 0;
 }
 
-/* The value that the lane has reached, by its word and its marks. A mark that was not seen yet is
- * not used again, even if the word shows that it must have been written. */
+/* lane/signal.c: the same by the signals that the GPU has counted. A count that is not possible
+ * gives a value that was not sent. */
+uint32_t cuda_signals_read(struct cuda_lane_state *state, uint32_t reached);
+
+/* The value that the lane has reached, by its word, its marks and its signals. A mark that was not
+ * seen yet is not used again, even if the word shows that it must have been written. */
 static inline uint32_t cuda_word_read(struct cuda_lane_state *state)
 {
 	uint32_t *reached = &state->lane->device->lanes->reached[state->word];
@@ -365,6 +398,8 @@ static inline uint32_t cuda_word_read(struct cuda_lane_state *state)
 	}
 	if (cuda_has_reached(word, *reached))
 		*reached = word;
+	if (state->signals_sent != state->signals_seen)
+		*reached = cuda_signals_read(state, *reached);
 	return *reached;
 }
 

@@ -1,5 +1,5 @@
-/* Kernels of the backend: the empty kernel, of which chains are made, the kernel for fills, and the
- * kernel for copies. */
+/* Kernels of the backend: the empty kernel, of which chains are made, and the kernels for fills,
+ * copies and signals. */
 #include "cuda/lane/chain.h"
 
 #define HEAD(version, target)                                                                      \
@@ -188,11 +188,31 @@
 	"\tret;\n"                                                                                 \
 	"}\n"
 
+/* Counts in memory of the device, because reading the host's takes longer. The fence: what earlier
+ * kernels wrote to the host is there before the count. */
+#define SIGNAL(wait)                                                                               \
+	".global .align 4 .b8 sycl_signals[4096];\n" /* CUDA_SIGNALS_BYTES */                      \
+	".visible .entry sycl_signal(.param .u64 word, .param .u32 index)\n"                       \
+	"{\n"                                                                                      \
+	"\t.reg .b32 %r<4>;\n"                                                                     \
+	"\t.reg .b64 %d<6>;\n"                                                                     \
+	"\tld.param.u64 %d1, [word];\n"                                                            \
+	"\tld.param.u32 %r1, [index];\n"                                                           \
+	"\tmov.u64 %d2, sycl_signals;\n"                                                           \
+	"\tmul.wide.u32 %d3, %r1, 4;\n"                                                            \
+	"\tadd.u64 %d4, %d2, %d3;\n" wait "\tld.global.u32 %r2, [%d4];\n"                          \
+	"\tadd.u32 %r3, %r2, 1;\n"                                                                 \
+	"\tst.global.u32 [%d4], %r3;\n"                                                            \
+	"\tmembar.sys;\n"                                                                          \
+	"\tst.volatile.global.u32 [%d1], %r3;\n"                                                   \
+	"\tret;\n"                                                                                 \
+	"}\n"
+
 /* For the lowest architecture that the driver compiles for. */
-static const char plain[] = HEAD("6.0", "sm_50") BLANK FILL("") COPY("");
-/* Both kernels wait for earlier kernels, as kernels of programs do (program/ptx_wait.h). */
+static const char plain[] = HEAD("6.0", "sm_50") BLANK FILL("") COPY("") SIGNAL("");
+/* These kernels wait for earlier kernels, as kernels of programs do (program/ptx_wait.h). */
 static const char waiting[] = HEAD("7.8", "sm_90") BLANK FILL("\tgriddepcontrol.wait;\n")
-	COPY("\tgriddepcontrol.wait;\n");
+	COPY("\tgriddepcontrol.wait;\n") SIGNAL("\tgriddepcontrol.wait;\n");
 
 const char *cuda_own_ptx(bool waits)
 {

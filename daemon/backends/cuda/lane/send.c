@@ -4,6 +4,7 @@
 #include "cuda/lane/l2.h"
 #include "cuda/lane/room.h"
 #include "cuda/lane/series.h"
+#include "cuda/lane/signal.h"
 #include "cuda/program/pace.h"
 #include "cuda/lane/partition.h"
 
@@ -121,7 +122,7 @@ static bool launch_is_of_program(const struct cuda_collected *launch)
 	return launch->kernel || launch->series;
 }
 
-/* Sends launches one after the other, if there are no chains. */
+/* Sends launches one after the other, if there are no chains. Signals are not sent. */
 static void lane_send_each_launch(struct cuda_lane_state *state,
 				  const struct cuda_collected *launches, uint32_t count)
 {
@@ -131,6 +132,8 @@ static void lane_send_each_launch(struct cuda_lane_state *state,
 	uint32_t index = 0; /* index of the launch in its pending command */
 	for (uint32_t i = 0; i < count; i++) {
 		struct cuda_pending *pending = cuda_pending_at(state, at);
+		if (launches[i].is_signal)
+			continue;
 		/* A node of a graph needs the nodes before it. */
 		const bool is_over = launches[i].series && pending->fault;
 		CUresult result =
@@ -148,6 +151,10 @@ static void lane_send_each_launch(struct cuda_lane_state *state,
 		}
 		index = launches[i].ends_command ? 0 : index + 1;
 		at += launches[i].ends_command;
+		if (launches[i].ends_command && launches[i].is_apart && i + 1 < count) {
+			state->sent = pending->value;
+			cuda_lane_write_word(state);
+		}
 	}
 	state->sent = cuda_pending_at(state, at - 1)->value;
 	cuda_lane_write_word(state);
@@ -165,6 +172,13 @@ static uint64_t collected_period(const struct cuda_collected *collected)
 
 	/* If unknown, the launch is sent alone. */
 	return is_known ? pace->period_ns : CUDA_CHAIN_NS;
+}
+
+/* True if no chain may go on behind the launch. */
+static bool launch_ends_chain(const struct cuda_collected *launches, uint32_t index)
+{
+	return launches[index].direct ||
+	       (launches[index].is_apart && !launches[index + 1].is_signal);
 }
 
 /* The longest chain that is there and ends with a command: of `run` launches, or of fewer, or the
@@ -188,7 +202,8 @@ static uint32_t longest_chain(struct cuda_lane_state *state, const struct cuda_c
 /*
  * The length of the longest chain that the first `count` launches make. Only the end of a chain is
  * reported, so a chain must be short. With long kernels a chain saves nothing, and delays the
- * report of the first kernel. A direct completion ends a chain. All launches of a burst, or of a
+ * report of the first kernel. A direct completion ends a chain, and so does a command that is
+ * reported by itself and has no signal behind it. All launches of a burst, or of a
  * graph, are in one chain. A copy is short, so it may follow kernels that fill a chain.
  */
 static uint32_t choose_length(struct cuda_lane_state *state, const struct cuda_collected *launches,
@@ -201,7 +216,7 @@ static uint32_t choose_length(struct cuda_lane_state *state, const struct cuda_c
 	for (; !launches[first - 1].ends_command; first++)
 		sum_ns += collected_period(&launches[first]);
 	uint32_t run = first;
-	for (; run < count && !launches[run - 1].direct; run++) {
+	for (; run < count && !launch_ends_chain(launches, run - 1); run++) {
 		sum_ns += collected_period(&launches[run]);
 		if (sum_ns > CUDA_CHAIN_NS && launch_is_of_program(&launches[run]))
 			break;
@@ -236,6 +251,16 @@ static uint32_t count_commands(const struct cuda_collected *launches, uint32_t c
 	return commands;
 }
 
+/* Without signals. */
+static uint32_t count_launches(const struct cuda_collected *launches, uint32_t count)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		found += !launches[i].is_signal;
+	return found;
+}
+
 /* Only one thread at a time adds to the counter, so a load and a store are enough. */
 static void counter_add(_Atomic uint64_t *counter, uint64_t more)
 {
@@ -264,10 +289,9 @@ static uint32_t count_collected_kernels(const struct cuda_collected *launches, u
 
 /* Called after the driver's call. Its duration is no time of the device, and no thread waits for
  * the clock. */
-static void lane_note_sent(struct cuda_lane_state *state, uint32_t commands, uint32_t together)
+static void lane_note_sent(struct cuda_lane_state *state, uint32_t commands, uint32_t together,
+			   uint64_t now_ns)
 {
-	const uint64_t now_ns = clock_now_ns();
-
 	for (uint32_t i = 0; i < commands; i++) {
 		struct cuda_pending *pending = cuda_pending_at(state, state->sent_end + i);
 		pending->submit_ns = now_ns;
@@ -312,7 +336,34 @@ static void lane_send_early_run(struct cuda_lane_state *state,
 	lane_send_each_launch(state, launches, count);
 	for (uint32_t i = 1; i < commands; i++) /* any of these commands may be running */
 		cuda_pending_at(state, state->sent_end + i)->is_send_start = false;
-	lane_note_sent(state, commands, count);
+	lane_note_sent(state, commands, count, clock_now_ns());
+}
+
+/* The same of a chain. Its commands up to a signal have one reported end, and so have those behind
+ * it. */
+static void lane_note_chain(struct cuda_lane_state *state, const struct cuda_collected *launches,
+			    uint32_t count)
+{
+	const uint64_t now_ns = clock_now_ns();
+
+	for (uint32_t at = 0, end; at < count; at = end + 1) {
+		for (end = at; end < count && !launches[end].is_signal; end++)
+			;
+		lane_note_sent(state, count_commands(launches + at, end - at),
+			       count_collected_kernels(launches + at, end - at), now_ns);
+		if (end < count)
+			cuda_signal_sent(state, cuda_pending_at(state, state->sent_end - 1)->value);
+	}
+}
+
+/* A signal stands between two commands of a chain. Where a chain ends it is left out. */
+static uint32_t leave_out_signals(const struct cuda_collected **at, uint32_t left)
+{
+	if (left > 0 && (*at)->is_signal) {
+		(*at)++;
+		left--;
+	}
+	return left;
 }
 
 void cuda_lane_send(struct cuda_lane_state *state)
@@ -323,7 +374,10 @@ void cuda_lane_send(struct cuda_lane_state *state)
 
 	cuda_rest_finish(state);
 	state->collected_count = 0;
+	if (left > 0 && at[left - 1].is_signal) /* nothing was collected behind it */
+		left--;
 	while (left > 0 && !cuda_lost(state->lane->device)) {
+		left = leave_out_signals(&at, left);
 		const uint32_t run = early_run_length(at, left);
 		if (run > 1) {
 			lane_send_early_run(state, at, run);
@@ -343,7 +397,7 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			first->is_send_start = true;
 			state->sent = state->written = value;
 			counter_add(&lanes->chains_sent, 1);
-			counter_add(&lanes->chain_launches, count);
+			counter_add(&lanes->chain_launches, count_launches(at, count));
 		} else {
 			lane_send_each_launch(state, at, count);
 			/* A lane apart, or one without chains, requested no chain, so none was
@@ -351,8 +405,10 @@ void cuda_lane_send(struct cuda_lane_state *state)
 			if (!cuda_lane_is_apart(state) && !state->awaits_chains)
 				counter_add(&lanes->chains_refused, 1);
 		}
-		lane_note_sent(state, commands,
-			       error == 0 ? count_collected_kernels(at, count) : 1);
+		if (error == 0)
+			lane_note_chain(state, at, count);
+		else
+			lane_note_sent(state, commands, 1, clock_now_ns());
 		at += count;
 		left -= count;
 	}

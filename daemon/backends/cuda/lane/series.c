@@ -2,6 +2,7 @@
 
 #include "cuda/lane/chain.h"
 #include "cuda/lane/partition.h"
+#include "cuda/lane/signal.h"
 
 static bool series_may_collect(const struct cuda_send_context *context,
 			       const struct cuda_series *series)
@@ -32,6 +33,7 @@ static void series_fill_launches(const struct cuda_send_context *context,
 		to->stamp = node->stamp;
 		to->direct = 0;
 		to->ends_command = false;
+		cuda_collected_own(to, context->command);
 		to++;
 	}
 	to[-1].direct = context->direct;
@@ -46,6 +48,7 @@ bool cuda_series_collect(struct cuda_send_context *context, struct cuda_series *
 
 	if (!series_may_collect(context, series))
 		return false;
+	cuda_signal_collect(state, context->command, false);
 	if (state->collected_count + series->count > longest)
 		cuda_lane_send(state);
 	struct cuda_collected *first = &state->collected[state->collected_count];

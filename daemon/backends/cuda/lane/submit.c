@@ -13,6 +13,7 @@
 #include "cuda/lane/room.h"
 #include "cuda/lane/send_context.h"
 #include "cuda/lane/series.h"
+#include "cuda/lane/signal.h"
 #include "cuda/program/pace.h"
 
 #include "clock.h"
@@ -145,6 +146,7 @@ static void collect_launch(struct cuda_send_context *context, struct cuda_collec
 	collected->direct = context->direct;
 	collected->direct_value = context->direct_value;
 	collected->ends_command = true;
+	cuda_collected_own(collected, context->command);
 	context->pending.kernel = collected->kernel;
 	context->pending.copy_ns = collected->copy_ns;
 	context->pending.items = cuda_launch_items(&collected->launch);
@@ -187,7 +189,17 @@ static bool may_begin_early(const struct cuda_lane_state *state,
 
 	return count > 0 && !state->collected[count - 1].direct &&
 	       properties->early_after == state->last_sequence &&
-	       (count == 1 || state->collected[count - 2].ends_command);
+	       (count == 1 || state->collected[count - 2].ends_command ||
+		state->collected[count - 2].is_signal);
+}
+
+/* True if nothing may be between the launch and the last command of the lane. */
+static bool launch_joins_last(const struct cuda_lane_state *state,
+			      const struct backend_command *command)
+{
+	const struct backend_launch_properties *properties = command->launch.properties;
+
+	return properties && properties->early && properties->early_after == state->last_sequence;
 }
 
 /* A part of a divided launch may have no work-groups. */
@@ -210,6 +222,7 @@ static int cuda_submit_launch(struct cuda_send_context *context, struct backend_
 	if (settled < 0)
 		return settled;
 	if (state->collected && !command->timed) {
+		cuda_signal_collect(state, command, launch_joins_last(state, command));
 		struct cuda_collected *collected = &state->collected[state->collected_count];
 		error = cuda_kernel_prepare(command->launch.kernel, command, collected->storage,
 					    sizeof(collected->storage), collected->parameters,
@@ -286,6 +299,7 @@ static int submit_small(struct cuda_send_context *context, struct backend_fault 
 	int error = -EAGAIN;
 
 	if (state->collected && !context->command->timed) {
+		cuda_signal_collect(state, context->command, false);
 		struct cuda_collected *collected = &state->collected[state->collected_count];
 		error = (is_fill ? cuda_fill_prepare : cuda_copy_prepare)(
 			state->lane, context->command, collected, fault_out);

@@ -105,6 +105,7 @@ static void fill_move(struct task *move, struct sched_buffer *buffer, const stru
 		return;
 	}
 	backend->kind = to != SCHED_HOST_PLACE ? BACKEND_COMMAND_WRITE : BACKEND_COMMAND_READ;
+	backend->is_awaited = to == SCHED_HOST_PLACE; /* by a host accessor */
 	backend->transfer.offset_bytes = bytes->begin;
 	backend->transfer.size_bytes = bytes->end - bytes->begin;
 	backend->transfer.host = (uint8_t *)buffer->host + bytes->begin;

@@ -145,6 +145,9 @@ struct task_request {
 	/* The application sends to that lane as well, so no other lane may be used. */
 	bool home_is_fixed;
 	bool timed; /* exact times are needed (profiling queue) */
+	/* The client may wait for the end of this task alone; of a burst, for that of its last
+	 * launch. */
+	bool is_awaited;
 	uint64_t flight_session, flight_queue, flight_group;
 	struct sched_account *account; /* the account that is charged for its memory; NULL: none */
 	const struct task_requirement *requirements;

@@ -262,6 +262,15 @@ static void (*const fillers[])(struct task_command *, const struct task_request 
 	[TASK_CONDITION] = fill_condition_command,
 };
 
+/* A number of the queue. */
+static uint32_t owner_of(const struct task_request *request)
+{
+	const uint64_t key =
+		request->flight_session * 0x9e3779b97f4a7c15ull + request->flight_queue;
+
+	return (uint32_t)(key ^ key >> 32);
+}
+
 void sched_command_fill(struct task_command *command, const struct task_request *request,
 			uint8_t *at)
 {
@@ -271,4 +280,12 @@ void sched_command_fill(struct task_command *command, const struct task_request 
 	else
 		fill_event_command(command, request);
 	command->backend.timed = request->timed;
+	command->backend.is_awaited = request->is_awaited;
+	command->backend.owner = owner_of(request);
+	for (uint32_t i = 0; command->burst && command->burst->members && i < command->burst->count;
+	     i++) {
+		struct backend_command *member = &command->burst->members[i].backend;
+		member->is_awaited = request->is_awaited && i + 1 == command->burst->count;
+		member->owner = command->backend.owner;
+	}
 }

@@ -89,10 +89,12 @@ int worker_burst_submit(struct scheduler_device *device, struct task *task,
 	if (submit_as_one(device, command, waits, wait_count))
 		return 0;
 	uint64_t first = command->sequence - burst->count + 1;
+	const bool is_awaited = command->backend.is_awaited;
 	bool has_last = false;
 	command->is_refused = false;
 	for (uint32_t i = 0; i < burst->count; i++) {
 		struct backend_fault fault = {.status = STATUS_SUCCESS};
+		command->backend.is_awaited = is_awaited && i + 1 == burst->count;
 		const struct backend_command *backend = burst_next_command(command, i);
 		/* The lane is in order: those behind the first that is sent need not wait by
 		 * themselves. */
