@@ -1,5 +1,6 @@
 #include "trace/timeline.h"
 
+#include "object_id.h"
 #include "trace/rows.h"
 #include "trace/table.h"
 #include "users.h"
@@ -132,6 +133,16 @@ static int find_memory_row(struct timeline *timeline, uint32_t index)
 	return 0;
 }
 
+/* An id's index is a small number. A later queue of the same index has another generation. */
+static void queue_name_format(uint64_t id, char name[NAME_BYTES])
+{
+	if (object_id_generation(id) <= 1)
+		(void)snprintf(name, NAME_BYTES, "queue %" PRIu32, object_id_index(id));
+	else
+		(void)snprintf(name, NAME_BYTES, "queue %" PRIu32 ".%" PRIu32, object_id_index(id),
+			       object_id_generation(id));
+}
+
 static int find_rows(struct timeline *timeline, uint32_t index)
 {
 	const struct trace_group *group = &timeline->data->groups[index];
@@ -152,7 +163,7 @@ static int find_rows(struct timeline *timeline, uint32_t index)
 				    record->queue, record->start_ns, record->end_ns, &place->queue,
 				    &is_new);
 	if (r == 0 && is_new) {
-		(void)snprintf(name, sizeof(name), "queue %" PRIu64, record->queue);
+		queue_name_format(record->queue, name);
 		write_row_name(timeline, process_of(group), place->queue, name);
 	}
 	if (r != -E2BIG)

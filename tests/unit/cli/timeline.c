@@ -2,6 +2,7 @@
  * The timeline of 'syclctl trace --format chrome': what engines have noted becomes events that
  * viewers take, whatever it is that engines claim. No time is in it that no record has.
  */
+#include "object_id.h"
 #include "timeline_check.h"
 #include "trace/rows.h"
 #include "trace/timeline.h"
@@ -93,6 +94,21 @@ static json_int_t fact(const char *key)
 
 #define EXPECT_SAID(words)                                                                         \
 	cr_expect(strstr(text, words) != NULL, "'%s' is missing in\n%.4000s", words, text)
+
+/* Not by its id, a number of eighteen digits. */
+Test(cli_timeline, a_queue_is_named_by_its_place_in_the_session)
+{
+	cli_timeline_begin();
+	struct trace_record record = record_of(1, 100, 150, 400);
+	record.queue = object_id_make(OBJECT_QUEUE, 1, 5);
+	add(record);
+	record = record_of(2, 500, 550, 600);
+	record.queue = object_id_make(OBJECT_QUEUE, 2, 5);
+	add(record);
+	(void)written();
+	EXPECT_SAID("\"name\":\"queue 5\"");
+	EXPECT_SAID("\"name\":\"queue 5.2\"");
+}
 
 Test(cli_timeline, a_group_is_a_slice_of_its_lane_and_of_its_queue)
 {
