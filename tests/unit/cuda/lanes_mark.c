@@ -209,6 +209,23 @@ Test(cuda_lanes_mark, a_chain_that_is_replaced_leaves_no_mark_behind)
 	lanes_device_free(scene.device);
 }
 
+/* Otherwise commands of other lanes would seem to wait for it still, and would not be suspects. */
+Test(cuda_lanes_mark, what_a_lane_has_reached_is_kept_when_it_is_freed)
+{
+	struct scene scene;
+
+	lanes_mark_scene_open(&scene, true);
+	warm_up(&scene, LENGTH, 1);
+	const struct cuda_lane_state *state = scene.lane->state;
+	const uint32_t word = state->word;
+	submit(&scene, 0, LENGTH);
+	const uint32_t sent = state->sent;
+	(void)driver_run(scene.lane, UINT32_MAX);
+	cuda_lane_free(scene.lane); /* its marks are not read yet */
+	cr_expect_eq(scene.device->lanes->reached[word], sent);
+	lanes_device_free(scene.device);
+}
+
 /* Numbers are compared by their difference. */
 Test(cuda_lanes_mark, the_word_is_written_before_it_seems_to_be_ahead)
 {

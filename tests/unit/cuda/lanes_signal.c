@@ -211,7 +211,7 @@ Test(cuda_lanes_signal, B18_more_signals_than_have_room_are_ends_of_chains)
 }
 
 /* A kernel may write anywhere. A wrong count must not end what has not run. */
-Test(cuda_lanes_signal, I4_a_count_that_is_not_possible_is_a_fault)
+Test(cuda_lanes_signal, a_count_that_is_not_possible_is_a_fault)
 {
 	struct backend_completion completions[4];
 	struct scene scene;

@@ -258,6 +258,9 @@ void cuda_lane_free(struct backend_lane *lane)
 		cuda_lane_send(state);
 		(void)device->backend->library.cuStreamSynchronize(lane->stream);
 	}
+	/* The value stays with the word, and other lanes compare what they noted with it. The marks
+	 * go with the lane. */
+	(void)cuda_word_read(state);
 	device->lanes->busy -= state->head != state->tail;
 	for (; state->head != state->tail; state->head++) {
 		cuda_pending_end(device, cuda_pending_at(state, state->head));
