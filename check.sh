@@ -28,7 +28,7 @@ Usage: ./check.sh [--fast | --rows | --build-only | --long [PART...]]
   --build-only  install and build what the tests need, run nothing
   --long        races of 1e8 messages, rows at their full length, real processes ten times over, five minutes of fuzzing for each target,
                 each test in the lane that leaves it out, what the tests do not run, static analysis of all paths, half an hour of everything at once,
-                the units under a systemd that boots, Prometheus and a browser, Debian packages, also in a virtual machine, other machines as far as this one can act like them
+                the units under a systemd that boots, Prometheus and a browser, a cluster of Slurm, Debian packages, also in a virtual machine, other machines as far as this one can act like them
 Without a CUDA toolkit of version 13, headers and compiler are fetched into build/cuda-toolkit; tests/gpu/README.md: tests on a GPU.
 The last line says how many passed and failed; before it stands what could not be built here.
 TXT

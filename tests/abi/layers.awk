@@ -47,6 +47,7 @@ function library(path) {
 	if (path == "ini.h") return "inih"
 	if (path == "jansson.h") return "jansson"
 	if (path == "microhttpd.h") return "microhttpd"
+	if (path ~ /^slurm\//) return "slurm"
 	if (path ~ /^systemd\//) return "systemd"
 	if (path ~ /^CL\//) return "opencl"
 	if (path ~ /^(cuda|nvrtc|nvml|cudart|cublas)/) return "cuda"

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154
 : "${top:?the project folder}"
 
-long_parts='races rows lives seeds chaos again other coverage boot exporter packages judges guest machines fuzz tidy'
+long_parts='races rows lives seeds chaos again other coverage boot exporter slurm packages judges guest machines fuzz tidy'
 
 # These tests make 100,000 random groups, 10,000 programs with USM, and 10,000,000 submissions.
 random_rows='client_random_(fake|cpu|two_cpus|both|double_cpu|two_doubles)'
@@ -24,6 +24,7 @@ Parts of --long (without any, all of them run):
   coverage  count the product's lines that the tests run, and list files and functions that no test runs, in build/coverage.md
   boot      restart, reload and kill the installed units under a separate systemd while a client works
   exporter  test sycld-exporter with Prometheus and a browser; screenshots of the page remain in build/exporter
+  slurm     run a hundred jobs of four users in a cluster of Slurm on this machine, while jobs, slurmd and sycld are killed
   packages  build the Debian packages twice to the same bytes, check them with lintian, then install, use, upgrade and purge them on a copy
             of the root folder; the same with RPM packages, built once
   judges    run other projects' OpenCL programs and tests on the plain drivers and through the service; tests/judges/README.md says how to
@@ -110,6 +111,12 @@ long_part() {
 	exporter)
 		install_packages long &&
 			script "Prometheus and a browser" exporter "$top/tests/exporter/exporter.sh" "$top/build" "$top/build/exporter"
+		;;
+	slurm)
+		install_packages slurm &&
+			lane "build with Slurm's headers" compile build &&
+			script "a cluster of Slurm" slurm "$top/tests/slurm/run" "$top/build" &&
+			script "a hundred jobs in it" slurm-long "$top/tests/slurm/run" "$top/build" --long
 		;;
 	packages)
 		install_packages package &&
