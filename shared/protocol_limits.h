@@ -55,6 +55,7 @@
 #define DEPENDENCIES_MAX        1024u
 #define FILL_PATTERN_BYTES_MAX  128u
 #define NAME_BYTES_MAX          255u
+#define KERNEL_NAME_BYTES_MAX   2048u
 #define IMAGE_VIEWS_MAX         64u /* views of buffers as images among a kernel's arguments */
 #define OUTPUT_BYTES_MAX        (1u << 20)  /* what the kernels of one command may print */
 #define OUTPUT_PART_BYTES_MAX   (32u << 10) /* of it in one reply */

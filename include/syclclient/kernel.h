@@ -166,7 +166,7 @@ SYCL_API sycl_result sycl_kernel_bundle_compile(sycl_kernel_bundle bundle, const
  * CUDA C++ and PTX, not both. The driver links them when it loads them. Each function and each
  * kernel may be in one object only.
  *
- * @param count            1 to 64.
+ * @param count            1 to 1,024.
  * @param objects          Bundles of one context in the object state.
  * @param options          The linker's; NULL: none. CUDA takes none.
  * @param[out] bundle_out  The caller releases it.
@@ -190,7 +190,7 @@ SYCL_API sycl_result sycl_kernel_bundle_build(sycl_kernel_bundle bundle, const c
  * If two of them have a kernel of one name for a device, sycl_kernel_create refuses that name.
  * Inputs are joined for the devices that all of them have. Never blocks.
  *
- * @param count            1 to 64.
+ * @param count            1 to 1,024.
  * @param bundles          The bundles; they stay as they are.
  * @param[out] bundle_out  The caller releases it.
  * @retval SYCL_ERROR_INVALID  Different states or contexts.
@@ -307,7 +307,7 @@ SYCL_API const char *sycl_get_build_log(void);
  * arguments against the service's description of the kernel.
  *
  * @param bundle           In the executable state.
- * @param name             1 to 255 bytes; copied.
+ * @param name             1 to 2,048 bytes; copied.
  * @param[out] kernel_out  The caller releases it with sycl_kernel_release. It keeps the bundle
  *                         alive.
  * @retval SYCL_ERROR_INVALID  No name; the bundle is not in the executable state, or has two

@@ -303,7 +303,7 @@ SYCL_API sycl_result sycl_kernel_bundle_make_native(sycl_context context, sycl_b
  * @param devices          Of the context; NULL if device_count is 0.
  * @param backend          The backend of the native objects.
  * @param state            The state of the bundle.
- * @param count            1 to 64.
+ * @param count            1 to 1,024.
  * @param natives          The native programs.
  * @param[out] bundle_out  The caller releases it.
  * @retval SYCL_ERROR_INVALID  As for sycl_kernel_bundle_make_native, except errors of the backend.

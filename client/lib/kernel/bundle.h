@@ -4,7 +4,7 @@
 
 #include "kernel/kernel.h"
 
-#define BUNDLE_SOURCES_MAX 64u
+#define BUNDLE_SOURCES_MAX 1024u
 #define BUNDLE_OPTIONS_MAX 4096u
 
 /* bundle.c. Makes a bundle of this state with one user reference and room for `image_count` images.

@@ -329,9 +329,9 @@ SYCL_API sycl_result sycl_kernel_create(sycl_kernel_bundle handle, const char *n
 {
 	PIN(bundle, bundle, handle);
 	REQUIRE_OUTPUT(kernel_out);
-	if (!name || !*name || strlen(name) > NAME_BYTES_MAX)
+	if (!name || !*name || strlen(name) > KERNEL_NAME_BYTES_MAX)
 		return error_set(SYCL_ERROR_INVALID, "a kernel's name has 1 to %u bytes",
-				 NAME_BYTES_MAX);
+				 KERNEL_NAME_BYTES_MAX);
 	if (bundle->state != SYCL_BUNDLE_EXECUTABLE)
 		return error_set(SYCL_ERROR_INVALID,
 				 "only a bundle in the executable state has kernels");

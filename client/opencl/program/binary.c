@@ -18,7 +18,7 @@ struct binary {
 	uint64_t link_options_bytes;
 };
 static const char binary_magic[8] = {'S', 'Y', 'C', 'L', 'D', 'C', 'L', '2'};
-enum { PARTS_MAX = 64 };
+enum { PARTS_MAX = 1024 };
 
 /* The head of a part. The options and the source follow. */
 struct binary_part {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS_MAX = 64 }; /* of one bundle of the library */
+enum { PARTS_MAX = 1024 }; /* of one bundle of the library */
 
 typedef void(CL_CALLBACK *build_callback)(cl_program, void *);
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BUILD_OBJECTS_MAX       64u
+#define BUILD_OBJECTS_MAX       1024u
 #define BUILD_OBJECTS_BYTES_MAX (64ull << 20) /* packed */
 
 struct build_object_list {

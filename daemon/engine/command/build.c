@@ -360,11 +360,12 @@ int command_kernel_create(struct session *session, const Sycl__V1__Command *comm
 		r = fault_set(&fault, STATUS_INVALID,
 			      bundle->state == BUNDLE_OBJECT ? "the bundle is not linked yet"
 							     : "the bundle is not built yet");
-	if (r == 0 && (name_bytes == 0 || name_bytes > NAME_BYTES_MAX))
+	if (r == 0 && (name_bytes == 0 || name_bytes > KERNEL_NAME_BYTES_MAX))
 		r = fault_set(&fault, STATUS_INVALID, "a kernel's name has 1 to %u bytes",
-			      NAME_BYTES_MAX);
+			      KERNEL_NAME_BYTES_MAX);
+	if (r == 0 && !(kernel->name = strdup(message->name)))
+		r = fault_set(&fault, STATUS_MEMORY_ALLOCATION, "no memory for a kernel's name");
 	if (r == 0) {
-		memcpy(kernel->name, message->name, name_bytes + 1);
 		r = sched_kernel_create(session->engine->scheduler, bundle->program, kernel->name,
 					kernel, &kernel->sched);
 		if (r < 0)

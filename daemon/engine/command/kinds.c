@@ -86,6 +86,7 @@ static void release_kernel(struct object *object)
 static struct object *end_kernel(struct object *object)
 {
 	struct kernel *kernel = (struct kernel *)object;
+	free(kernel->name);
 	return kernel->bundle ? &kernel->bundle->object : NULL;
 }
 

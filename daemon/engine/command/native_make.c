@@ -162,6 +162,9 @@ static int native_make_kernel(struct session *session, void *object,
 	    bundle->state != BUNDLE_READY)
 		return fault_set(fault, STATUS_INVALID, "the bundle is not the kernel's");
 	kernel->number = session->record;
+	kernel->name = strdup("");
+	if (!kernel->name)
+		return fault_set(fault, STATUS_MEMORY_ALLOCATION, "no memory for a kernel's name");
 	r = sched_kernel_make_native(session->engine->scheduler, found->device, message->natives[0],
 				     kernel, &kernel->sched);
 	if (r < 0)

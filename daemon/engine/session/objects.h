@@ -163,7 +163,7 @@ struct kernel {
 	struct backend_kernel_facts facts;
 	bool ready;
 	uint64_t number; /* number of the request that awaits a reply */
-	char name[NAME_BYTES_MAX + 1];
+	char *name;
 };
 
 /* The owner of a task of the scheduler; the first member of its struct. */

@@ -60,6 +60,26 @@ Test(client_kernels, J19_objects_need_each_other)
 	MUST(sycl_context_release(context));
 }
 
+Test(client_kernels, J19_hundreds_of_objects_are_linked)
+{
+	enum { COUNT = 300 };
+	sycl_context context = context_of_queue();
+	sycl_kernel_bundle objects[COUNT], empty = object_of(context, "# no function\n"),
+					   linked = NULL;
+	uint32_t count = 0;
+
+	for (int i = 1; i < COUNT; i++)
+		objects[i] = empty;
+	objects[0] = object_of(context, "noop\n");
+	MUST(sycl_kernel_bundle_link(COUNT, objects, NULL, &linked));
+	MUST(sycl_kernel_bundle_get_kernel_count(linked, &count));
+	cr_assert(eq(u32, count, 1));
+	MUST(sycl_kernel_bundle_release(linked));
+	MUST(sycl_kernel_bundle_release(objects[0]));
+	MUST(sycl_kernel_bundle_release(empty));
+	MUST(sycl_context_release(context));
+}
+
 static void misses(sycl_kernel_bundle bundle, const char *name, const char *words)
 {
 	sycl_kernel kernel = NULL;

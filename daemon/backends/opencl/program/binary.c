@@ -58,7 +58,7 @@ static void opencl_get_text(struct binary_reader *reader, char *text, size_t cap
 
 static int opencl_get_kernel(struct binary_reader *reader, struct opencl_binary_kernel *kernel)
 {
-	char name[NAME_BYTES_MAX + 1];
+	char name[KERNEL_NAME_BYTES_MAX + 1];
 
 	opencl_get_text(reader, name, sizeof(name));
 	uint64_t count = binary_get_number(reader, 4);
