@@ -1,11 +1,13 @@
 # shellcheck shell=bash
-# The Debian packages of the last commit. Sourced by packages.sh and by guest.sh of tests/systemd, which set `top` and `folder`.
+# The Debian packages of the last commit, as it is when this file is read: a commit while packages are built must not change them. Sourced
+# by packages.sh and by guest.sh of tests/systemd, which set `top` and `folder`.
 # shellcheck disable=SC2154
-# build_packages NAME: builds from a clean copy of the last commit, always in a folder of the same name, because its path must not matter.
+built_commit=$(git -C "$top" rev-parse HEAD)
+# build_packages NAME: builds from a clean copy of that commit, always in a folder of the same name, because its path must not matter.
 build_packages() {
 	rm -rf "${folder:?}/$1"
 	mkdir -p "$folder/$1"
-	git -C "$top" archive --prefix=sycld/ HEAD | tar -x -C "$folder/$1"
+	git -C "$top" archive --prefix=sycld/ "$built_commit" | tar -x -C "$folder/$1"
 	(cd "$folder/$1/sycld" && dpkg-buildpackage -us -uc -b >"$folder/$1.log" 2>&1) || {
 		tail -n 30 "$folder/$1.log"
 		exit 1

@@ -23,8 +23,26 @@ rm -rf /var/cache/sycld
 mkdir -p /run/lock
 files >/tmp/before
 
-# The names of what they need are unknown here.
-what rpm --install --nodeps /packages/one/*.rpm
+# refuses WORD COMMAND...: it must fail and name the package.
+refuses() {
+	local word=$1
+	shift
+	! "$@" >/tmp/log 2>&1 || fail "$* was possible"
+	grep -q "$word" /tmp/log || fail "$* failed for another reason: $(cat /tmp/log)"
+}
+
+# verify LINES [OPTION]: rpm compares each file with its package, and looks for what the packages require; LINES is what differs.
+verify() {
+	rpm --verify ${2+"$2"} "${packages[@]}" >/tmp/log 2>&1 || true
+	[ "$(cat /tmp/log)" = "$1" ] || fail "rpm --verify reports: $(cat /tmp/log)"
+}
+
+packages=(sycld sycld-exporter sycld-opencl sycld-doc libsyclclient libsyclclient-devel)
+what rpm --install /packages/needs/RPMS/noarch/*.rpm
+refuses libsyclclient rpm --install /packages/one/sycld-[0-9]*.rpm
+refuses libsyclclient rpm --install /packages/one/libsyclclient-devel-*.rpm
+what rpm --install /packages/one/*.rpm
+verify ''
 ! grep -q 'scriptlet failed' /tmp/log || fail "a scriptlet failed: $(cat /tmp/log)"
 getent group sycld sycld-observers >/dev/null || fail "the installation made no group"
 [ -e /etc/systemd/system/sockets.target.wants/sycld.socket ] || fail "the socket is not enabled"
@@ -44,13 +62,16 @@ wait "$service" || fail "the installed service failed: $(cat /tmp/log)"
 [ -e /run/sycld/engines ] || fail "the installed service has kept nothing for the next one"
 
 echo '[supervisor]' >>/etc/sycld/sycld.conf
+# They require what no rpm provides, since the build of the later release was short (rpm.sh).
 what rpm --upgrade --nodeps /packages/RPMS/*/*.rpm
 ! grep -q 'scriptlet failed' /tmp/log || fail "a scriptlet failed: $(cat /tmp/log)"
 tail -n 1 /etc/sycld/sycld.conf | grep -qx '\[supervisor\]' || fail "the upgrade has overwritten the configuration"
 [ "$(rpm --query --queryformat '%{RELEASE}' sycld)" = 2 ] || fail "the upgrade left the older release"
 [ -e /etc/systemd/system/sockets.target.wants/sycld.socket ] || fail "the upgrade has disabled the socket"
 
-what rpm --erase sycld sycld-exporter sycld-opencl sycld-doc libsyclclient libsyclclient-devel
+verify 'S.5....T.  c /etc/sycld/sycld.conf' --nodeps
+refuses libsyclclient rpm --erase libsyclclient
+what rpm --erase "${packages[@]}"
 ! grep -q 'scriptlet failed' /tmp/log || fail "a scriptlet failed: $(cat /tmp/log)"
 grep -qx '\[supervisor\]' /etc/sycld/sycld.conf.rpmsave || fail "the removal deleted a changed configuration"
 rm /etc/sycld/sycld.conf.rpmsave
