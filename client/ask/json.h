@@ -6,6 +6,10 @@
 
 #include <jansson.h>
 
+/* For json_dumpf and its like: as many digits as a double has for certain. More would print
+ * 1.7000040000000001. */
+#define JSON_DIGITS JSON_REAL_PRECISION(15)
+
 json_t *json_of_status(const Sycl__V1__AdminReply *reply);
 json_t *json_of_devices(const Sycl__V1__AdminReply *reply);
 json_t *json_of_sessions(const Sycl__V1__AdminReply *reply);

@@ -2,6 +2,7 @@
 
 #include "cleanup.h"
 #include "clock.h"
+#include "json.h"
 #include "json_view.h"
 #include "metrics.h"
 #include "packet_socket.h"
@@ -111,7 +112,7 @@ static void close_stream(FILE **stream)
 static int write_json(json_t *object, struct answer_text *answer)
 {
 	answer->type = "application/json";
-	answer->text = object ? json_dumps(object, JSON_COMPACT) : NULL;
+	answer->text = object ? json_dumps(object, JSON_COMPACT | JSON_DIGITS) : NULL;
 	json_decref(object);
 	if (!answer->text)
 		return -ENOMEM;

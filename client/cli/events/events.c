@@ -1,6 +1,7 @@
 #include "events/events.h"
 
 #include "connection.h"
+#include "json.h"
 #include "names.h"
 #include "protocol_limits.h"
 #include "units.h"
@@ -88,7 +89,7 @@ static bool print_event_json(const Sycl__V1__EventFacts *event)
 				 *event->kernel ? json_string(event->kernel) : json_null());
 	r |= json_object_set_new(object, "text", json_string(event->text));
 	if (r == 0)
-		r = json_dumpf(object, stdout, JSON_COMPACT);
+		r = json_dumpf(object, stdout, JSON_COMPACT | JSON_DIGITS);
 	(void)putchar('\n');
 	json_decref(object);
 	return r == 0;

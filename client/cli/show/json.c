@@ -8,7 +8,7 @@ static bool print_json(json_t *object)
 {
 	if (!object)
 		return false;
-	int r = json_dumpf(object, stdout, JSON_INDENT(2));
+	int r = json_dumpf(object, stdout, JSON_INDENT(2) | JSON_DIGITS);
 	json_decref(object);
 	(void)putchar('\n');
 	return r == 0;

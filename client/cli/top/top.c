@@ -46,7 +46,7 @@ static bool print_line(const Sycl__V1__AdminReply *reply)
 	json_t *status = json_of_status(reply);
 	if (!status)
 		return false;
-	bool printed = json_dumpf(status, stdout, JSON_COMPACT) == 0;
+	bool printed = json_dumpf(status, stdout, JSON_COMPACT | JSON_DIGITS) == 0;
 	json_decref(status);
 	return printed && putchar('\n') != EOF && fflush(stdout) == 0;
 }

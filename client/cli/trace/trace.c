@@ -1,6 +1,7 @@
 #include "trace/trace.h"
 
 #include "connection.h"
+#include "json.h"
 #include "names.h"
 #include "protocol_limits.h"
 #include "trace/file.h"
@@ -360,7 +361,7 @@ static int print_summary(const struct recording *recording)
 			(json_int_t)data->spill_count, "sessions",
 			(json_int_t)trace_data_sessions(data), "lost", (json_int_t)data->lost,
 			"not_over", (json_int_t)data->open, "left_out", (json_int_t)left_out);
-		int r = object ? json_dumpf(object, stdout, JSON_INDENT(2)) : -1;
+		int r = object ? json_dumpf(object, stdout, JSON_INDENT(2) | JSON_DIGITS) : -1;
 		json_decref(object);
 		(void)fputc('\n', stdout);
 		return r < 0 || fflush(stdout) != 0
