@@ -108,6 +108,18 @@ struct backend_ops {
 		     const char *source, size_t source_bytes, const char *options,
 		     void **binary_out, size_t *binary_bytes_out, char **log_out,
 		     struct backend_fault *fault_out);
+	/*
+	 * Optional, with program_add. As `build`, for a portable source and some numbers of
+	 * dimensions: bit d - 1 for d; 0: all. The kernels and their facts must not depend on that
+	 * number. `dimensions_asked`: those that the source's text asks for, or 0; pure, any
+	 * thread.
+	 */
+	uint32_t (*dimensions_asked)(const char *source, size_t source_bytes);
+	int (*build_dimensions)(struct backend *backend, uint32_t device,
+				enum backend_source_kind kind, const char *source,
+				size_t source_bytes, const char *options, uint32_t dimensions,
+				void **binary_out, size_t *binary_bytes_out, char **log_out,
+				struct backend_fault *fault_out);
 
 	/*
 	 * Optional. Compiles something of the backend's own, so that builds for the device take
@@ -352,6 +364,14 @@ struct backend_ops {
 	/* Loader. Loads a binary that `build` returned. -EINVAL: not a binary for this device. */
 	int (*program_load)(struct backend_device *device, const void *binary, size_t binary_bytes,
 			    struct backend_program **program_out, struct backend_fault *fault_out);
+	/*
+	 * Optional, with build_dimensions; loader. Adds a binary of the same source and options for
+	 * other numbers of dimensions. From then on kernels of the program can be launched with
+	 * them. Those that the program has already are ignored. -EINVAL: another source, or its
+	 * kernels are others there; the program is as before.
+	 */
+	int (*program_add)(struct backend_program *program, const void *binary, size_t binary_bytes,
+			   struct backend_fault *fault_out);
 	/* Loader. Names of all kernels, each ended by 0, with one more 0 at the end; malloc'ed, the
 	 * caller's. */
 	int (*program_kernels)(struct backend_program *program, char **names_out,

@@ -54,6 +54,7 @@ int build_key_make(const struct build_request *request, struct build_key *key_ou
 		request->backend->binary_format,
 		(uint32_t)request->action,
 		(uint32_t)request->kind,
+		request->dimensions,
 	};
 	const bool portable =
 		request->kind == BACKEND_SOURCE_PORTABLE && request->action != BUILD_ACTION_LINK;

@@ -23,8 +23,8 @@ struct build_cache_entry {
 	size_t binary_bytes, log_bytes;
 };
 
-/* The key of a build: backend, device, action, kind, options, source, the portable prelude, and the
- * format of the kept file. */
+/* The key of a build: backend, device, action, kind, dimensions, options, source, the portable
+ * prelude, and the format of the kept file. */
 int build_key_make(const struct build_request *request, struct build_key *key_out);
 /*
  * True if the result may be kept. It must not be if the compiler may read a file that is no part of

@@ -26,6 +26,7 @@ int build_channel_send(struct build_service *service, struct build_work *work)
 	job.device_key = (char *)(uintptr_t)request->device_key; /* only read */
 	job.kind = (uint32_t)request->kind;
 	job.action = (Sycl__V1__BuildAction)request->action;
+	job.dimensions = request->dimensions;
 	job.options = (char *)(uintptr_t)request->options;
 	job.time_limit_ns = request->time_limit_ns;
 	job.memory_limit_bytes = request->memory_limit_bytes;

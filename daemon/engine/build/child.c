@@ -265,6 +265,11 @@ static int run_compiler(const struct backend_ops *ops, struct backend *backend, 
 {
 	enum backend_source_kind kind = (enum backend_source_kind)job->kind;
 
+	if (job->action == SYCL__V1__BUILD_ACTION__BUILD_ACTION_BUILD && job->dimensions &&
+	    ops->build_dimensions)
+		return ops->build_dimensions(backend, device, kind, source, source_bytes,
+					     job->options, job->dimensions, &made->binary,
+					     &made->binary_bytes, &made->log, &made->fault);
 	if (job->action == SYCL__V1__BUILD_ACTION__BUILD_ACTION_BUILD)
 		return ops->build(backend, device, kind, source, source_bytes, job->options,
 				  &made->binary, &made->binary_bytes, &made->log, &made->fault);

@@ -40,6 +40,8 @@ struct build_request {
 	const char *device_key;
 	const char *device_name; /* copied; for the log alone. NULL: "a device" */
 	enum backend_source_kind kind;
+	uint32_t
+		dimensions; /* of BUILD_ACTION_BUILD, as in build_dimensions of backend.h; 0: all */
 	const char *source; /* copied; for a link: the result of build_objects_pack */
 	size_t source_bytes;
 	const char *options;         /* copied */

@@ -71,3 +71,38 @@ Test(opencl_build_order, a_build_answers_before_the_compiler_is_given_back)
 	counts = layer_counts();
 	cr_assert_eq(counts.given[OPENCL_CONTEXTS], counts.taken[OPENCL_CONTEXTS]);
 }
+
+static uint64_t programs_of(struct backend *backend, uint32_t dimensions)
+{
+	struct backend_fault fault = {0};
+	const uint64_t before = layer_counts().taken[OPENCL_PROGRAMS];
+	void *binary = NULL;
+	size_t bytes = 0;
+	char *log = NULL;
+
+	cr_assert_eq(backend_opencl_ops.build_dimensions(backend, 0, BACKEND_SOURCE_PORTABLE,
+							 source, strlen(source), "", dimensions,
+							 &binary, &bytes, &log, &fault),
+		     0, "%s", fault.text);
+	free(binary);
+	free(log);
+	return layer_counts().taken[OPENCL_PROGRAMS] - before;
+}
+
+Test(opencl_build_order, E2_no_number_of_dimensions_is_built_that_nobody_asks_for)
+{
+	const struct backend_settings settings = {.cache_directory = NULL};
+	struct backend *backend = NULL;
+	struct backend_topology topology;
+	struct backend_fault fault = {0};
+
+	(void)setenv("OPENCL_LAYERS", COUNTER_LIBRARY, 1);
+	cr_assert_eq(backend_opencl_ops.open(&settings, &backend, &fault), 0, "%s", fault.text);
+	cr_assert_eq(backend_opencl_ops.enumerate(backend, &topology, &fault), 0, "%s", fault.text);
+	if (topology.device_count == 0)
+		cr_skip_test("OpenCL has no device here");
+	cr_expect_eq(programs_of(backend, 2), 1);
+	cr_expect_eq(programs_of(backend, 5), 2);
+	cr_expect_eq(programs_of(backend, 0), 3);
+	backend_opencl_ops.close(backend);
+}

@@ -459,3 +459,75 @@ Test(opencl_facts, damaged_binaries_are_refused)
 	}
 	free(bytes);
 }
+
+/* A binary of one kernel for some numbers of dimensions, each with a payload of its own. */
+static struct opencl_binary *binary_for(uint32_t dimensions, const char *identity,
+					const char *argument)
+{
+	struct backend_argument_facts arguments[] = {
+		{.kind = BACKEND_ARGUMENT_VALUE, .size_bytes = 4}};
+	char name[] = "kernel", payloads[3][2] = {"1", "2", "3"};
+	struct opencl_binary_kernel kernel = {
+		.name = name, .argument_count = 1, .arguments = arguments};
+	struct opencl_binary binary = {.kernel_count = 1,
+				       .kernels = &kernel,
+				       .dimensions = dimensions,
+				       .identity = (char *)(uintptr_t)identity,
+				       .identity_bytes = strlen(identity)};
+	struct opencl_binary *read = NULL;
+	void *bytes = NULL;
+	size_t count = 0;
+
+	(void)snprintf(arguments[0].type_name, sizeof(arguments[0].type_name), "%s", argument);
+	for (uint32_t i = 0; i < 3; i++)
+		binary.payloads[i] = (struct opencl_payload){.bytes = payloads[i], .count = 1};
+	cr_assert_eq(opencl_binary_pack(&binary, &bytes, &count), 0);
+	for (size_t i = 0; i < count; i++) {
+		char *copy = malloc(i ? i : 1);
+		memcpy(copy, bytes, i);
+		cr_assert_lt(opencl_binary_unpack(copy, i, &read), 0, "cut at %zu", i);
+		free(copy);
+	}
+	cr_assert_eq(opencl_binary_unpack(bytes, count, &read), 0);
+	free(bytes);
+	return read;
+}
+
+static void expect_payload(const struct opencl_binary *binary, uint32_t dimensions)
+{
+	const struct opencl_payload *payload =
+		&binary->payloads[opencl_binary_variant(binary, dimensions)];
+
+	cr_assert_eq(payload->count, 1);
+	cr_expect_eq(*(const char *)payload->bytes, '0' + (char)dimensions);
+}
+
+Test(opencl_facts, E2_a_binary_takes_other_numbers_of_dimensions)
+{
+	struct opencl_binary *two = binary_for(2, "source", "int"),
+			     *others = binary_for(5, "source", "int"),
+			     *foreign = binary_for(1, "sourcf", "int"),
+			     *changed = binary_for(1, "source", "uint");
+	const char *name = NULL;
+
+	cr_expect_eq(two->payload_count, 1);
+	cr_expect_eq(opencl_binary_first(two), 1);
+	cr_expect_null(two->payloads[0].bytes);
+	expect_payload(two, 2);
+	/* Equal programs of two sources may differ for the next number. */
+	cr_expect_eq(opencl_binary_add(two, foreign, &name), -EINVAL);
+	cr_expect_null(name);
+	cr_expect_eq(opencl_binary_add(two, changed, &name), -EINVAL);
+	cr_assert_not_null(name);
+	cr_expect_str_eq(name, "kernel");
+	cr_expect_null(two->payloads[0].bytes);
+	for (int i = 0; i < 2; i++)
+		cr_expect_eq(opencl_binary_add(two, others, &name), 0);
+	cr_expect_eq(two->payload_count, 3);
+	others = opencl_binary_free(others);
+	for (uint32_t d = 1; d <= 3; d++)
+		expect_payload(two, d);
+	(void)opencl_binary_free(two);
+	(void)opencl_binary_free(foreign);
+	(void)opencl_binary_free(changed);
+}

@@ -46,8 +46,9 @@ endif()
 
 # Portable sources as text.
 set(portable_folder ${PROJECT_SOURCE_DIR}/daemon/backends)
-sycl_test(unit_backends_portable SOURCES backends/portable.c ${portable_folder}/portable_tokens.c ${portable_folder}/portable_check.c
-  ${portable_folder}/portable_check_fault.c ${portable_folder}/portable_order.c ${portable_folder}/portable_words.c)
+sycl_test(unit_backends_portable SOURCES backends/portable.c backends/portable_dimensions.c ${portable_folder}/portable_tokens.c ${portable_folder}/portable_check.c
+  ${portable_folder}/portable_check_fault.c ${portable_folder}/portable_order.c ${portable_folder}/portable_words.c
+  ${portable_folder}/portable_dimensions.c)
 if(TARGET unit_backends_portable)
   target_include_directories(unit_backends_portable PRIVATE ${portable_folder} ${PROJECT_SOURCE_DIR}/shared)
 endif()

@@ -31,10 +31,10 @@ static struct build_key cache_key_of(struct build_request request)
 
 Test(build_cache, a_key_depends_on_every_part)
 {
-	struct build_request requests[7];
-	struct build_key keys[7];
+	struct build_request requests[8];
+	struct build_key keys[8];
 
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 8; i++)
 		requests[i] = sample;
 	requests[1].backend = &backend_opencl_ops;
 	requests[2].device_key = "devicf";
@@ -42,9 +42,10 @@ Test(build_cache, a_key_depends_on_every_part)
 	requests[4].source_bytes = 5;
 	requests[5].options = "-O3";
 	requests[6].options = "";
-	for (int i = 0; i < 7; i++)
+	requests[7].dimensions = 2;
+	for (int i = 0; i < 8; i++)
 		keys[i] = cache_key_of(requests[i]);
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < 8; i++) {
 		for (int j = 0; j < i; j++)
 			cr_assert_neq(memcmp(&keys[i], &keys[j], sizeof(keys[i])), 0, "%d and %d",
 				      i, j);

@@ -17,6 +17,7 @@
 #include "opencl/memory/usm.h"
 #include "opencl/driver/watch.h"
 #include "opencl/program/warm.h"
+#include "portable_dimensions.h"
 
 const struct backend_ops backend_opencl_ops = {
 	.version = BACKEND_OPS_VERSION,
@@ -29,6 +30,8 @@ const struct backend_ops backend_opencl_ops = {
 	.enumerate = opencl_enumerate,
 	.build = opencl_build,
 	.warm = opencl_warm,
+	.dimensions_asked = portable_dimensions_guess,
+	.build_dimensions = opencl_build_dimensions,
 	.compile = opencl_compile,
 	.link = opencl_link,
 	.sub_devices_create = opencl_sub_devices_create,
@@ -56,6 +59,7 @@ const struct backend_ops backend_opencl_ops = {
 	.graph_finish = opencl_graph_finish,
 	.graph_free = opencl_graph_free,
 	.program_load = opencl_program_load,
+	.program_add = opencl_program_add,
 	.program_kernels = opencl_program_kernels,
 	.program_free = opencl_program_drop,
 	.kernel_create = opencl_kernel_create,

@@ -160,7 +160,7 @@ struct opencl_place {
 struct backend_kernel {
 	struct backend_program *program;
 	unsigned references; /* one of the engine, and one per pending command */
-	/* Index: variant. The first kernel always exists; NULL: not needed so far. */
+	/* Index: variant. One kernel always exists; NULL: not needed so far. */
 	cl_kernel kernels[OPENCL_VARIANTS];
 	/* The kernel is the application's. Its arguments may be set already, and are then kept
 	 * (J9). */

@@ -3,6 +3,7 @@
 #include "opencl/driver/fault.h"
 #include "opencl/memory/image.h"
 #include "opencl/program/kernel.h"
+#include "opencl/program/program.h"
 #include "opencl/lane/lane.h"
 #include "opencl/driver/aside.h"
 #include "opencl/driver/watch.h"
@@ -32,10 +33,10 @@ static cl_int retain_native(const struct backend_device *device, enum backend_na
 		*native = ((struct backend_memory *)object)->buffer;
 		return cl->RetainMemObject(*native);
 	case BACKEND_NATIVE_PROGRAM:
-		*native = ((struct backend_program *)object)->programs[0];
+		*native = opencl_program_any(object);
 		return cl->RetainProgram(*native);
 	case BACKEND_NATIVE_KERNEL:
-		*native = ((struct backend_kernel *)object)->kernels[0];
+		*native = opencl_kernel_any(object);
 		return cl->RetainKernel(*native);
 	case BACKEND_NATIVE_EVENT:
 		*native = ((struct backend_event *)object)->event;

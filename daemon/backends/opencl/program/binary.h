@@ -10,12 +10,14 @@
  *
  * Little-endian; a text is u16 length and its bytes.
  *
- * - "SYCLOCL2", u32 is_builtin, u32 has_checks, u32 kernel count, u32 payload count (1, or 3: by
- *   dimensions).
+ * - "SYCLOCL3", u32 is_builtin, u32 has_checks, u32 dimensions (a bit for each number of dimensions
+ *   that has a payload; 0: one payload for all), u32 kernel count.
+ * - If some numbers of dimensions are absent: u64 length of the identity, and its bytes.
  * - Per kernel: name, u32 argument count.
  * - Behind each kernel, per argument: u8 kind, u8 is_const, u8 address space, u8 qualifiers, u8
  * access, u32 size, type name, name.
- * - Per payload: u64 length and its bytes, the driver's binary or the names of built-in kernels.
+ * - Per payload, in the order of dimensions: u64 length and its bytes, the driver's binary or the
+ * names of built-in kernels.
  */
 #ifndef SYCL_BACKENDS_OPENCL_BINARY_H
 #define SYCL_BACKENDS_OPENCL_BINARY_H
@@ -23,9 +25,12 @@
 #include "opencl/driver/objects.h"
 
 /* Raise this number with every change of the layout, or of contents that the engine expects. */
-#define OPENCL_BINARY_FORMAT 9u
+#define OPENCL_BINARY_FORMAT 10u
 
 #define OPENCL_BINARY_KERNELS_MAX 4096u
+
+/* The bits of all numbers of dimensions. */
+#define OPENCL_DIMENSIONS_ALL ((1u << OPENCL_VARIANTS) - 1)
 
 struct opencl_binary_kernel {
 	char *name;
@@ -34,16 +39,25 @@ struct opencl_binary_kernel {
 };
 
 struct opencl_payload {
-	void *bytes;
+	void *bytes; /* NULL: absent */
 	size_t count;
+	bool is_added; /* its bytes lie outside of `packed` */
 };
 
 struct opencl_binary {
 	bool is_builtin;
 	bool has_checks; /* built with the checks of portable_check.h */
 	uint32_t kernel_count, payload_count;
+	/* Bit d - 1: payloads[d - 1] is for d dimensions. 0: payloads[0] is for any number. */
+	uint32_t dimensions;
 	struct opencl_binary_kernel *kernels;
 	struct opencl_payload payloads[OPENCL_VARIANTS];
+	/*
+	 * Options and source, if a number of dimensions is absent: two sources may have equal
+	 * programs for one number of dimensions and others for the next. NULL: all are present.
+	 */
+	char *identity;
+	size_t identity_bytes;
 	/* The unpacked bytes, in which the payloads lie; NULL: each payload has its own memory. */
 	void *packed;
 	size_t packed_bytes;
@@ -57,6 +71,18 @@ int opencl_binary_unpack(const void *bytes, size_t count, struct opencl_binary *
 
 /* True if the binary was unpacked from exactly these bytes. */
 bool opencl_binary_is(const struct opencl_binary *binary, const void *bytes, size_t count);
+
+/*
+ * Takes the payloads that `added` has and `binary` lacks. -EINVAL and an untouched binary: they are
+ * not of the same source, or their kernels have other arguments. `name_out`: then the first kernel
+ * that differs; NULL: none does. Valid as long as `binary`. -ENOMEM.
+ */
+int opencl_binary_add(struct opencl_binary *binary, const struct opencl_binary *added,
+		      const char **name_out);
+/* The payload for a launch with this number of dimensions; it may be absent. */
+uint32_t opencl_binary_variant(const struct opencl_binary *binary, uint32_t dimensions);
+/* The first payload that is present. */
+uint32_t opencl_binary_first(const struct opencl_binary *binary);
 
 /* Frees the contents of the binary, but not the structure. */
 void opencl_binary_fini(struct opencl_binary *binary);

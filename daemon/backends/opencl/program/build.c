@@ -1,5 +1,6 @@
 /* Builds programs in the helper's child: source to binary. A portable source is compiled once per
- * number of dimensions (see program/binary.h), unless no part of it depends on that number. */
+ * number of dimensions that is asked for (see program/binary.h), unless no part of it depends on
+ * that number. */
 #include "opencl/program/build.h"
 
 #include "build_log.h"
@@ -183,9 +184,11 @@ static int compile_source(struct opencl_build *build, uint32_t dimensions,
 	return opencl_build_result(build, code, "build the program", fault_out);
 }
 
-static int take_payload(struct opencl_build *build, struct backend_fault *fault_out)
+static int take_payload(struct opencl_build *build, uint32_t dimensions,
+			struct backend_fault *fault_out)
 {
-	struct opencl_payload *payload = &build->binary.payloads[build->binary.payload_count];
+	struct opencl_payload *payload =
+		&build->binary.payloads[dimensions > 0 ? dimensions - 1 : 0];
 	size_t size = 0;
 
 	cl_int code = build->cl->GetProgramInfo(build->program, CL_PROGRAM_BINARY_SIZES,
@@ -198,6 +201,8 @@ static int take_payload(struct opencl_build *build, struct backend_fault *fault_
 		return opencl_no_memory(fault_out, "a build");
 	payload->count = size;
 	build->binary.payload_count++;
+	if (dimensions > 0)
+		build->binary.dimensions |= 1u << (dimensions - 1);
 	code = build->cl->GetProgramInfo(build->program, CL_PROGRAM_BINARIES,
 					 sizeof(payload->bytes), &payload->bytes, NULL);
 	return code == CL_SUCCESS ? 0 : opencl_fault_code(fault_out, code, "get the binary");
@@ -310,10 +315,11 @@ bool opencl_build_needs_dimensions(const struct opencl_build *build)
 		memmem(build->source, build->source_bytes, "SYCL_DIMENSIONS", 15));
 }
 
-int opencl_build_take(struct opencl_build *build, struct backend_fault *fault_out)
+int opencl_build_take(struct opencl_build *build, uint32_t dimensions,
+		      struct backend_fault *fault_out)
 {
 	int error = build->binary.kernels ? 0 : opencl_describe_kernels(build, fault_out);
-	return error < 0 ? error : take_payload(build, fault_out);
+	return error < 0 ? error : take_payload(build, dimensions, fault_out);
 }
 
 static int opencl_build_variant(struct opencl_build *build, uint32_t dimensions,
@@ -324,7 +330,7 @@ static int opencl_build_variant(struct opencl_build *build, uint32_t dimensions,
 	if (error == 0)
 		error = compile_source(build, dimensions, fault_out);
 	if (error == 0)
-		error = opencl_build_take(build, fault_out);
+		error = opencl_build_take(build, dimensions, fault_out);
 	if (build->program)
 		(void)build->cl->ReleaseProgram(build->program);
 	build->program = NULL;
@@ -338,7 +344,8 @@ static int opencl_build_variants(struct opencl_build *build, struct backend_faul
 	if (!opencl_build_needs_dimensions(build))
 		return opencl_build_variant(build, 0, fault_out);
 	for (uint32_t dimensions = 1; error == 0 && dimensions <= OPENCL_VARIANTS; dimensions++)
-		error = opencl_build_variant(build, dimensions, fault_out);
+		if (!build->dimensions || build->dimensions >> (dimensions - 1) & 1)
+			error = opencl_build_variant(build, dimensions, fault_out);
 	return error;
 }
 
@@ -474,13 +481,45 @@ int opencl_build_open(struct opencl_build *build, struct backend *backend, uint3
 	return open_context(build, backend, device, fault_out);
 }
 
+/* Two sources may have equal programs for the numbers of dimensions that were built. */
+static int set_identity(struct opencl_build *build, const char *source, size_t source_bytes)
+{
+	struct opencl_binary *binary = &build->binary;
+	const char *options = build->options ? build->options : "";
+	const size_t options_bytes = strlen(options) + 1;
+
+	if (binary->dimensions == 0 || binary->dimensions == OPENCL_DIMENSIONS_ALL)
+		return 0;
+	binary->identity = malloc(options_bytes + source_bytes);
+	if (!binary->identity)
+		return -ENOMEM;
+	memcpy(binary->identity, options, options_bytes);
+	memcpy(binary->identity + options_bytes, source, source_bytes);
+	binary->identity_bytes = options_bytes + source_bytes;
+	return 0;
+}
+
 int opencl_build(struct backend *backend, uint32_t device, enum backend_source_kind kind,
 		 const char *source, size_t source_bytes, const char *options, void **binary_out,
 		 size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out)
 {
+	return opencl_build_dimensions(backend, device, kind, source, source_bytes, options, 0,
+				       binary_out, binary_bytes_out, log_out, fault_out);
+}
+
+int opencl_build_dimensions(struct backend *backend, uint32_t device, enum backend_source_kind kind,
+			    const char *source, size_t source_bytes, const char *options,
+			    uint32_t dimensions, void **binary_out, size_t *binary_bytes_out,
+			    char **log_out, struct backend_fault *fault_out)
+{
 	CLEANUP(opencl_build_fini)
 	struct opencl_build build = {
-		.kind = kind, .source = source, .options = options, .source_bytes = source_bytes};
+		.kind = kind,
+		.source = source,
+		.options = options,
+		.source_bytes = source_bytes,
+		.dimensions = dimensions & OPENCL_DIMENSIONS_ALL,
+	};
 
 	*log_out = NULL;
 	int error = opencl_build_open(&build, backend, device, fault_out);
@@ -495,7 +534,9 @@ int opencl_build(struct backend *backend, uint32_t device, enum backend_source_k
 		build_log_add_words(&build.log, source, source_bytes);
 	*log_out = build.log;
 	if (error == 0) {
-		error = opencl_binary_pack(&build.binary, binary_out, binary_bytes_out);
+		error = set_identity(&build, source, source_bytes);
+		if (error == 0)
+			error = opencl_binary_pack(&build.binary, binary_out, binary_bytes_out);
 		if (error < 0)
 			(void)opencl_no_memory(fault_out, "a build");
 	}

@@ -16,6 +16,8 @@ struct opencl_build {
 	enum backend_source_kind kind;
 	const char *source, *options;
 	size_t source_bytes;
+	/* The numbers of dimensions to build for, as in struct opencl_binary; 0: all. */
+	uint32_t dimensions;
 	bool checks;          /* the source has the checks of portable_check.h */
 	bool needs_optimiser; /* opencl_pocl_needs_optimiser */
 	char *own_source;     /* the source with prefixes, if its own names needed them */
@@ -55,7 +57,9 @@ int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, 
  * program". */
 int opencl_build_result(struct opencl_build *build, cl_int code, const char *what,
 			struct backend_fault *fault_out);
-/* Takes the binary of build->program, and at the first call its kernels. */
-int opencl_build_take(struct opencl_build *build, struct backend_fault *fault_out);
+/* Takes the binary of build->program, and at the first call its kernels. `dimensions` as in
+ * opencl_build_options. */
+int opencl_build_take(struct opencl_build *build, uint32_t dimensions,
+		      struct backend_fault *fault_out);
 
 #endif

@@ -17,11 +17,20 @@
 /* Room for one element of any type. */
 #define SPARE_BYTES 4096u
 
+cl_kernel opencl_kernel_any(const struct backend_kernel *kernel)
+{
+	uint32_t variant = 0;
+
+	while (variant < OPENCL_VARIANTS - 1 && !kernel->kernels[variant])
+		variant++;
+	return kernel->kernels[variant];
+}
+
 static uint64_t group_size(struct backend_kernel *kernel, cl_kernel_work_group_info what)
 {
 	const struct backend_device *device = kernel->program->device;
 	size_t value = 0;
-	return device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, what,
+	return device->cl->GetKernelWorkGroupInfo(opencl_kernel_any(kernel), device->id, what,
 						  sizeof(value), &value, NULL) == CL_SUCCESS
 		       ? value
 		       : 0;
@@ -31,7 +40,7 @@ static uint64_t group_bytes(struct backend_kernel *kernel, cl_kernel_work_group_
 {
 	const struct backend_device *device = kernel->program->device;
 	cl_ulong value = 0;
-	return device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id, what,
+	return device->cl->GetKernelWorkGroupInfo(opencl_kernel_any(kernel), device->id, what,
 						  sizeof(value), &value, NULL) == CL_SUCCESS
 		       ? value
 		       : 0;
@@ -52,12 +61,12 @@ static void opencl_kernel_fill_facts(struct backend_kernel *kernel)
 	/* For other kernels this query is an error, which some drivers do not report. */
 	bool is_custom = (device->facts->aspects & 1ull << OPENCL_ASPECT_CUSTOM) != 0;
 	if ((kernel->program->binary->is_builtin || is_custom) &&
-	    device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id,
+	    device->cl->GetKernelWorkGroupInfo(opencl_kernel_any(kernel), device->id,
 					       CL_KERNEL_GLOBAL_WORK_SIZE, sizeof(most), most,
 					       NULL) == CL_SUCCESS)
 		for (int i = 0; i < 3; i++)
 			kernel->facts.max_global_size[i] = most[2 - i];
-	if (device->cl->GetKernelWorkGroupInfo(kernel->kernels[0], device->id,
+	if (device->cl->GetKernelWorkGroupInfo(opencl_kernel_any(kernel), device->id,
 					       CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof(required),
 					       required, NULL) != CL_SUCCESS)
 		return;
@@ -95,7 +104,7 @@ static int opencl_fill_arguments(struct backend_kernel *kernel, const char *name
 		if (known && known->argument_count == count)
 			kernel->arguments[i] = known->arguments[i];
 		else
-			opencl_argument_facts(device->cl, kernel->kernels[0], i,
+			opencl_argument_facts(device->cl, opencl_kernel_any(kernel), i,
 					      device->facts->address_bits, &kernel->arguments[i]);
 	}
 	kernel->has_check = is_checked(kernel, count);
@@ -181,7 +190,8 @@ static int opencl_fill_kernel(struct backend_kernel *kernel, const char *name,
 	kernel->facts.has_presets = kernel->is_native;
 	if (!kernel->name)
 		return opencl_no_memory(fault_out, "a kernel");
-	int error = get_variant(kernel, 0, &first, fault_out);
+	int error = get_variant(kernel, opencl_binary_first(kernel->program->binary), &first,
+				fault_out);
 	if (error < 0)
 		return error;
 	cl_int code = kernel->program->device->cl->GetKernelInfo(first, CL_KERNEL_NUM_ARGS,

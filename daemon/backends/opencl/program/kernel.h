@@ -10,6 +10,8 @@ int opencl_kernel_create(struct backend_program *program, const char *name,
 /* Makes a kernel of the application's, which is retained. */
 int opencl_kernel_make_native(struct backend_device *device, cl_kernel native,
 			      struct backend_kernel **kernel_out, struct backend_fault *fault_out);
+/* One of the driver's kernels, for facts that do not depend on the number of dimensions. */
+cl_kernel opencl_kernel_any(const struct backend_kernel *kernel);
 void opencl_kernel_facts(struct backend_kernel *kernel, struct backend_kernel_facts *facts_out);
 
 /*

@@ -200,7 +200,7 @@ static int link_variant(struct link *link, uint32_t dimensions, struct backend_f
 		return error;
 	}
 	int error = opencl_build_result(whole, code, "link the program", fault_out);
-	return error < 0 ? error : opencl_build_take(whole, fault_out);
+	return error < 0 ? error : opencl_build_take(whole, dimensions, fault_out);
 }
 
 static int link_variants(struct link *link, struct backend_fault *fault_out)

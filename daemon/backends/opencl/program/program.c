@@ -40,8 +40,13 @@ bool opencl_program_may_print(const struct backend_program *program)
 {
 	static const char word[] = "printf";
 	const struct opencl_binary *binary = program->binary;
-	for (uint32_t i = 0; binary && i < binary->payload_count; i++)
-		if (memmem(binary->payloads[i].bytes, binary->payloads[i].count, word,
+	/* A number of dimensions that comes later may print alone. */
+	if (binary && binary->identity &&
+	    memmem(binary->identity, binary->identity_bytes, word, sizeof(word) - 1))
+		return true;
+	for (uint32_t i = 0; binary && i < OPENCL_VARIANTS; i++)
+		if (binary->payloads[i].bytes &&
+		    memmem(binary->payloads[i].bytes, binary->payloads[i].count, word,
 			   sizeof(word) - 1))
 			return true;
 	return program->native_count > 0;
@@ -49,7 +54,16 @@ bool opencl_program_may_print(const struct backend_program *program)
 
 uint32_t opencl_program_variant(const struct backend_program *program, uint32_t dimensions)
 {
-	return program->binary->payload_count == 1 ? 0 : dimensions - 1;
+	return opencl_binary_variant(program->binary, dimensions);
+}
+
+cl_program opencl_program_any(const struct backend_program *program)
+{
+	uint32_t variant = 0;
+
+	while (variant < OPENCL_VARIANTS - 1 && !program->programs[variant])
+		variant++;
+	return program->programs[variant];
 }
 
 int opencl_program_get(struct backend_program *program, uint32_t variant, cl_program *program_out,
@@ -59,6 +73,12 @@ int opencl_program_get(struct backend_program *program, uint32_t variant, cl_pro
 	cl_int code = CL_SUCCESS;
 
 	if (!program->programs[variant]) {
+		if (!program->binary->payloads[variant].bytes) {
+			opencl_fault_words(fault_out, STATUS_RUNTIME,
+					   "the program was not built for %u dimensions",
+					   variant + 1);
+			return -EINVAL;
+		}
 		cl_program made = create_variant(device, program->binary, variant, &code);
 		if (!made)
 			return opencl_fault_code(fault_out, code, "load the binary");
@@ -115,7 +135,8 @@ int opencl_program_load(struct backend_device *device, const void *bytes, size_t
 		opencl_fault_words(fault_out, status_from_errno(error),
 				   "this is not a binary for an OpenCL device");
 	else
-		error = opencl_program_get(program, 0, &first, fault_out);
+		error = opencl_program_get(program, opencl_binary_first(program->binary), &first,
+					   fault_out);
 	if (error < 0) {
 		opencl_program_drop(program);
 		return error;
@@ -124,6 +145,25 @@ int opencl_program_load(struct backend_device *device, const void *bytes, size_t
 	device->programs = program;
 	*program_out = program;
 	return 0;
+}
+
+int opencl_program_add(struct backend_program *program, const void *bytes, size_t count,
+		       struct backend_fault *fault_out)
+{
+	CLEANUP(opencl_binary_cleanup) struct opencl_binary *added = NULL;
+	const char *name = NULL;
+
+	int error = opencl_binary_unpack(bytes, count, &added);
+	if (error == 0)
+		error = opencl_binary_add(program->binary, added, &name);
+	if (error < 0 && name)
+		opencl_fault_words(
+			fault_out, STATUS_BUILD,
+			"kernel %.100s has other arguments for other numbers of dimensions", name);
+	else if (error < 0)
+		opencl_fault_words(fault_out, status_from_errno(error),
+				   "this binary does not belong to the program");
+	return error;
 }
 
 int opencl_program_kernels(struct backend_program *program, char **names_out,
