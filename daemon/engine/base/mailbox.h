@@ -35,6 +35,7 @@ enum sched_message_kind {
 			     */
 	/* to the loader, where the device has one */
 	SCHED_MESSAGE_PROGRAM_LOAD,
+	SCHED_MESSAGE_PROGRAM_ADD, /* struct sched_addition */
 	SCHED_MESSAGE_KERNEL_CREATE,
 	SCHED_MESSAGE_OCCUPANCY,     /* struct sched_occupancy */
 	SCHED_MESSAGE_HOST_REGISTER, /* struct sched_registration */

@@ -109,8 +109,9 @@ static void bundle_built(void *owner, const struct build_result *result)
 		keep_object(bundle, result);
 		return;
 	}
-	int r = sched_program_load(session->engine->scheduler, bundle->device, result->binary,
-				   result->binary_bytes, bundle, &bundle->program);
+	int r = sched_program_load_some(session->engine->scheduler, bundle->device,
+					bundle->dimensions, result->binary, result->binary_bytes,
+					bundle, &bundle->program);
 	if (r < 0) {
 		struct backend_fault fault;
 		(void)fault_set(&fault, STATUS_RUNTIME, "the binary could not be loaded: %s",
@@ -154,9 +155,10 @@ void bundle_end(struct bundle *bundle)
 				"the bundle was released before it was built");
 		answer_build(bundle, NULL, &fault);
 	}
-	if (bundle->program)
-		sched_program_release(bundle->program);
-	bundle->program = NULL;
+	/* Kernels that are left may need other numbers of dimensions; end_bundle releases it then.
+	 */
+	if (bundle->program && !bundle->dimensions)
+		sched_program_release(TAKE(bundle->program));
 }
 
 static int take_source(struct session *session, const Sycl__V1__BundleBuild *message,
@@ -290,6 +292,7 @@ static int start_build(struct session *session, struct bundle *bundle,
 		.source_bytes = source_bytes,
 		.options = message->options,
 	};
+	bundle->dimensions = request.dimensions = bundle_choose_dimensions(bundle, &request);
 	return bundle_submit(bundle, &request, fault);
 }
 

@@ -135,6 +135,16 @@ int bundle_check_options(const struct session *session, const char *options,
 			 struct backend_fault *fault);
 int bundle_submit(struct bundle *bundle, struct build_request *request,
 		  struct backend_fault *fault);
+/*
+ * late.c. Chooses the numbers of dimensions that a build of this source makes first, and keeps the
+ * source for the others. 0: all, because the text does not show it, or the session may keep no
+ * more.
+ */
+uint32_t bundle_choose_dimensions(struct bundle *bundle, const struct build_request *request);
+/* As session_hooks. */
+int bundle_needs_dimensions(struct bundle *bundle, uint32_t dimensions,
+			    struct backend_fault *fault);
+void bundle_end_late_builds(struct session *session);
 void bundle_loaded(struct bundle *bundle, const char *kernel_names,
 		   const struct backend_fault *fault);
 void kernel_created(struct kernel *kernel, const struct backend_kernel_facts *facts,

@@ -70,6 +70,8 @@ static void release_bundle(struct object *object)
 static struct object *end_bundle(struct object *object)
 {
 	struct bundle *bundle = (struct bundle *)object;
+	if (bundle->program)
+		sched_program_release(bundle->program);
 	free(bundle->log);
 	free(bundle->bytes);
 	object->session->object_bytes -= bundle->byte_count;

@@ -1,6 +1,7 @@
 /* Ranges and arguments of a kernel launch (E1 - E22). */
 #include "base/range_check.h"
 #include "group/check.h"
+#include "session/hooks.h"
 #include "session/session.h"
 
 #include <inttypes.h>
@@ -447,6 +448,9 @@ int group_check_launch(struct session *session, const struct queue *queue,
 	if (r == 0)
 		r = launch_check_early(queue, kernel, launch, request,
 				       &session->engine->scratch.properties, fault);
+	if (r == 0 && kernel->bundle->dimensions && !launch_is_empty(request))
+		r = session->engine->hooks->needs_dimensions(kernel->bundle,
+							     request->launch.dimensions, fault);
 	if (r == 0)
 		launch_put_window(session, queue, request, &session->engine->scratch.properties);
 	return r;

@@ -32,6 +32,7 @@ static void give_forgotten_task(void *object)
 	ENTRY(SCHED_MESSAGE_MEMORY_EXPORT, sched_shared_returned)                                  \
 	ENTRY(SCHED_MESSAGE_MEMORY_FREE, sched_memory_freed)                                       \
 	ENTRY(SCHED_MESSAGE_PROGRAM_LOAD, sched_program_returned)                                  \
+	ENTRY(SCHED_MESSAGE_PROGRAM_ADD, sched_addition_returned)                                  \
 	ENTRY(SCHED_MESSAGE_PROGRAM_FREE, sched_program_destroy)                                   \
 	ENTRY(SCHED_MESSAGE_KERNEL_CREATE, sched_kernel_returned)                                  \
 	ENTRY(SCHED_MESSAGE_KERNEL_FREE, sched_kernel_destroy)                                     \

@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 struct arena;
+struct backend_fault;
+struct bundle;
 struct engine;
 struct object;
 struct session;
@@ -38,6 +40,12 @@ struct session_hooks {
 	 * True if this command group must wait for a graph that a device builds (session.awaited).
 	 */
 	bool (*awaits_graph)(struct session *session, const Sycl__V1__CommandGroup *message);
+	/* A launch of a kernel of this bundle, with so many dimensions, comes: starts the build of
+	 * what the program lacks for it. 0; 1 and a fault: it failed before, or cannot start. */
+	int (*needs_dimensions)(struct bundle *bundle, uint32_t dimensions,
+				struct backend_fault *fault);
+	/* The session ends: builds for which no launch waits are stopped. */
+	void (*end_late_builds)(struct session *session);
 	/* The client has disconnected: its open and later host tasks fail. */
 	void (*abandon_host_tasks)(struct session *session);
 	/* Called at the end of an arena, which no open work uses. */

@@ -152,7 +152,11 @@ struct bundle {
 	uint64_t build_ns;
 	bool compile_only;
 	bool is_native_object; /* made of native programs, and not executable */
-	void *bytes; /* bytes of an object for the linker, charged to the session; NULL: none */
+	/* The numbers of dimensions that were built first (command/late.c), as bits; 0: all. */
+	uint32_t dimensions;
+	/* Bytes of an object for the linker, or options and source for late builds; charged to the
+	 * session; NULL: none. */
+	void *bytes;
 	size_t byte_count;
 };
 

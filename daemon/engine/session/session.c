@@ -157,6 +157,7 @@ int session_create(struct engine *engine, int socket, int pidfd, const struct se
 	list_init(&session->waiting);
 	list_init(&session->open_groups);
 	list_init(&session->usm_frees);
+	list_init(&session->late_builds);
 	list_init(&session->sub_devices);
 	list_init(&session->held_tasks);
 	list_init(&session->held_nodes);
@@ -241,6 +242,7 @@ void session_close(struct session *session)
 		await_no_process(session);
 	session_drop_tasks(session);
 	session->engine->hooks->abandon_host_tasks(session);
+	session->engine->hooks->end_late_builds(session);
 	objects_release_all(session);
 	session_step(session);
 }

@@ -139,7 +139,8 @@ struct session {
 	uint32_t occupancy_open; /* occupancy queries without a reply yet */
 	uint32_t natives_open;   /* native queries without a reply yet */
 	uint32_t builds_running;
-	uint64_t object_bytes; /* memory of compiled bundles */
+	uint64_t object_bytes;   /* memory of compiled bundles, and of sources for late builds */
+	struct list late_builds; /* command/late.c: late_build.link */
 	uint64_t profile_budget;
 	struct gone_queue *gone; /* a ring of the latest SESSION_GONE_QUEUES_MAX queues */
 	uint32_t gone_count, gone_next;

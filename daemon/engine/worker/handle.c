@@ -139,6 +139,7 @@ static bool forget_failed_task(struct scheduler_device *device, void *object)
 	ENTRY(SCHED_MESSAGE_GRAPH, worker_graph_handle)                                            \
 	ENTRY(SCHED_MESSAGE_LOSE, lose_with_process)                                               \
 	ENTRY(SCHED_MESSAGE_PROGRAM_LOAD, worker_loader_handle)                                    \
+	ENTRY(SCHED_MESSAGE_PROGRAM_ADD, worker_loader_handle)                                     \
 	ENTRY(SCHED_MESSAGE_KERNEL_CREATE, worker_loader_handle)                                   \
 	ENTRY(SCHED_MESSAGE_OCCUPANCY, worker_loader_handle)                                       \
 	ENTRY(SCHED_MESSAGE_HOST_REGISTER, worker_loader_handle)                                   \

@@ -140,7 +140,7 @@ endif()
 # OpenCL's objects in the same process (PoCL).
 find_library(SYCLD_TEST_OPENCL_LIBRARY OpenCL)
 if(TARGET syclclient AND TARGET opencl_counter AND SYCLD_TEST_OPENCL_LIBRARY AND OPENCL_INCLUDE)
-  sycl_test(client_opencl SOURCES library/opencl.c library/opencl_graphs.c library/opencl_memory.c library/opencl_native.c library/opencl_programs.c LIBS syclclient
+  sycl_test(client_opencl SOURCES library/opencl.c library/opencl_dimensions.c library/opencl_graphs.c library/opencl_memory.c library/opencl_native.c library/opencl_programs.c LIBS syclclient
     ${SYCLD_TEST_OPENCL_LIBRARY} ${CMAKE_DL_LIBS} TIMEOUT 300)
   if(TARGET client_opencl)
     add_dependencies(client_opencl syclengine sycl-engine opencl_counter)

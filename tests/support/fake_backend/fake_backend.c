@@ -239,6 +239,7 @@ const struct backend_ops backend_fake_ops = {
 	.graph_update = fake_graph_update,
 	.graph_free = fake_graph_free,
 	.program_load = fake_program_load,
+	.program_add = fake_program_add,
 	.program_kernels = fake_program_kernels,
 	.program_free = fake_program_free,
 	.program_variable = fake_program_variable,

@@ -413,6 +413,9 @@ int fake_compile(struct backend *backend, uint32_t device, enum backend_source_k
 int fake_link(struct backend *backend, uint32_t device, uint32_t count, const void *const *objects,
 	      const size_t *object_bytes, const char *options, void **binary_out,
 	      size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out);
+/* Changes nothing: the fake backend's kernels run with any number of dimensions. */
+int fake_program_add(struct backend_program *program, const void *binary, size_t binary_bytes,
+		     struct backend_fault *fault_out);
 int fake_program_load(struct backend_device *device, const void *binary, size_t binary_bytes,
 		      struct backend_program **program_out, struct backend_fault *fault_out);
 int fake_program_kernels(struct backend_program *program, char **names_out,

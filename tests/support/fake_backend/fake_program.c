@@ -93,6 +93,17 @@ static int refuse_binary(struct backend_fault *fault_out)
 	return -EINVAL;
 }
 
+int fake_program_add(struct backend_program *program, const void *binary, size_t binary_bytes,
+		     struct backend_fault *fault_out)
+{
+	if (fake_entry_fails(FAKE_PROGRAM_LOAD, program->device, fault_out))
+		return -EIO;
+	bool fits =
+		binary_bytes >= MAGIC_BYTES && (memcmp(binary, magic, MAGIC_BYTES) == 0 ||
+						memcmp(binary, magic_builtin, MAGIC_BYTES) == 0);
+	return fits ? 0 : refuse_binary(fault_out);
+}
+
 int fake_program_load(struct backend_device *device, const void *binary, size_t binary_bytes,
 		      struct backend_program **program_out, struct backend_fault *fault_out)
 {

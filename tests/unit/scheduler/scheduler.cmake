@@ -24,6 +24,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/drop_support.c
   scheduler/failure.c
   scheduler/lifetime.c
+  scheduler/variants.c
   engine/quiet.c
   worker/frees.c
   engine/expect.c

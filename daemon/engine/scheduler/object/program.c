@@ -27,6 +27,7 @@ struct source {
 	const void *bytes;
 	size_t byte_count;
 	bool is_native;
+	uint32_t dimensions; /* 0: all */
 	enum backend_program_state state;
 };
 
@@ -37,7 +38,10 @@ static int load_program(struct scheduler *scheduler, struct scheduler_device *de
 	size_t binary_bytes = source->byte_count;
 	struct sched_program *program = malloc(sizeof(*program));
 	void *copy = malloc(binary_bytes > 0 ? binary_bytes : 1);
-	if (!program || !copy) {
+	struct sched_variants *variants =
+		source->dimensions ? sched_variants_create(source->dimensions) : NULL;
+	if (!program || !copy || (source->dimensions && !variants)) {
+		sched_variants_drop(variants);
 		free(copy);
 		free(program);
 		return -ENOMEM;
@@ -51,6 +55,7 @@ static int load_program(struct scheduler *scheduler, struct scheduler_device *de
 		.owner = owner,
 		.binary = copy,
 		.binary_bytes = binary_bytes,
+		.variants = variants,
 		.is_native = source->is_native,
 		.state = source->state,
 		.references = 2,
@@ -64,7 +69,16 @@ int sched_program_load(struct scheduler *scheduler, struct scheduler_device *dev
 		       const void *binary, size_t binary_bytes, void *owner,
 		       struct sched_program **program_out)
 {
-	const struct source source = {.bytes = binary, .byte_count = binary_bytes};
+	return sched_program_load_some(scheduler, device, 0, binary, binary_bytes, owner,
+				       program_out);
+}
+
+int sched_program_load_some(struct scheduler *scheduler, struct scheduler_device *device,
+			    uint32_t dimensions, const void *binary, size_t binary_bytes,
+			    void *owner, struct sched_program **program_out)
+{
+	const struct source source = {
+		.bytes = binary, .byte_count = binary_bytes, .dimensions = dimensions};
 	return load_program(scheduler, device, &source, owner, program_out);
 }
 
@@ -73,8 +87,17 @@ int sched_program_make_native(struct scheduler *scheduler, struct scheduler_devi
 			      uint32_t count, void *owner, struct sched_program **program_out)
 {
 	return load_program(scheduler, device,
-			    &(struct source){natives, count * sizeof(*natives), true, state}, owner,
-			    program_out);
+			    &(struct source){.bytes = natives,
+					     .byte_count = count * sizeof(*natives),
+					     .is_native = true,
+					     .state = state},
+			    owner, program_out);
+}
+
+struct sched_program *sched_program_hold(struct sched_program *program)
+{
+	program->references++;
+	return program;
 }
 
 void sched_program_release(struct sched_program *program)
@@ -106,6 +129,7 @@ void sched_program_notify(void *object)
 void sched_program_destroy(void *object)
 {
 	struct sched_program *program = object;
+	sched_variants_drop(program->variants);
 	free(program->names);
 	free(program->binary);
 	free(program);
@@ -137,6 +161,7 @@ static int make_kernel(struct scheduler *scheduler, struct scheduler_device *dev
 		.program = program,
 		.native = native,
 		.device = device,
+		.variants = sched_variants_hold(program ? program->variants : NULL),
 		.owner = owner,
 		.name = copy,
 		.references = 2,
@@ -171,31 +196,14 @@ void sched_kernel_use(struct sched_kernel *kernel, struct task *task)
 	kernel->references++;
 	/* A kernel that the device's own thread makes exists before the launch is handled. */
 	if (kernel->made || !kernel->device->loader.started)
-		return;
-	task->awaits_kernel = true;
-	task->kernel_next = kernel->waiting;
-	if (kernel->waiting)
-		kernel->waiting->kernel_previous = task;
-	kernel->waiting = task;
-}
-
-/* The launch waits no longer. */
-static void leave_kernel_waits(struct task *task)
-{
-	if (!task->awaits_kernel)
-		return;
-	task->awaits_kernel = false;
-	if (task->kernel_previous)
-		task->kernel_previous->kernel_next = task->kernel_next;
+		sched_variants_await(kernel->variants, task);
 	else
-		task->command.kernel->waiting = task->kernel_next;
-	if (task->kernel_next)
-		task->kernel_next->kernel_previous = task->kernel_previous;
+		sched_kernel_wait(task, &kernel->waiting);
 }
 
 void sched_kernel_unuse(struct task *task)
 {
-	leave_kernel_waits(task);
+	sched_kernel_end_wait(task);
 	sched_kernel_drop(task->command.kernel);
 }
 
@@ -205,9 +213,11 @@ static void release_waiting_launches(struct sched_kernel *kernel)
 		kernel->fault.status == 0 ? NULL : sched_cause_create(&kernel->fault);
 	while (kernel->waiting) {
 		struct task *task = kernel->waiting;
-		leave_kernel_waits(task);
+		sched_kernel_end_wait(task);
 		if (cause)
 			task_doom(task, cause, true);
+		else
+			sched_variants_await(kernel->variants, task);
 		task_consider(task);
 	}
 	sched_cause_drop(cause);
@@ -238,6 +248,7 @@ void sched_kernel_notify(void *object)
 void sched_kernel_destroy(void *object)
 {
 	struct sched_kernel *kernel = object;
+	sched_variants_drop(kernel->variants);
 	free(kernel->name);
 	free(kernel);
 }

@@ -28,6 +28,37 @@ int sched_program_load(struct scheduler *scheduler, struct scheduler_device *dev
 		       const void *binary, size_t binary_bytes, void *owner,
 		       struct sched_program **program_out);
 void sched_program_release(struct sched_program *program);
+struct sched_program *sched_program_hold(struct sched_program *program); /* released once more */
+
+/*
+ * As sched_program_load, of a binary for some numbers of dimensions: bit d - 1 for d; 0: for all. A
+ * launch with another number waits while that is expected, and fails otherwise.
+ */
+int sched_program_load_some(struct scheduler *scheduler, struct scheduler_device *device,
+			    uint32_t dimensions, const void *binary, size_t binary_bytes,
+			    void *owner, struct sched_program **program_out);
+enum sched_variant_state {
+	SCHED_VARIANT_READY,
+	SCHED_VARIANT_COMING,
+	SCHED_VARIANT_ABSENT,
+	SCHED_VARIANT_FAILED
+};
+/* *fault_out: why it failed; else untouched. */
+enum sched_variant_state sched_program_variant(const struct sched_program *program,
+					       uint32_t dimensions,
+					       struct backend_fault *fault_out);
+/* From now on launches wait, until it is added or refused. */
+void sched_program_expect(struct sched_program *program, uint32_t dimensions);
+/* True if a launch waits for it. */
+bool sched_program_is_awaited(const struct sched_program *program, uint32_t dimensions);
+/* A binary for this number of dimensions, which is copied. Launches go on when the device has it;
+ * if it cannot take it, they fail. -ENOMEM: nothing has happened. */
+int sched_program_add(struct sched_program *program, uint32_t dimensions, const void *binary,
+		      size_t binary_bytes);
+/* It does not come: launches that wait for it fail, and so do later ones until it is expected
+ * again. They are reported by the next scheduler_progress. */
+void sched_program_refuse(struct sched_program *program, uint32_t dimensions,
+			  const struct backend_fault *fault);
 /* on_kernel_created follows. Tasks hold their kernel. Released once, at any time. */
 int sched_kernel_create(struct scheduler *scheduler, struct sched_program *program,
 			const char *name, void *owner, struct sched_kernel **kernel_out);

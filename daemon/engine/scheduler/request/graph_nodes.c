@@ -82,6 +82,11 @@ static int make_graph_node(const struct task_request *request, const uint32_t *a
 {
 	if (!is_node_action(request->action))
 		return -EOPNOTSUPP;
+	/* The driver takes a launch only with its program. Such graphs are launched node by node.
+	 */
+	if (request->action == TASK_LAUNCH && request->launch.kernel &&
+	    !sched_variants_are_ready(request->launch.kernel->variants, request->launch.dimensions))
+		return -EOPNOTSUPP;
 	int result = find_memories(request);
 	if (result < 0)
 		return result;

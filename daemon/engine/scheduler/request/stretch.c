@@ -110,8 +110,10 @@ bool sched_stretch_allows(const struct task_request *request)
 	if (scheduler->spills)
 		return false;
 	for (uint32_t i = 0; i < request->launch.count; i++) {
-		const struct sched_kernel *kernel = request->launch.members[i].launch->kernel;
-		if (!kernel->made || !kernel->handle)
+		const struct task_launch *launch = request->launch.members[i].launch;
+		const struct sched_kernel *kernel = launch->kernel;
+		if (!kernel->made || !kernel->handle ||
+		    !sched_variants_are_ready(kernel->variants, launch->dimensions))
 			return false;
 	}
 	for (uint32_t i = 0; i < request->requirement_count; i++) {

@@ -226,7 +226,8 @@ struct task {
 	enum task_role role;
 	bool front_only, queued, notified, released;
 	bool direct; /* `cause` is the task's own failure, or the failure of a move made for it */
-	bool awaits_kernel;
+	/* The list of launches in which the task waits for its kernel; NULL: it does not wait. */
+	struct task **awaits_kernel;
 	bool held_by_host; /* a host task: HELD when its turn has come */
 	/* The task's early event was recorded; the client was notified; the client has ended the
 	 * task. */

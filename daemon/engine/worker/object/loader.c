@@ -100,6 +100,26 @@ static void loader_load_program(struct scheduler_device *device, void *object)
 		program->names = NULL;
 }
 
+static void add_to_program(struct scheduler_device *device, void *object)
+{
+	struct sched_addition *addition = object;
+	struct sched_program *program = addition->program;
+	if (!is_device_there(device, &addition->fault))
+		return;
+	if (!program->handle) {
+		addition->fault = program->fault;
+		return;
+	}
+	int result = device->ops->program_add
+			     ? device->ops->program_add(program->handle, addition->binary,
+							addition->binary_bytes, &addition->fault)
+			     : -EOPNOTSUPP;
+	if (result < 0)
+		complete_fault(device, &addition->fault, result);
+	else
+		addition->fault = (struct backend_fault){.status = STATUS_SUCCESS};
+}
+
 static int make_native_kernel(struct scheduler_device *device, struct sched_kernel *kernel)
 {
 	uint64_t nothing = 0;
@@ -249,6 +269,7 @@ static void free_usm(struct scheduler_device *device, void *object)
 /* The function for each kind of message to the loader. */
 #define HANDLERS(ENTRY)                                                                            \
 	ENTRY(SCHED_MESSAGE_PROGRAM_LOAD, loader_load_program)                                     \
+	ENTRY(SCHED_MESSAGE_PROGRAM_ADD, add_to_program)                                           \
 	ENTRY(SCHED_MESSAGE_KERNEL_CREATE, create_kernel)                                          \
 	ENTRY(SCHED_MESSAGE_OCCUPANCY, answer_occupancy)                                           \
 	ENTRY(SCHED_MESSAGE_HOST_REGISTER, register_host)                                          \
