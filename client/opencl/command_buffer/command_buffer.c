@@ -240,8 +240,8 @@ static cl_int CL_API_CALL command_buffer_copy(cl_command_buffer_khr handle, cl_c
 	if (code == CL_SUCCESS)
 		code = copy_check(recording.buffer->queue, from, to, from_offset, to_offset, bytes);
 	if (code == CL_SUCCESS)
-		code = code_of(sycl_handler_copy(recording.handler, from->sycl, from_offset,
-						 to->sycl, to_offset, bytes));
+		code = code_of(
+			buffer_copy(recording.handler, from, from_offset, to, to_offset, bytes));
 	return record_end(&recording, code);
 }
 
@@ -260,8 +260,7 @@ command_buffer_copy_rect(cl_command_buffer_khr handle, cl_command_queue queue, c
 	if (code == CL_SUCCESS)
 		code = rect_check_copy(recording.buffer->queue, from, to, &pitches, &box);
 	if (code == CL_SUCCESS)
-		code = code_of(
-			sycl_handler_copy_rect(recording.handler, from->sycl, to->sycl, &box));
+		code = code_of(buffer_copy_rect(recording.handler, from, to, &box));
 	return record_end(&recording, code);
 }
 
@@ -278,8 +277,8 @@ static cl_int CL_API_CALL command_buffer_fill(cl_command_buffer_khr handle, cl_c
 		code = fill_check(recording.buffer->queue, memory, pattern, pattern_bytes, offset,
 				  bytes);
 	if (code == CL_SUCCESS)
-		code = code_of(sycl_handler_fill(recording.handler, memory->sycl, offset, bytes,
-						 pattern, pattern_bytes));
+		code = code_of(buffer_fill(recording.handler, memory, offset, bytes, pattern,
+					   pattern_bytes));
 	return record_end(&recording, code);
 }
 

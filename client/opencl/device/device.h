@@ -51,6 +51,8 @@ struct _cl_context {
 cl_device_id device_make(cl_platform_id platform, sycl_device sycl);
 
 cl_int device_info(cl_device_id device, cl_device_info what, struct answer answer);
+/* 0: no shared virtual memory. */
+cl_device_svm_capabilities device_svm_capabilities(cl_device_id device);
 void device_use(cl_device_id device);
 void device_unuse(cl_device_id device);
 

@@ -105,7 +105,6 @@ static const struct fixed {
 	{CL_DEVICE_MAX_PIPE_ARGS, false, 0},
 	{CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, false, 0},
 	{CL_DEVICE_PIPE_MAX_PACKET_SIZE, false, 0},
-	{CL_DEVICE_SVM_CAPABILITIES, true, 0},
 	{CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, false, 0},
 	{CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, false, 0},
 	{CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, false, 0},
@@ -130,11 +129,27 @@ static const struct fixed {
 		 CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP},
 };
 
+/* Shared USM lies at one address in the program and in the engine, in the same pages. Memory that
+ * the driver did not allocate is never shared. */
+cl_device_svm_capabilities device_svm_capabilities(cl_device_id device)
+{
+	uint64_t aspects = 0;
+	(void)sycl_device_get_info(device->sycl, SYCL_DEVICE_INFO_ASPECTS, sizeof(aspects),
+				   &aspects, NULL);
+	if (!(aspects & UINT64_C(1) << SYCL_ASPECT_USM_SHARED_ALLOCATIONS))
+		return 0;
+	if (!(aspects & UINT64_C(1) << SYCL_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS))
+		return CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+	return CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER |
+	       CL_DEVICE_SVM_ATOMICS;
+}
+
 /* What the driver itself has for every device. */
 static const cl_name_version own[] = {
 	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_create_command_queue"},
 	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
 	{CL_MAKE_VERSION(0, 9, 0), "cl_khr_command_buffer"},
+	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_priority_hints"},
 };
 
 /* Extensions of a device that the driver passes on: those of the language alone. */
@@ -298,6 +313,8 @@ cl_int device_info(cl_device_id device, cl_device_info what, struct answer answe
 		return answer_ulong(answer, device->type);
 	case CL_DEVICE_PLATFORM:
 		return answer_handle(answer, device->platform);
+	case CL_DEVICE_SVM_CAPABILITIES:
+		return answer_ulong(answer, device_svm_capabilities(device));
 	case CL_DEVICE_IMAGE_SUPPORT:
 		return answer_uint(answer, image_device_has_any(device));
 	case CL_DEVICE_PARENT_DEVICE:

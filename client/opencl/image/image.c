@@ -213,7 +213,8 @@ static cl_int check_sizes(cl_context context, const cl_image_desc *d, const size
 static cl_int view_fill_in(cl_mem image, cl_mem parent)
 {
 	size_t end = 0;
-	if (!parent || parent->type != CL_MEM_OBJECT_BUFFER || parent->context != image->context)
+	if (!parent || parent->type != CL_MEM_OBJECT_BUFFER || parent->svm ||
+	    parent->context != image->context)
 		return CL_INVALID_IMAGE_DESCRIPTOR;
 	if (__builtin_mul_overflow(image->extent[1] - 1, image->row_pitch, &end) ||
 	    __builtin_add_overflow(end, image->extent[0] * image->pixel_bytes, &end) ||

@@ -11,6 +11,7 @@ void argument_clear(struct argument *argument)
 	free(argument->value);
 	argument->value = NULL;
 	argument->memory = NULL;
+	argument->svm = NULL;
 	argument->set_bytes = 0;
 	argument->is_set = false;
 }
@@ -38,6 +39,13 @@ static void set_memory(struct argument *argument, cl_mem memory)
 {
 	argument_clear(argument);
 	argument->memory = memory;
+	argument->is_set = true;
+}
+
+void argument_set_svm(struct argument *argument, const void *pointer)
+{
+	argument_clear(argument);
+	argument->svm = pointer;
 	argument->is_set = true;
 }
 
@@ -97,6 +105,8 @@ cl_int argument_copy(struct argument *to, const struct argument *from)
 		return set_value(to, from->set_bytes, from->value);
 	if (from->set_bytes > 0)
 		set_local(to, from->set_bytes);
+	else if (from->svm)
+		argument_set_svm(to, from->svm);
 	else
 		set_memory(to, from->memory);
 	return CL_SUCCESS;

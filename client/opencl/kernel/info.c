@@ -25,12 +25,21 @@ static bool turn_attribute(const char *text, char *turned, size_t room)
 	return true;
 }
 
-/* Attributes name sizes in SYCL's order; OpenCL's is the reverse. */
+/* The library's attributes name sizes in SYCL's order; OpenCL's is the reverse. */
 static cl_int answer_attributes(cl_kernel kernel, struct answer answer)
 {
 	char text[1024] = "", turned[1100];
 	if (kernel->program->is_binary)
 		return answer_text(answer, "");
+	pthread_mutex_lock(&kernel->program->lock);
+	char *written = attributes_of(&kernel->program->parts, kernel->name);
+	pthread_mutex_unlock(&kernel->program->lock);
+	if (written && *written) {
+		cl_int code = answer_text(answer, written);
+		free(written);
+		return code;
+	}
+	free(written);
 	(void)sycl_kernel_get_info(kernel->sycl, SYCL_KERNEL_INFO_ATTRIBUTES, sizeof(text), text,
 				   NULL);
 	return answer_text(answer, turn_attribute(text, turned, sizeof(turned)) ? turned : text);

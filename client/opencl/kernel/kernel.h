@@ -5,6 +5,7 @@
 
 #include "image/image.h"
 #include "program/program.h"
+#include "svm/svm.h"
 
 #define FIND_KERNEL(h) ((cl_kernel)object_find((h), OBJECT_KERNEL))
 
@@ -42,8 +43,14 @@ struct _cl_kernel {
 };
 
 void argument_clear(struct argument *argument);
+/* Sets a pointer into shared virtual memory; NULL is one, too. */
+void argument_set_svm(struct argument *argument, const void *pointer);
 /* The same with a value that clSetKernelArg or another kernel gave. */
 cl_int argument_copy(struct argument *to, const struct argument *from);
+
+/* The attributes of a kernel as its source has them; the caller frees it. NULL: its source has no
+ * such kernel, or no memory. */
+char *attributes_of(const struct parts *parts, const char *name);
 
 /* launch.c: checks a launch as clEnqueueNDRangeKernel does, and sets it as the group's action. */
 struct ranges {

@@ -59,8 +59,10 @@ static cl_int read_arguments(struct request *request)
 			if (code != CL_SUCCESS)
 				return code == CL_INVALID_MEM_OBJECT ? CL_INVALID_KERNEL_ARGS
 								     : code;
-			request->arguments[i] =
-				sycl_launch_buffer(argument->memory->sycl, mode_of(argument));
+			request->arguments[i] = argument->memory->svm
+							? sycl_launch_usm(argument->memory->svm)
+							: sycl_launch_buffer(argument->memory->sycl,
+									     mode_of(argument));
 		} else {
 			request->arguments[i] = sycl_launch_usm(argument->svm);
 		}

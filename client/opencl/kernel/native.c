@@ -15,6 +15,7 @@ struct native {
 	native_function function;
 	cl_uint count;
 	size_t places[MEMORIES_MAX]; /* where the address of each buffer belongs */
+	char *svm[MEMORIES_MAX];     /* that address, or NULL: an accessor has it */
 	_Alignas(16) char arguments[];
 };
 
@@ -23,8 +24,9 @@ static sycl_result run(sycl_host_task task, void *pointer)
 	struct native *native = pointer;
 	sycl_result r = SYCL_SUCCESS;
 	for (cl_uint i = 0; i < native->count && r == SYCL_SUCCESS; i++) {
-		void *address = NULL;
-		r = sycl_host_task_get_pointer(task, i, &address);
+		void *address = native->svm[i];
+		if (!address)
+			r = sycl_host_task_get_pointer(task, i, &address);
 		memcpy(native->arguments + native->places[i], &address, sizeof(address));
 	}
 	if (r == SYCL_SUCCESS)
@@ -60,9 +62,12 @@ static cl_int check_memories(cl_command_queue queue, cl_uint count, const cl_mem
 static sycl_result fill_group(sycl_handler handler, struct native *native, const cl_mem *memories)
 {
 	sycl_result r = SYCL_SUCCESS;
-	for (cl_uint i = 0; i < native->count && r == SYCL_SUCCESS; i++)
-		r = sycl_handler_set_host_accessor(handler, i, memories[i]->sycl,
-						   memory_mode(memories[i]));
+	for (cl_uint i = 0; i < native->count && r == SYCL_SUCCESS; i++) {
+		native->svm[i] = memories[i]->svm;
+		if (!native->svm[i])
+			r = sycl_handler_set_host_accessor(handler, i, memories[i]->sycl,
+							   memory_mode(memories[i]));
+	}
 	return r == SYCL_SUCCESS ? sycl_handler_host_task(handler, run, native, free) : r;
 }
 

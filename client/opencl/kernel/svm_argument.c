@@ -2,16 +2,49 @@
 /* Shared virtual memory as arguments of kernels. */
 #include "kernel/kernel.h"
 
-CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index,
+#include <string.h>
+
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel handle, cl_uint index,
 							 const void *pointer)
 {
-	(void)index, (void)pointer;
-	return FIND_KERNEL(kernel) ? CL_INVALID_OPERATION : CL_INVALID_KERNEL;
+	cl_kernel kernel = FIND_KERNEL(handle);
+	if (!kernel)
+		return CL_INVALID_KERNEL;
+	if (svm_context_capabilities(kernel->program->context) == 0)
+		return CL_INVALID_OPERATION;
+	if (index >= kernel->count)
+		return CL_INVALID_ARG_INDEX;
+	struct argument *argument = &kernel->arguments[index];
+	if ((argument->kind != SYCL_ARGUMENT_GLOBAL && argument->kind != SYCL_ARGUMENT_UNKNOWN) ||
+	    (pointer && !svm_find(kernel->program->context, pointer, NULL)))
+		return CL_INVALID_ARG_VALUE;
+	pthread_mutex_lock(&kernel->lock);
+	argument_set_svm(argument, pointer);
+	pthread_mutex_unlock(&kernel->lock);
+	return CL_SUCCESS;
 }
 
-CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info what,
+/* Kernels reach all allocations of their context, so the list is only checked. */
+CL_API_ENTRY cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel handle, cl_kernel_exec_info what,
 						    size_t size, const void *value)
 {
-	(void)what, (void)size, (void)value;
-	return FIND_KERNEL(kernel) ? CL_INVALID_OPERATION : CL_INVALID_KERNEL;
+	cl_kernel kernel = FIND_KERNEL(handle);
+	cl_bool wanted = CL_FALSE;
+	if (!kernel)
+		return CL_INVALID_KERNEL;
+	if (svm_context_capabilities(kernel->program->context) == 0)
+		return CL_INVALID_OPERATION;
+	switch (what) {
+	case CL_KERNEL_EXEC_INFO_SVM_PTRS:
+		return (value != NULL) == (size > 0) && size % sizeof(void *) == 0
+			       ? CL_SUCCESS
+			       : CL_INVALID_VALUE;
+	case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
+		if (!value || size != sizeof(wanted))
+			return CL_INVALID_VALUE;
+		memcpy(&wanted, value, sizeof(wanted));
+		return wanted ? CL_INVALID_OPERATION : CL_SUCCESS;
+	default:
+		return CL_INVALID_VALUE;
+	}
 }

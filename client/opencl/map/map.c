@@ -101,7 +101,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue_handle,
 	mapping->offset = offset;
 	mapping->bytes = bytes;
 	sycl_result r = SYCL_SUCCESS;
-	if (!(flags & CL_MAP_WRITE_INVALIDATE_REGION))
+	if (!memory->svm && !(flags & CL_MAP_WRITE_INVALIDATE_REGION))
 		r = sycl_handler_copy_to_host(command.handler, memory->sycl, offset,
 					      mapping->pointer, bytes);
 	return map(&command, memory, mapping, r, blocking, code_out);
@@ -218,7 +218,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue_h
 	}
 	bool was_mapped = sycl_event_wait_for(mapping->mapped, 1) == SYCL_SUCCESS;
 	sycl_result r = SYCL_SUCCESS;
-	if (mapping->writes && was_mapped)
+	if (mapping->writes && was_mapped && !memory->svm)
 		r = write_back(command.handler, memory, mapping);
 	mapping_free(mapping);
 	return command_submit(&command, r, false, NULL);

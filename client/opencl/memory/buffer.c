@@ -113,13 +113,21 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context handle, cl_mem_flags f
 	cl_int code = memory_check_flags(flags, host);
 	if (code == CL_SUCCESS)
 		code = check_size(context, bytes);
+	size_t rest = 0;
+	bool on_svm = flags & CL_MEM_USE_HOST_PTR && svm_find(context, host, &rest);
+	if (code == CL_SUCCESS && on_svm && bytes > rest)
+		code = CL_INVALID_BUFFER_SIZE;
 	if (code != CL_SUCCESS)
 		return made(NULL, code, code_out);
 	cl_mem memory = buffer_new(context, flags, bytes);
 	if (!memory)
 		return made(NULL, CL_OUT_OF_HOST_MEMORY, code_out);
-	sycl_result r = sycl_buffer_create(context->platform->sycl, host, bytes,
-					   host ? SYCL_HOST_CONST : SYCL_HOST_NONE, &memory->sycl);
+	sycl_result r = SYCL_SUCCESS;
+	if (on_svm)
+		memory->svm = host;
+	else
+		r = sycl_buffer_create(context->platform->sycl, host, bytes,
+				       host ? SYCL_HOST_CONST : SYCL_HOST_NONE, &memory->sycl);
 	if (r != SYCL_SUCCESS) {
 		buffer_destroy(&memory->head);
 		code = r == SYCL_ERROR_QUOTA ? CL_MEM_OBJECT_ALLOCATION_FAILURE : code_of(r);
@@ -200,9 +208,13 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateSubBuffer(cl_mem handle, cl_mem_flags fl
 		return made(NULL, CL_OUT_OF_HOST_MEMORY, code_out);
 	memory->parent = parent;
 	memory->origin = region->origin;
+	if (parent->svm)
+		memory->svm = parent->svm + region->origin;
 	memory_use(parent);
-	sycl_result r =
-		sycl_buffer_create_sub(parent->sycl, region->origin, region->size, &memory->sycl);
+	sycl_result r = SYCL_SUCCESS;
+	if (!parent->svm)
+		r = sycl_buffer_create_sub(parent->sycl, region->origin, region->size,
+					   &memory->sycl);
 	if (r != SYCL_SUCCESS) {
 		buffer_destroy(&memory->head);
 		return made(NULL, code_of(r), code_out);

@@ -126,7 +126,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemObjectInfo(cl_mem handle, cl_mem_info wh
 	case CL_MEM_OFFSET:
 		return answer_size(ANSWER, memory->origin);
 	case CL_MEM_USES_SVM_POINTER:
-		return answer_uint(ANSWER, CL_FALSE);
+		return answer_uint(ANSWER, memory->svm != NULL);
 	case CL_MEM_PROPERTIES:
 		return answer_bytes(ANSWER, memory->properties, memory->properties_bytes);
 	default:

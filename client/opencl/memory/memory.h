@@ -4,6 +4,7 @@
 #define SYCL_OPENCL_MEMORY_H
 
 #include "queue/queue.h"
+#include "svm/svm.h"
 
 #define FIND_MEMORY(h) ((cl_mem)object_find((h), OBJECT_MEMORY))
 
@@ -23,7 +24,8 @@ struct _cl_mem {
 	cl_mem_object_type type;
 	cl_mem_flags flags;
 	size_t bytes;
-	void *host;    /* of CL_MEM_USE_HOST_PTR */
+	void *host; /* of CL_MEM_USE_HOST_PTR */
+	char *svm;  /* the contents are this shared virtual memory, and `sycl` is NULL; or NULL */
 	cl_mem parent; /* of a sub-buffer, or an image of a buffer */
 	size_t origin; /* in the parent */
 	sycl_buffer
@@ -64,6 +66,22 @@ struct rect_pitches {
 };
 cl_int rect_check_copy(cl_command_queue queue, cl_mem from, cl_mem to,
 		       const struct rect_pitches *pitches, struct sycl_copy_rect *box_out);
+
+/* contents.c: set the action of a group. As the library's functions with buffers. */
+sycl_result buffer_to_host(sycl_handler handler, cl_mem from, size_t offset, void *to,
+			   size_t bytes);
+sycl_result buffer_from_host(sycl_handler handler, const void *from, cl_mem to, size_t offset,
+			     size_t bytes);
+sycl_result buffer_copy(sycl_handler handler, cl_mem from, size_t from_offset, cl_mem to,
+			size_t to_offset, size_t bytes);
+sycl_result buffer_fill(sycl_handler handler, cl_mem memory, size_t offset, size_t bytes,
+			const void *pattern, size_t pattern_bytes);
+sycl_result buffer_rect_to_host(sycl_handler handler, cl_mem from, void *to,
+				const struct sycl_copy_rect *box);
+sycl_result buffer_rect_from_host(sycl_handler handler, const void *from, cl_mem to,
+				  const struct sycl_copy_rect *box);
+sycl_result buffer_copy_rect(sycl_handler handler, cl_mem from, cl_mem to,
+			     const struct sycl_copy_rect *box);
 
 /* late.c: a read that does not block writes there; takes the reference to its event. */
 void late_note_read(const void *to, size_t bytes, sycl_event read);

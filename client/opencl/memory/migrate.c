@@ -27,6 +27,8 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(
 		return code;
 	sycl_result r = SYCL_SUCCESS;
 	for (cl_uint i = 0; i < memory_count && r == SYCL_SUCCESS; i++)
-		r = sycl_handler_require(command.handler, memories[i]->sycl, SYCL_ACCESS_READ);
+		if (!memories[i]->svm)
+			r = sycl_handler_require(command.handler, memories[i]->sycl,
+						 SYCL_ACCESS_READ);
 	return command_submit(&command, r, false, NULL);
 }

@@ -80,7 +80,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBufferRect(
 		return code;
 	const struct sycl_copy_rect box = box_of(region, &from, &host);
 	sycl_event read = NULL;
-	sycl_result r = sycl_handler_copy_rect_to_host(command.handler, memory->sycl, to, &box);
+	sycl_result r = buffer_rect_to_host(command.handler, memory, to, &box);
 	code = command_submit(&command, r, blocking, blocking ? NULL : &read);
 	if (read)
 		late_note_read((char *)to + host.offset, late_destination_bytes(&box), read);
@@ -110,10 +110,10 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBufferRect(
 	if (code != CL_SUCCESS)
 		return code;
 	const struct sycl_copy_rect box = box_of(region, &host, &to);
-	bool is_late = late_is_needed((const char *)from + host.offset, late_source_bytes(&box));
+	bool is_late = !memory->svm &&
+		       late_is_needed((const char *)from + host.offset, late_source_bytes(&box));
 	sycl_result r = is_late ? late_copy_rect(command.handler, from, memory, &box)
-				: sycl_handler_copy_rect_from_host(command.handler, from,
-								   memory->sycl, &box);
+				: buffer_rect_from_host(command.handler, from, memory, &box);
 	return command_submit(&command, r, blocking && (is_late || count > 0 || event_out), NULL);
 }
 
@@ -170,7 +170,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBufferRect(
 				     event_out);
 	if (code != CL_SUCCESS)
 		return code;
-	sycl_result r = sycl_handler_copy_rect(command.handler, from->sycl, to->sycl, &box);
+	sycl_result r = buffer_copy_rect(command.handler, from, to, &box);
 	if (r == SYCL_ERROR_INVALID) {
 		command_drop(&command);
 		return CL_MEM_COPY_OVERLAP;

@@ -50,7 +50,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue_handl
 	if (code != CL_SUCCESS)
 		return code;
 	sycl_event read = NULL;
-	sycl_result r = sycl_handler_copy_to_host(command.handler, memory->sycl, offset, to, bytes);
+	sycl_result r = buffer_to_host(command.handler, memory, offset, to, bytes);
 	code = command_submit(&command, r, blocking, blocking ? NULL : &read);
 	if (read)
 		late_note_read(to, bytes, read);
@@ -76,10 +76,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue_hand
 				     event_out);
 	if (code != CL_SUCCESS)
 		return code;
-	bool is_late = late_is_needed(from, bytes);
+	bool is_late = !memory->svm && late_is_needed(from, bytes);
 	sycl_result r = is_late ? late_copy(command.handler, from, memory, offset, bytes)
-				: sycl_handler_copy_from_host(command.handler, from, memory->sycl,
-							      offset, bytes);
+				: buffer_from_host(command.handler, from, memory, offset, bytes);
 	return command_submit(&command, r, blocking && (is_late || count > 0 || event_out), NULL);
 }
 
@@ -126,8 +125,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue_handl
 				     event_out);
 	if (code != CL_SUCCESS)
 		return code;
-	sycl_result r = sycl_handler_copy(command.handler, from->sycl, from_offset, to->sycl,
-					  to_offset, bytes);
+	sycl_result r = buffer_copy(command.handler, from, from_offset, to, to_offset, bytes);
 	return command_submit(&command, r, false, NULL);
 }
 
@@ -159,7 +157,6 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue_handl
 				     event_out);
 	if (code != CL_SUCCESS)
 		return code;
-	sycl_result r = sycl_handler_fill(command.handler, memory->sycl, offset, bytes, pattern,
-					  pattern_bytes);
+	sycl_result r = buffer_fill(command.handler, memory, offset, bytes, pattern, pattern_bytes);
 	return command_submit(&command, r, false, NULL);
 }

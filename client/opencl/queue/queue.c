@@ -18,14 +18,27 @@ static void queue_destroy(struct object *object)
 	free(queue);
 }
 
+/* A hint, and no more: the service orders sessions by their classes, and a session's queues by
+ * their commands. */
+static bool is_priority(cl_queue_properties value)
+{
+	return value == CL_QUEUE_PRIORITY_HIGH_KHR || value == CL_QUEUE_PRIORITY_MED_KHR ||
+	       value == CL_QUEUE_PRIORITY_LOW_KHR;
+}
+
 static cl_int read_properties(const cl_queue_properties *list, cl_command_queue_properties *flags,
 			      size_t *bytes_out)
 {
 	size_t at = 0;
-	bool seen = false;
+	bool seen = false, seen_priority = false;
 	for (; list && list[at]; at += 2) {
 		if (list[at] == CL_QUEUE_SIZE)
 			return CL_INVALID_QUEUE_PROPERTIES;
+		if (list[at] == CL_QUEUE_PRIORITY_KHR && !seen_priority &&
+		    is_priority(list[at + 1])) {
+			seen_priority = true;
+			continue;
+		}
 		if (list[at] != CL_QUEUE_PROPERTIES || seen)
 			return CL_INVALID_VALUE;
 		*flags = list[at + 1];

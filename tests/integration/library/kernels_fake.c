@@ -87,6 +87,24 @@ static void misses(sycl_kernel_bundle bundle, const char *name, const char *word
 	cr_assert(eq(str, (char *)sycl_get_last_error_text(), (char *)words));
 }
 
+Test(client_kernels, J2_names_have_up_to_2048_bytes)
+{
+	sycl_context context = context_of_queue();
+	sycl_kernel_bundle object = object_of(context, "noop\n"), linked = NULL;
+	sycl_kernel kernel = NULL;
+	char name[2050];
+
+	memset(name, 'k', sizeof(name));
+	name[2049] = 0;
+	MUST(sycl_kernel_bundle_link(1, &object, NULL, &linked));
+	cr_assert(eq(int, sycl_kernel_create(linked, name, &kernel), SYCL_ERROR_INVALID));
+	name[2048] = 0; /* there is none of this name, which the service says */
+	cr_assert(eq(int, sycl_kernel_create(linked, name, &kernel), SYCL_ERROR_KERNEL));
+	MUST(sycl_kernel_bundle_release(linked));
+	MUST(sycl_kernel_bundle_release(object));
+	MUST(sycl_context_release(context));
+}
+
 Test(client_kernels, J19_a_wrong_name_lists_the_kernels_that_exist_similar_ones_first)
 {
 	sycl_kernel_bundle bundle = NULL;

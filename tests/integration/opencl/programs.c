@@ -79,6 +79,32 @@ static const char caller[] = "uint twice(uint x); __kernel void k(__global uint 
 			     "twice(WORD); }";
 static const char called[] = "uint twice(uint x) { return x * 2; }";
 
+static void check_attributes(cl_program program, const char *name, const char *expected)
+{
+	char text[256] = "";
+	cl_int code = 0;
+	cl_kernel kernel = clCreateKernel(program, name, &code);
+	CL(code);
+	CL(clGetKernelInfo(kernel, CL_KERNEL_ATTRIBUTES, sizeof(text), text, NULL));
+	cr_assert(eq(str, text, (char *)expected));
+	CL(clReleaseKernel(kernel));
+}
+
+Test(programs, attributes_are_those_of_the_source)
+{
+	cl_program program = built_program(
+		"// __kernel void a(\n#define WORD \"{\"\n/* { */ void helper(int x) { if (x) { } }\n"
+		"__kernel __attribute__((vec_type_hint(float4)))\n"
+		"__attribute__ ((reqd_work_group_size(2, 1, 1), work_group_size_hint(2,1,1)))\n"
+		"void a(__global int *x) { x[0] = ')'; }\n"
+		"kernel void b(__global int *x);\nkernel void b(__global int *x) { x[0] = 1; }\n");
+	check_attributes(program, "a",
+			 "vec_type_hint(float4) reqd_work_group_size(2,1,1) "
+			 "work_group_size_hint(2,1,1)");
+	check_attributes(program, "b", "");
+	CL(clReleaseProgram(program));
+}
+
 Test(programs, objects_libraries_and_executables_have_binaries)
 {
 	cl_program object =
