@@ -12,7 +12,7 @@
  * reaches it. */
 #define SOON SECONDS_NS(100)
 
-enum { LINE_BYTES = 1024, WORKER_ARGUMENTS_MAX = 16, ANSWER_BYTES = 4096, ORDER_WORDS_MAX = 6 };
+enum { LINE_BYTES = 1024, WORKER_ARGUMENTS_MAX = 16, ANSWER_BYTES = 4096, ORDER_WORDS_MAX = 12 };
 
 /* `configuration`: text of sycld.conf or NULL. `system`: a service for all users. An error fails
  * the test. */

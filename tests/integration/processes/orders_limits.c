@@ -11,13 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 TestSuite(processes_orders_limits, .timeout = 280);
 
 static const uint64_t small_bytes = 4096, large_bytes = 1 << 20;
 
-enum { OTHER_UID = 64301 };
+enum { OTHER_UID = 64301, PATH_BYTES = 256 };
 
 static char last_words[512];
 
@@ -380,6 +381,65 @@ Test(processes_orders_limits, B16_memory_on_devices_is_limited_by_an_order)
 	(void)sycl_buffer_release(kept);
 	client_close(&one);
 	client_close(&two);
+}
+
+/* Makes a control group, and enters it. Skips the test where that is not possible. */
+static void enter_new_group(char path[PATH_BYTES], const char **name_out)
+{
+	char line[LINE_BYTES], mount[LINE_BYTES] = "", procs[PATH_BYTES + 16];
+	FILE *file = fopen("/proc/self/mounts", "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		char type[32], where[128];
+		if (sscanf(line, "%*s %127s %31s", where, type) == 2 && !strcmp(type, "cgroup2"))
+			(void)snprintf(mount, sizeof(mount), "%s", where);
+	}
+	if (file)
+		(void)fclose(file);
+	(void)snprintf(path, PATH_BYTES, "%.128s/sycld-limits-%ld", mount, (long)getpid());
+	(void)snprintf(procs, sizeof(procs), "%s/cgroup.procs", path);
+	if (!*mount || mkdir(path, 0755) < 0)
+		cr_skip_test("SKIPPED: needs a cgroup2 in which a group can be made");
+	file = fopen(procs, "we");
+	cr_assert(file && fputs("0", file) >= 0 && fclose(file) == 0);
+	*name_out = path + strlen(mount);
+}
+
+static void leave_group(const char *path)
+{
+	char procs[PATH_BYTES];
+	(void)snprintf(procs, sizeof(procs), "%.*s/cgroup.procs", (int)(strrchr(path, '/') - path),
+		       path);
+	FILE *file = fopen(procs, "we");
+	cr_assert(file && fputs("0", file) >= 0 && fclose(file) == 0);
+	(void)rmdir(path);
+}
+
+/* The limits of a job are those of its engine, whatever its user may have. */
+Test(processes_orders_limits, B16_a_job_has_the_memory_and_the_class_of_its_order)
+{
+	char path[PATH_BYTES];
+	const char *group;
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = fake_service("[service]\nstandby = no\n");
+	struct client outside = fake_open(service);
+	uint32_t class = 0;
+	enter_new_group(path, &group);
+	ORDER(service, "job", "begin", "12", "--uid", user(), "--cgroup", group, "--memory", "4100",
+	      "--class", "best-effort");
+	struct client inside = fake_open(service);
+	cr_expect_eq(fill_one_buffer(&inside, small_bytes), 0, "%s", last_words);
+	TOLD(fill_one_buffer(&inside, 2 * small_bytes), SYCL_ERROR_QUOTA, TOO_LARGE);
+	cr_expect_eq(fill_one_buffer(&outside, large_bytes), 0, "%s", last_words);
+	cr_expect_eq(sycl_platform_get_info(inside.platform, SYCL_PLATFORM_INFO_CLASS,
+					    sizeof(class), &class, NULL),
+		     0);
+	cr_expect_eq(class, SYCL_SESSION_CLASS_BEST_EFFORT);
+	ORDER(service, "job", "begin", "12", "--uid", user(), "--cgroup", group);
+	json_decref(private_service_status(service)); /* the engine has received it */
+	cr_expect_eq(fill_one_buffer(&inside, large_bytes), 0, "%s", last_words);
+	client_close(&inside);
+	client_close(&outside);
+	leave_group(path);
 }
 
 static bool two_pages_are_refused(void *client)
