@@ -2,7 +2,7 @@
 # three node names, all in one private folder. Sourced by run. The controllers run as unprivileged users; slurmd and sycld
 # as root, because jobs are of several users.
 # shellcheck shell=sh disable=SC2034,SC2154
-nodes="n1 n2 n3"
+nodes=${NODES:-n1 n2 n3}
 
 # Prints what is missing here, in one sentence; nothing: nothing.
 cluster_lacks() {
@@ -29,17 +29,31 @@ start_as() {
 	last=$!
 }
 
-# Waits until a command succeeds, 30 s at most.
+# Waits until a command succeeds, a minute at most.
 until_true() {
 	tries=0
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries + 1))
-		[ $tries -lt 300 ] || { echo "not within 30 s: $*" >&2; return 1; }
+		[ $tries -lt 600 ] || { echo "not within a minute: $*" >&2; return 1; }
 		sleep 0.1
 	done
 }
 
-free_port() { awk -v seed="$$$1" 'BEGIN {srand(seed); print 20000 + int(rand() * 20000)}'; }
+# Prints a port on which, as on the next four, nothing listens.
+free_port() {
+	awk -v seed="$$$1" '
+		FNR > 1 {split($2, address, ":"); used[address[2]] = 1}
+		END {
+			srand(seed)
+			do {
+				port = 20000 + int(rand() * 10000)
+				taken = 0
+				for (more = 0; more < 5; more++)
+					taken += sprintf("%04X", port + more) in used
+			} while (taken)
+			print port
+		}' /proc/net/tcp
+}
 
 write_configuration() {
 	port=$(free_port 1) database_port=$(free_port 2) storage_port=$(free_port 3)
@@ -78,6 +92,7 @@ AccountingStoragePort=$storage_port
 AccountingStoragePass=$folder/munge/socket
 AccountingStorageTRES=gres/sycl
 JobAcctGatherType=jobacct_gather/linux
+TmpFS=$folder/%n/tmp
 SlurmctldTimeout=30
 SlurmdTimeout=30
 KillWait=2
@@ -95,15 +110,15 @@ SlurmdParameters=config_overrides
 END
 	printf 'Name=sycl Count=100 Flags=CountOnly\n' >"$folder/etc/gres.conf"
 	cat >"$folder/etc/plugstack.conf" <<END
-required $build/lib/sycld_spank.so syclctl=$build/bin/syclctl runtime_dir=$folder/%n/sycld state_dir=$folder/%n/jobs cgroup=$groups-%n devices=opencl:0 most=100
+required $folder/lib/sycld_spank.so syclctl=$folder/bin/syclctl runtime_dir=$folder/%n/sycld state_dir=$folder/%n/jobs cgroup=$groups-%n devices=opencl:0 most=100
 END
 	printf 'CgroupMountpoint=/sys/fs/cgroup\n' >"$folder/etc/cgroup.conf"
 	# Each node has its own service, and Slurm passes the node's name alone.
 	for program in epilog health; do
 		cat >"$folder/etc/$program" <<END
 #!/bin/sh
-export SYCLCTL="$build/bin/syclctl --runtime-dir $folder/\$SLURMD_NODENAME/sycld" SLURM_CONF=$folder/etc/slurm.conf
-exec $root/client/slurm/sycld-$program
+export SYCLCTL="$folder/bin/syclctl --runtime-dir $folder/\$SLURMD_NODENAME/sycld" SLURM_CONF=$folder/etc/slurm.conf
+exec $folder/bin/sycld-$program
 END
 		chmod 755 "$folder/etc/$program"
 	done
@@ -139,7 +154,7 @@ start_database() {
 start_sycld() {
 	node=$1
 	printf '[service]\nengine_idle_seconds = 5\nengines_at_stop = leave\n' >"$folder/$node/sycld.conf"
-	start_as root "sycld-$node" "$build/bin/sycld" --runtime-dir "$folder/$node/sycld" --config "$folder/$node/sycld.conf" --cache-dir "$folder/cache"
+	start_as root "sycld-$node" "$folder/bin/sycld" --runtime-dir "$folder/$node/sycld" --config "$folder/$node/sycld.conf" --cache-dir "$folder/cache"
 	eval "sycld_$node=$last"
 }
 
@@ -149,10 +164,19 @@ start_slurmd() {
 	eval "slurmd_$node=$last"
 }
 
+# The build's folder may be closed to the users of jobs, and a build may go on meanwhile.
+copy_programs() {
+	cp "$build/lib/sycld_spank.so" "$build"/lib/libsyclclient.so.0* "$folder/lib/"
+	cp "$build/bin/sycld" "$build/bin/sycl-engine" "$build/bin/syclctl" "$build/tests/slurm_worker" "$root/client/slurm/sycld-epilog" "$root/client/slurm/sycld-health" "$folder/bin/"
+	[ ! -e "$build/bin/mpi_heat" ] || cp "$build/bin/mpi_heat" "$folder/bin/"
+	chmod -R a+rX "$folder/bin" "$folder/lib"
+}
+
 cluster_start() {
 	PATH=$PATH:/usr/sbin:/sbin
-	for part in etc log munge db state ctld dbd cache work; do mkdir -p "$folder/$part"; done
-	for node in $nodes; do mkdir -p "$folder/$node/spool" "$folder/$node/sycld"; done
+	for part in etc log munge db state ctld dbd cache work bin lib; do mkdir -p "$folder/$part"; done
+	copy_programs
+	for node in $nodes; do mkdir -p "$folder/$node/spool" "$folder/$node/sycld" "$folder/$node/tmp" && chmod 1777 "$folder/$node/tmp"; done
 	chmod 755 "$folder" "$folder/etc" "$folder/cache"
 	chmod 1777 "$folder/work"
 	write_configuration
@@ -177,11 +201,31 @@ cluster_start() {
 	until_true all_idle
 }
 
-all_idle() { [ "$(sinfo -h -N -p main -o %T | grep -c '^idle$')" = 3 ]; }
+# shellcheck disable=SC2086  # one word for each node
+all_idle() { [ "$(sinfo -h -N -p main -o %T | grep -c '^idle$')" = "$(set -- $nodes && echo $#)" ]; }
+
+no_job_is_left() { [ -z "$(squeue -h -o %A)" ]; }
+any_is_alive() {
+	for pid in $pids; do
+		kill -0 "$pid" 2>/dev/null && return 0
+	done
+	return 1
+}
 
 cluster_stop() {
-	scancel --user=root 2>/dev/null
+	# Epilogs that run later would wait for slurmctld.
+	if timeout 5 scontrol ping >/dev/null 2>&1; then
+		squeue -h -o %A | xargs -r scancel
+		until_true no_job_is_left
+	fi
 	for pid in $pids; do kill "$pid" 2>/dev/null; done
+	tries=0
+	# A slurmd that waits for its threads ends too.
+	while [ $tries -lt 50 ] && any_is_alive; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	for pid in $pids; do kill -9 "$pid" 2>/dev/null; done
 	for pid in $pids; do wait "$pid" 2>/dev/null; done
 	for group in "$group_mount$groups"-*; do
 		[ -d "$group" ] || continue

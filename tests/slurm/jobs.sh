@@ -1,6 +1,6 @@
 # Jobs in the cluster of cluster.sh, and what must come of them. Sourced by run.
 # shellcheck shell=sh disable=SC2034,SC2154
-worker=$build/tests/slurm_worker
+worker=$folder/bin/slurm_worker
 
 expect() { # WHAT COMMAND...
 	what=$1
@@ -14,13 +14,13 @@ expect() { # WHAT COMMAND...
 ctl() { # NODE WORDS...
 	node=$1
 	shift
-	"$build/bin/syclctl" --runtime-dir "$folder/$node/sycld" "$@"
+	"$folder/bin/syclctl" --runtime-dir "$folder/$node/sycld" "$@"
 }
 
 as_user() { # USER COMMAND...
 	user=$1
 	shift
-	(cd "$folder/work" && setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups "$@")
+	(cd "$folder/work" && LD_LIBRARY_PATH="$folder/lib" setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups "$@")
 }
 
 # Submits a script as a user; prints the job's number. The output is in work/NUMBER.out.
@@ -91,6 +91,14 @@ suspension() {
 	expect "a resumed job is resumed" until_true is_not_suspended n1
 	scancel "$job"
 	until_true has_ended "$job"
+}
+
+# Ranks on three nodes, each with its node's service; Slurm starts them by PMIx.
+mpi() {
+	[ -e "$build/bin/mpi_heat" ] || { echo "mpi_heat was not built: the package libopenmpi-dev was missing"; return; }
+	job=$(submit games "for ranks in 1 2 3; do OMPI_MCA_mpi_yield_when_idle=1 srun --mpi=pmix -N \$ranks -n \$ranks $folder/bin/mpi_heat 64 64 20 2>&1; done" --gres=sycl:25 -N 3)
+	until_true has_ended "$job"
+	expect "one, two and three ranks agree with the whole grid" [ "$(grep -c '; verified' "$folder/work/$job.out")" = 3 ]
 }
 
 array_and_steps() {

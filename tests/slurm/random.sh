@@ -27,10 +27,32 @@ kill_something() {
 	esac
 }
 
+# Two jobs that always need the device get its time as their fractions say, within two points.
+shares() {
+	small=$(submit daemon "$worker 1000000" --gres=sycl:25 -w n1)
+	large=$(submit bin "$worker 1000000" --gres=sycl:75 -w n1)
+	until_true uses_the_device "$small"
+	until_true uses_the_device "$large"
+	sleep 5
+	small_before=$(use_of "$small") large_before=$(use_of "$large")
+	sleep 20
+	part=$(awk -v small="$(($(use_of "$small") - small_before))" -v large="$(($(use_of "$large") - large_before))" 'BEGIN {printf "%.2f", 100 * small / (small + large)}')
+	echo "a job with 25 hundredths beside one with 75 had $part % of the time"
+	expect "a share is kept within two points" awk -v part="$part" 'BEGIN {exit !(part > 23 && part < 27)}'
+	scancel "$small" "$large"
+	until_true has_ended "$small"
+	until_true has_ended "$large"
+}
+use_of() { ctl n1 accounts --json --by job --job "$1" | number_of device_ns; }
+uses_the_device() { [ "$(use_of "$1")" -gt 0 ]; }
+
 no_jobs_in_queue() { [ -z "$(squeue -h)" ]; }
 
 random_jobs() {
 	seed=$$ killed=' ' submitted=
+	# Between the kill of a service and the start of the next one there is none.
+	# shellcheck disable=SC2016  # the job's own
+	again='again() { for try in 1 2 3 4 5 6 7 8 9; do "$@"; status=$?; [ $status = 75 ] || return $status; sleep 1; done; return 75; }'
 	count=0
 	while [ $count -lt "$jobs_wanted" ]; do
 		count=$((count + 1))
@@ -39,7 +61,7 @@ random_jobs() {
 		shift "$(chance 4)"
 		# shellcheck disable=SC2086
 		case $(chance 3) in 0) part=10 ;; 1) part=25 ;; *) part=50 ;; esac
-		submitted="$submitted $(submit "$1" "sleep $(chance 4) | $worker 0 && $worker $(($(chance 20) + 1))" --gres=sycl:$part --requeue)"
+		submitted="$submitted $(submit "$1" "$again; sleep $(chance 4) | again $worker 0 && again $worker $(($(chance 20) + 1))" --gres=sycl:$part --requeue)"
 		[ "$(chance 5)" != 0 ] || kill_something
 	done
 	tries=0
