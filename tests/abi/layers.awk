@@ -48,6 +48,7 @@ function library(path) {
 	if (path == "jansson.h") return "jansson"
 	if (path == "microhttpd.h") return "microhttpd"
 	if (path ~ /^slurm\//) return "slurm"
+	if (path == "mpi.h") return "mpi"
 	if (path ~ /^systemd\//) return "systemd"
 	if (path ~ /^CL\//) return "opencl"
 	if (path ~ /^(cuda|nvrtc|nvml|cudart|cublas)/) return "cuda"
