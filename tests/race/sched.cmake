@@ -16,3 +16,8 @@ if(TARGET sched_harness)
   sycl_race_test(race_sched_drop SOURCES ${CMAKE_CURRENT_LIST_DIR}/sched_drop.c
     LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared)
 endif()
+# Programs that get numbers of dimensions while launches run.
+if(TARGET sched_harness)
+  sycl_race_test(race_sched_variants SOURCES ${CMAKE_CURRENT_LIST_DIR}/sched_variants.c
+    LIBS sched_harness sycl_sched sycl_fake_backend sycl_backends sycl_shared)
+endif()
