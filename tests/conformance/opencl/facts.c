@@ -419,7 +419,7 @@ Test(opencl_facts, damaged_binaries_are_refused)
 					     .kernel_count = 1,
 					     .kernels = &kernel,
 					     .payload_count = 1,
-					     .payloads = {{payload, 7}}};
+					     .payloads = {{.bytes = payload, .count = 7}}};
 	void *bytes = NULL;
 	size_t count = 0;
 	struct opencl_binary *read = NULL;
@@ -499,7 +499,7 @@ static void expect_payload(const struct opencl_binary *binary, uint32_t dimensio
 		&binary->payloads[opencl_binary_variant(binary, dimensions)];
 
 	cr_assert_eq(payload->count, 1);
-	cr_expect_eq(*(const char *)payload->bytes, '0' + (char)dimensions);
+	cr_expect_eq(*(const char *)payload->bytes, (char)('0' + dimensions));
 }
 
 Test(opencl_facts, E2_a_binary_takes_other_numbers_of_dimensions)
@@ -524,7 +524,7 @@ Test(opencl_facts, E2_a_binary_takes_other_numbers_of_dimensions)
 	for (int i = 0; i < 2; i++)
 		cr_expect_eq(opencl_binary_add(two, others, &name), 0);
 	cr_expect_eq(two->payload_count, 3);
-	others = opencl_binary_free(others);
+	(void)opencl_binary_free(others);
 	for (uint32_t d = 1; d <= 3; d++)
 		expect_payload(two, d);
 	(void)opencl_binary_free(two);
