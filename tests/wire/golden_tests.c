@@ -51,6 +51,7 @@ Test(golden_bundle, bundle_build_of_an_object_bytes_never_change) { golden(); }
 Test(golden_bundle, build_result_with_more_kernels_bytes_never_change) { golden(); }
 Test(golden_bundle, argument_facts_with_an_address_bytes_never_change) { golden(); }
 Test(golden_bundle, build_job_that_links_bytes_never_change) { golden(); }
+Test(golden_bundle, build_job_for_two_dimensions_bytes_never_change) { golden(); }
 
 /* Counts of launches that were taken together. */
 TestSuite(golden_burst, .timeout = 10);
