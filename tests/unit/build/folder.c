@@ -304,7 +304,11 @@ Test(folder, a_compiler_writes_to_one_of_its_own_that_goes_with_it)
 	bench_wait(&bench, &running);
 	built_free(&running);
 	bench_reopen(&bench);
+	/* A warm process begins with the second build, and cleans up after earlier ones. */
 	bench_build(&bench, "#build keep made\ncopy_u32\n", &next);
+	cr_assert(eq(int, next.status, 0), "%s", next.text);
+	built_free(&next);
+	bench_build(&bench, "#build keep made\n#build log again\ncopy_u32\n", &next);
 	cr_assert(eq(int, next.status, 0), "%s", next.text);
 	built_free(&next);
 	bench.service = build_service_free(bench.service);
