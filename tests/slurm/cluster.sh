@@ -174,11 +174,11 @@ copy_programs() {
 
 cluster_start() {
 	PATH=$PATH:/usr/sbin:/sbin
-	for part in etc log munge db state ctld dbd cache work bin lib; do mkdir -p "$folder/$part"; done
+	for part in etc log munge db state ctld dbd cache output bin lib; do mkdir -p "$folder/$part"; done
 	copy_programs
 	for node in $nodes; do mkdir -p "$folder/$node/spool" "$folder/$node/sycld" "$folder/$node/tmp" && chmod 1777 "$folder/$node/tmp"; done
 	chmod 755 "$folder" "$folder/etc" "$folder/cache"
-	chmod 1777 "$folder/work"
+	chmod 1777 "$folder/output"
 	write_configuration
 	export SLURM_CONF="$folder/etc/slurm.conf"
 	head -c 1024 /dev/urandom >"$folder/munge/key"

@@ -20,20 +20,20 @@ ctl() { # NODE WORDS...
 as_user() { # USER COMMAND...
 	user=$1
 	shift
-	(cd "$folder/work" && LD_LIBRARY_PATH="$folder/lib" setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups "$@")
+	(cd "$folder/output" && LD_LIBRARY_PATH="$folder/lib" setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups "$@")
 }
 
-# Submits a script as a user; prints the job's number. The output is in work/NUMBER.out.
+# Submits a script as a user; prints the job's number. The output is in output/NUMBER.out.
 submit() { # USER SCRIPT OPTION...
 	user=$1 text=$2
 	shift 2
-	printf '#!/bin/sh\n%s\n' "$text" | as_user "$user" sbatch --parsable -o "$folder/work/%j.out" "$@"
+	printf '#!/bin/sh\n%s\n' "$text" | as_user "$user" sbatch --parsable -o "$folder/output/%j.out" "$@"
 }
 
 state_of() { scontrol -o show job "$1" 2>/dev/null | sed -n 's/.* JobState=\([A-Z]*\).*/\1/p'; }
 is_in_state() { [ "$(state_of "$1")" = "$2" ]; }
 has_ended() { case $(state_of "$1") in COMPLETED | FAILED | CANCELLED | NODE_FAIL | TIMEOUT) ;; *) false ;; esac }
-output_has() { grep -q "$2" "$folder/work/$1.out"; }
+output_has() { grep -q "$2" "$folder/output/$1.out"; }
 node_of() { scontrol -o show job "$1" | sed -n 's/.* NodeList=\([^ ]*\).*/\1/p'; }
 
 number_of() { # NAME: from JSON on standard input, the sum
@@ -65,7 +65,7 @@ fractions() {
 		until_true has_ended "$job"
 		expect "job $job is verified" output_has "$job" verified
 	done
-	expect "job $third ran on two nodes" [ "$(grep -c verified "$folder/work/$third.out")" = 2 ]
+	expect "job $third ran on two nodes" [ "$(grep -c verified "$folder/output/$third.out")" = 2 ]
 	expect "the tasks of a job are in its control group" grep -q "job $first of uid $(id -u daemon) in $groups-n1/job_$first: share 25-100 %, memory 10485760 bytes, latency, devices opencl:0" "$folder/log/sycld-n1"
 	expect "the use of $first is in sacct" until_true use_is_in_sacct "$first" n1
 	expect "the use of $second is in sacct" until_true use_is_in_sacct "$second" n1
@@ -77,7 +77,7 @@ fractions() {
 class_of_a_job() {
 	job=$(submit daemon "unset SYCLD_CLASS; $worker 1; SYCLD_CLASS=latency $worker 1" --gres=sycl:10 -w n1 --sycl-class=best-effort)
 	until_true has_ended "$job"
-	expect "a program cannot get a better class than its job" [ "$(grep -c 'verified, class [12]' "$folder/work/$job.out")" = 0 ]
+	expect "a program cannot get a better class than its job" [ "$(grep -c 'verified, class [12]' "$folder/output/$job.out")" = 0 ]
 	expect "but it gets that of its job" output_has "$job" 'verified, class 3'
 }
 
@@ -98,22 +98,22 @@ mpi() {
 	[ -e "$build/bin/mpi_heat" ] || { echo "mpi_heat was not built: the package libopenmpi-dev was missing"; return; }
 	job=$(submit games "for ranks in 1 2 3; do OMPI_MCA_mpi_yield_when_idle=1 srun --mpi=pmix -N \$ranks -n \$ranks $folder/bin/mpi_heat 64 64 20 2>&1; done" --gres=sycl:25 -N 3)
 	until_true has_ended "$job"
-	expect "one, two and three ranks agree with the whole grid" [ "$(grep -c '; verified' "$folder/work/$job.out")" = 3 ]
+	expect "one, two and three ranks agree with the whole grid" [ "$(grep -c '; verified' "$folder/output/$job.out")" = 3 ]
 }
 
 array_and_steps() {
-	array=$(submit bin "srun $worker 3; srun $worker 3" --gres=sycl:25 --array=1-3 -o "$folder/work/array-%a.out")
-	for task in 1 2 3; do until_true grep -q -c verified "$folder/work/array-$task.out"; done
+	array=$(submit bin "srun $worker 3; srun $worker 3" --gres=sycl:25 --array=1-3 -o "$folder/output/array-%a.out")
+	for task in 1 2 3; do until_true grep -q -c verified "$folder/output/array-$task.out"; done
 	until_true array_has_ended "$array"
 	for task in 1 2 3; do
-		expect "both steps of task $task are verified" [ "$(grep -c verified "$folder/work/array-$task.out")" = 2 ]
+		expect "both steps of task $task are verified" [ "$(grep -c verified "$folder/output/array-$task.out")" = 2 ]
 	done
 }
 array_has_ended() { [ -z "$(squeue -h -j "$1" 2>/dev/null)" ]; }
 
 requeue() {
-	rm -f "$folder/work/again"
-	job=$(submit games "if [ -e $folder/work/again ]; then $worker 3; else : >$folder/work/again; sleep 1000 | $worker 0; fi" --gres=sycl:25 -w n2 --requeue)
+	rm -f "$folder/output/again"
+	job=$(submit games "if [ -e $folder/output/again ]; then $worker 3; else : >$folder/output/again; sleep 1000 | $worker 0; fi" --gres=sycl:25 -w n2 --requeue)
 	until_true job_has_sessions n2
 	scontrol requeue "$job"
 	# Slurm holds a requeued job back for two minutes.
@@ -132,7 +132,7 @@ restart_of_a_service() {
 	start_sycld n1
 	expect "the next service knows the job" until_true job_has_sessions n1
 	until_true has_ended "$job"
-	expect "the job is verified over a restart" [ "$(grep -c 'verified, class 3' "$folder/work/$job.out")" = 2 ]
+	expect "the job is verified over a restart" [ "$(grep -c 'verified, class 3' "$folder/output/$job.out")" = 2 ]
 }
 
 refusals() {
@@ -140,7 +140,7 @@ refusals() {
 	expect "more than a node has is refused" sh -c "! srun --gres=sycl:500 true 2>/dev/null"
 	job=$(submit daemon "$worker 1" --gres=sycl:25 -w n1)
 	until_true has_ended "$job"
-	touch "$folder/work/left"
+	touch "$folder/output/left"
 	# A process that its job has left behind.
 	job=$(submit daemon "setsid sh -c 'sleep 1000 & exec sleep 1000' >/dev/null 2>&1 </dev/null & sleep 1" --gres=sycl:25 -w n1)
 	until_true has_ended "$job"

@@ -78,7 +78,7 @@ random_jobs() {
 			verified=$((verified + 1))
 		else
 			expect "job $job, which was $(state_of "$job"), is verified" false
-			tail -n 3 "$folder/work/$job.out"
+			tail -n 3 "$folder/output/$job.out"
 		fi
 	done
 	echo "$verified of $jobs_wanted jobs are verified, $(echo "$killed" | wc -w) were killed"
