@@ -26,10 +26,11 @@ registered_tests() {
 }
 
 # lane_targets FOLDER LABEL: prints the programs of the tests with this label in a configured build; LABEL|LABEL are several. Except for
-# races, which link all that they need, it adds the product and what tests share. With `plain` it adds programs that no test starts.
+# races, which link all that they need, it adds the product and what tests share. With `plain` it adds programs that no test starts, and
+# those that a test's script starts.
 lane_targets() {
 	[ "$2" = race ] || printf '%s\n' proto/all shared/all daemon/all client/all systemd/all tests/support/all
-	[ "$2" != plain ] || printf '%s\n' tests/bench/all tests/gpu/all
+	[ "$2" != plain ] || printf '%s\n' tests/bench/all tests/gpu/all tests/slurm/all
 	registered_tests "$1" | awk -v label="$2" -v folder="$1/" \
 		'index($2, folder) == 1 && (";" $3 ";") ~ (";(" label ");") { sub(/.*\//, "", $2); print $2 }' | sort -u
 }
