@@ -46,6 +46,7 @@ struct backend_host; /* a range of host memory that a device can reach */
 /* Shared with other processes, or the vendor's own, given by the application. */
 struct backend_event;
 struct backend_graph; /* commands and their order, sent as one */
+struct backend_row;   /* launches in a row that are sent again and again */
 
 /* May be called from any thread, also from inside an entry: "progress() of this device has
  * something". Never blocks. */
@@ -423,6 +424,22 @@ struct backend_ops {
 			    uint32_t count, uint32_t value_stride_bytes,
 			    const struct backend_wait *waits, uint32_t wait_count,
 			    uint64_t sequence, struct backend_fault *fault_out);
+	/*
+	 * Optional, all or none. A row of launches that is sent again and again, as one command
+	 * with one sequence and one completion, like a burst; a launch does not run if the one
+	 * before it failed. row_make: what the row needs; -ENOMEM. row_set: the launch at `index`,
+	 * or new values of it, which are copied; each is set before the first row_submit. -EAGAIN:
+	 * such a launch cannot be in a row. row_submit: nothing has happened if it returns -EAGAIN,
+	 * and the launches are to be submitted one by one. row_free: also while it is in flight;
+	 * NULL is accepted. The kernels and memories of a row exist until row_free was called.
+	 */
+	int (*row_make)(struct backend_device *device, uint32_t count,
+			struct backend_row **row_out);
+	int (*row_set)(struct backend_row *row, uint32_t index,
+		       const struct backend_command *command);
+	int (*row_submit)(struct backend_lane *lane, struct backend_row *row, uint64_t sequence,
+			  struct backend_fault *fault_out);
+	void (*row_free)(struct backend_row *row);
 	/*
 	 * Optional. False: the driver's queue of the lane is full. A call of the driver that sends
 	 * one more command with these waits might wait for the device. True once all commands in

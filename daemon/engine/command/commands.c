@@ -1,4 +1,5 @@
 #include "command/command.h"
+#include "command/kept.h"
 
 static int run_command_group(struct session *session, const Sycl__V1__Command *command)
 {
@@ -55,6 +56,7 @@ static int refuse_unknown(struct session *session)
 int session_command(struct session *session, const Sycl__V1__Command *command)
 {
 	size_t kind = (size_t)command->body_case;
+	command_kept_end_row(session);
 	if (kind >= sizeof(handlers) / sizeof(*handlers) || !handlers[kind])
 		return refuse_unknown(session);
 	return handlers[kind](session, command);

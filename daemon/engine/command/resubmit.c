@@ -1,6 +1,7 @@
 /* Shapes of command groups that a session keeps in the engine, and groups that are resubmitted by
  * shape. */
 #include "command/command.h"
+#include "command/kept.h"
 #include "resubmit.h"
 #include "base/shape.h"
 #include "group/checked.h"
@@ -54,6 +55,8 @@ int command_define_shape(struct session *session, const Sycl__V1__CommandGroup *
 	*checked = group_checked_free(*checked);
 	(void)shape_free(session->shapes[message->shape - 1]);
 	session->shapes[message->shape - 1] = shape;
+	if (session->kepts.count > 0)
+		session_kept_forget(session);
 	return 0;
 }
 
@@ -179,6 +182,25 @@ static int take_burst(struct session *session, const struct shape *shape, uint32
 	return command_take_as_one(session, number, group, &burst, place);
 }
 
+/* Returns the number of groups. Negative: the session will close. */
+static int run_resubmitted(struct session *session, const struct shape *shape, uint32_t number,
+			   const Sycl__V1__CommandGroup *group)
+{
+	struct group_checked **checked = &session->checked[number - 1];
+	const uint64_t tasks = session->group_count;
+	command_kept_note(session, number, group_checked_queue(session, *checked), group->group);
+	int r = take_burst(session, shape, number, group);
+	if (r == 0)
+		r = command_take_stretch(session, number, group);
+	if (r == 0) {
+		r = command_group(session, group, checked);
+		r = r < 0 ? r : 1;
+	}
+	if (r > 0 && session->group_count == tasks + 1)
+		command_kept_watch(session, number, (uint32_t)r);
+	return r;
+}
+
 int command_resubmit(struct session *session, const void *bytes, uint32_t count)
 {
 	struct resubmit_record head;
@@ -204,10 +226,11 @@ int command_resubmit(struct session *session, const void *bytes, uint32_t count)
 					 (unsigned long long)session->record, head.shape);
 	/* A group for a queue that could not be made is not submitted at all. */
 	uint64_t before = session->usage.groups_submitted;
-	int taken = take_burst(session, shape, head.shape, group);
+	int taken = session->kepts.count > 0 ? command_take_kept(session, head.shape, group) : 0;
+	if (taken == KEPT_WAITS)
+		return 0;
 	if (taken == 0)
-		taken = command_take_stretch(session, head.shape, group);
-	r = taken == 0 ? command_group(session, group, &session->checked[head.shape - 1]) : taken;
+		taken = run_resubmitted(session, shape, head.shape, group);
 	session->usage.groups_resubmitted += session->usage.groups_submitted - before;
-	return r < 0 ? r : taken > 0 ? taken : 1;
+	return taken;
 }

@@ -1,6 +1,7 @@
 /* Groups of several shapes that follow each other in a ring are taken as one task. */
 #include "base/shape.h"
 #include "command/command.h"
+#include "command/kept.h"
 #include "group/checked.h"
 #include "group/stretch.h"
 #include "resubmit.h"
@@ -52,6 +53,7 @@ static bool stretch_add_record(struct session *session, const struct queue *queu
 		return false;
 	engine->stretch.is_awaited = head.flags & RESUBMIT_HAS_EVENT;
 	STAGE_MARK(group, STAGE_TAKEN);
+	command_kept_note(session, head.shape, queue, group);
 	return true;
 }
 

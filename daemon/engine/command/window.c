@@ -19,7 +19,7 @@ static void set_window(struct queue *queue, const struct queue_l2 *l2)
 		       now = persisting_bytes(&l2->window);
 
 	queue->l2 = *l2;
-	queue->object.session->objects_changed++;
+	session_objects_change(queue->object.session);
 	if (before != now)
 		scheduler_l2_change(queue->device, before, now);
 }

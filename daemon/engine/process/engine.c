@@ -332,6 +332,8 @@ static void init_engine(struct engine *engine, const struct engine_options *opti
 	engine->never_express = switch_is_off(SWITCH_EXPRESS);
 	engine->never_burst = switch_is_off(SWITCH_BURST);
 	engine->never_stretch = engine->never_burst || switch_is_off(SWITCH_STRETCH);
+	engine->never_keep = engine->never_express || switch_is_off(SWITCH_KEEP);
+	engine->keeps_at_once = switch_is_on(SWITCH_KEEP_ALL);
 	/* With two processors, polling takes one from the client, or from a device that computes on
 	 * the CPU. */
 	engine->may_spin = processors_here() > 2;

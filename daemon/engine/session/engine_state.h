@@ -92,6 +92,8 @@ struct engine {
 	bool never_express;           /* every group of a shape gets the full checks */
 	bool never_burst;             /* groups of one shape are never taken as a burst */
 	bool never_stretch;           /* groups of several shapes are never taken as a stretch */
+	bool never_keep;              /* no stretch is kept for the next time */
+	bool keeps_at_once;           /* one is kept when it comes for the second time */
 	bool never_fair_queue;        /* sessions' classes and weights are ignored */
 	/* Sessions are never held back beside others, neither in devices' lanes nor in turns. */
 	bool never_window;

@@ -68,7 +68,7 @@ int object_new(struct session *session, uint64_t id, enum object_type type, uint
 void object_fail(struct object *object, uint64_t number, const struct backend_fault *fault)
 {
 	object->failed = true;
-	object->session->objects_changed++;
+	session_objects_change(object->session);
 	object->fault = malloc(sizeof(*object->fault));
 	if (object->fault)
 		*object->fault = *fault;
@@ -126,7 +126,8 @@ void object_release(struct object *object)
 	object->released = true;
 	/* Host accessors are left out, because no group names them, and a program may have one for
 	 * each read. */
-	object->session->objects_changed += object->type != OBJECT_HOST_ACCESSOR;
+	if (object->type != OBJECT_HOST_ACCESSOR)
+		session_objects_change(object->session);
 	object->session->graph_releases += object->in_graph;
 	const struct object_kind *kind = session_object_kind(object->session, object->type);
 	if (kind->release)

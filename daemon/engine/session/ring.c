@@ -241,6 +241,7 @@ static int next_record(struct session *session, uint16_t *kind_out, uint32_t *by
 {
 	struct engine *engine = session->engine;
 	if (!session->deferred) {
+		session->record_place = ring_reader_place(&session->submit);
 		int r = ring_reader_next(&session->submit, engine->record, kind_out, bytes_out);
 		session->record += r > 0;
 		return r;

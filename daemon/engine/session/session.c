@@ -240,6 +240,7 @@ void session_close(struct session *session)
 				  session->close_policy == CLOSE_DRAIN;
 	if (!session->awaits_process || session->groups_open == 0)
 		await_no_process(session);
+	session_kept_forget(session);
 	session_drop_tasks(session);
 	session->engine->hooks->abandon_host_tasks(session);
 	session->engine->hooks->end_late_builds(session);

@@ -16,6 +16,7 @@
 #include "base/fault.h"
 #include "flat_message.h"
 #include "base/object_table.h"
+#include "session/kept.h"
 #include "session/engine_state.h"
 #include "session/objects.h"
 #include "base/outbox.h"
@@ -84,7 +85,8 @@ struct session {
 	struct ring_reader submit;
 	struct ring_writer replies;
 	struct completion_slot *slots;
-	uint64_t record;     /* number of the current record */
+	uint64_t record;       /* number of the current record */
+	uint64_t record_place; /* its place in the submit ring */
 	struct list waiting; /* replies and slot writes that did not fit into the ring, in order */
 	uint64_t waiting_bytes;
 	bool has_more_records; /* the last turn left records in the submit ring */
@@ -94,6 +96,7 @@ struct session {
 	uint64_t unburst_queue;
 	uint64_t unburst_to;
 	uint32_t stretches_rest; /* number of stretches that are not tried, after one was refused */
+	struct session_kepts kepts;
 	struct read_ahead ahead;
 
 	uint64_t features;                /* features that both sides agreed on */
@@ -161,6 +164,14 @@ struct session {
 	int32_t close_status;
 	char reason[SESSION_REASON_BYTES];
 };
+
+/* An object that groups may name has changed, so checks that were made before do not hold. */
+static inline void session_objects_change(struct session *session)
+{
+	session->objects_changed++;
+	if (session->kepts.count > 0)
+		session_kept_forget(session);
+}
 
 /* rank.c */
 /* Returns the scheduler's limit for the tasks of a session with these limits. */

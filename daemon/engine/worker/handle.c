@@ -10,6 +10,7 @@
 #include "worker/task/failed.h"
 #include "worker/command/graph.h"
 #include "worker/task/hold.h"
+#include "worker/task/row.h"
 #include "worker/object/loader.h"
 #include "worker/command/loss.h"
 #include "worker/object/native.h"
@@ -119,7 +120,9 @@ static bool run_command(struct scheduler_device *device, void *object)
 
 static bool forget_failed_task(struct scheduler_device *device, void *object)
 {
-	worker_failed_remove(device, object);
+	struct task *task = object;
+	worker_failed_remove(device, task);
+	worker_row_end(device, &task->command);
 	return true;
 }
 

@@ -265,6 +265,8 @@ static void one_step(struct model *model)
 		model_launch_burst(model);
 	else if (kind < 40)
 		model_launch_stretch(model);
+	else if (kind < 47)
+		model_launch_kept(model);
 	else if (kind < 56)
 		model_launch_fill(model);
 	else if (kind < 57)
@@ -406,6 +408,7 @@ static void make_buffers(struct model *model, bool features)
 
 static const char *free_buffers(struct model *model)
 {
+	model_drop_kept(model);
 	for (uint32_t b = 0; b < BUFFERS; b++) {
 		harness_words_free(&model->harness, &model->words[b]);
 		if (model->shared[b])
@@ -416,11 +419,16 @@ static const char *free_buffers(struct model *model)
 	return harness_stop(&model->harness);
 }
 
-static uint64_t last_spills, last_stretches;
+static uint64_t last_spills, last_stretches, last_kept;
 
 uint64_t model_spills(void)
 {
 	return last_spills;
+}
+
+uint64_t model_kept_launches(void)
+{
+	return last_kept;
 }
 
 uint64_t model_stretches(void)
@@ -481,6 +489,7 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	scheduler_counters(model->harness.scheduler, &counters);
 	last_spills = counters.spill.spills;
 	last_stretches = counters.stretches;
+	last_kept = counters.kept_launches;
 	if (everything && !model->wrong[0])
 		scheduler_host_unregister(everything, release_nothing, NULL);
 	const char *left = model->wrong[0] ? NULL : free_buffers(model);

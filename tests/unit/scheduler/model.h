@@ -27,6 +27,8 @@ struct model_options {
 uint64_t model_spills(void);
 /* Returns how many stretches the scheduler took as one task. */
 uint64_t model_stretches(void);
+/* The number of launches of tasks that were submitted again, in the latest run. */
+uint64_t model_kept_launches(void);
 /* The seed also decides which devices have unified memory and which are manual. Returns NULL if all
  * is equal, otherwise the difference. */
 const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options *options);

@@ -22,6 +22,10 @@ struct part {
 	uint32_t order_first, order_count; /* 0: the whole */
 };
 
+struct model_kept; /* model_stretch.c */
+
+#define MODEL_KEPT 3u
+
 struct record {
 	struct probe probe;
 	struct task *task;
@@ -48,6 +52,7 @@ struct model {
 	uint32_t contents[BUFFERS][WORDS];
 	bool poisoned[BUFFERS][WORDS];
 	struct record *records;
+	struct model_kept *kept[MODEL_KEPT];
 	uint32_t count, first_held, step;
 	uint64_t random;
 	char wrong[256];
@@ -85,7 +90,10 @@ void model_submit_fill(struct model *model);
 void model_host_update(struct model *model);
 void model_host_access(struct model *model);
 
-/* model_stretch.c: launches of several kernels, as one task if the scheduler accepts that. */
+/* model_stretch.c: launches of several kernels, as one task if the scheduler accepts that. Some of
+ * these tasks are kept; model_launch_kept submits one again, with other values. */
 void model_launch_stretch(struct model *model);
+void model_launch_kept(struct model *model);
+void model_drop_kept(struct model *model);
 
 #endif

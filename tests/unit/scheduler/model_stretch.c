@@ -8,7 +8,9 @@
 #include "access_mode.h"
 #include "group/checked.h"
 #include "group/stretch.h"
+#include "scheduler/public/kept.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { STRETCH_MOST = PARTS / 2 };
@@ -155,6 +157,32 @@ static bool submit_stretch(struct model *model, uint32_t device,
 	return true;
 }
 
+struct model_kept {
+	struct sched_kept *task;
+	struct planned plan[STRETCH_MOST];
+	uint32_t count, device;
+};
+
+/* Some stretches are kept. */
+static void keep_some(struct model *model, const struct planned *plan, uint32_t count,
+		      uint32_t device, struct task *task)
+{
+	struct model_kept **place = &model->kept[model_draw(model, MODEL_KEPT)];
+	if (model_draw(model, 3) == 0)
+		return;
+	if (*place)
+		(void)sched_kept_drop((*place)->task); /* also while its task is open */
+	else
+		*place = calloc(1, sizeof(**place));
+	struct model_kept *kept = *place;
+	kept->task = sched_kept_create();
+	kept->count = count;
+	kept->device = device;
+	memcpy(kept->plan, plan, count * sizeof(*plan));
+	/* One that has failed already is not kept. */
+	(void)sched_kept_watch(kept->task, task);
+}
+
 /* Predicts them as if they were submitted alone. */
 static void judge_stretch(struct model *model, const struct planned *plan, uint32_t count,
 			  struct record *record, bool after_failed)
@@ -206,6 +234,7 @@ void model_launch_stretch(struct model *model)
 		struct record *record = model_new_record(model);
 		if (submit_stretch(model, device, &stretch, record, &after_failed)) {
 			judge_stretch(model, plan, taken, record, after_failed);
+			keep_some(model, plan, taken, device, record->task);
 		} else {
 			memset(record, 0, sizeof(*record));
 			model->count--;
@@ -214,4 +243,52 @@ void model_launch_stretch(struct model *model)
 	}
 	for (uint32_t i = taken; i < count; i++)
 		launch_alone(model, &plan[i]);
+}
+
+/* The same buffers and kernels with other values. */
+void model_launch_kept(struct model *model)
+{
+	struct model_kept *kept = model->kept[model_draw(model, MODEL_KEPT)];
+	const uint8_t *values[STRETCH_MOST];
+	if (!kept) {
+		model_launch_fill(model);
+		return;
+	}
+	if (model_draw(model, 4))
+		model_catch_up(model);
+	if (model_draw(model, 4) == 0)
+		leave_in_flight(model, kept->device);
+	for (uint32_t i = 0; i < kept->count; i++) {
+		if (model_draw(model, 3))
+			kept->plan[i].value =
+				2 * model_draw(model, 1000) + (model_draw(model, 12) == 0);
+		values[i] = (const uint8_t *)&kept->plan[i].value;
+	}
+	struct record *record = model_new_record(model);
+	const struct task_kept_request request = {
+		.owner = &record->probe,
+		.account = model->sessions[model->count % SESSIONS],
+		.flight_group = 100,
+		.home_lane = model->home_lanes ? 1 + model_draw(model, 3) : 0,
+		.values = values};
+	if (task_submit_kept(kept->task, &request, &record->task) == 0) {
+		record->probe.task = record->task;
+		record->probe.launches = kept->count;
+		judge_stretch(model, kept->plan, kept->count, record, false);
+		return;
+	}
+	memset(record, 0, sizeof(*record));
+	model->count--;
+	for (uint32_t i = 0; i < kept->count; i++)
+		launch_alone(model, &kept->plan[i]);
+}
+
+void model_drop_kept(struct model *model)
+{
+	for (uint32_t i = 0; i < MODEL_KEPT; i++) {
+		if (model->kept[i])
+			(void)sched_kept_drop(model->kept[i]->task);
+		free(model->kept[i]);
+		model->kept[i] = NULL;
+	}
 }

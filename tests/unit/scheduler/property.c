@@ -6,16 +6,17 @@
 TestSuite(property, .timeout = 60);
 
 /* Sums over all runs of the latest check. */
-static uint64_t spills, stretches;
+static uint64_t spills, stretches, kept;
 
 static void check_seeds(uint64_t first, uint64_t last, uint32_t tasks, struct model_options options)
 {
-	spills = stretches = 0;
+	spills = stretches = kept = 0;
 	for (uint64_t seed = first; seed <= last; seed++) {
 		const char *wrong = model_run(seed, tasks, &options);
 		cr_assert(wrong == NULL, "%s", wrong);
 		spills += model_spills();
 		stretches += model_stretches();
+		kept += model_kept_launches();
 	}
 }
 
@@ -35,6 +36,7 @@ Test(property, B25_M9_some_launches_of_several_kernels_are_one_task)
 		check_seeds(951 + 50 * features, 1000 + 50 * features, 250,
 			    (struct model_options){.features = features, .one_device = true});
 		cr_assert(stretches > 10, "%llu", (unsigned long long)stretches);
+		cr_assert(kept > 20, "%llu", (unsigned long long)kept);
 	}
 }
 

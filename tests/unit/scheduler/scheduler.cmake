@@ -45,6 +45,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/arrival.c
   scheduler/burst.c
   scheduler/stretch.c
+  scheduler/kept.c
   scheduler/class.c
   scheduler/flow.c
   worker/hold.c

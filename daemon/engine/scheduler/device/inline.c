@@ -105,22 +105,24 @@ static void note_launch(struct scheduler_device *device, struct sched_kernel *ke
 	seen->at = device->novelties;
 }
 
-void sched_inline_update(const struct task *task)
+void sched_inline_update(struct task *task)
 {
-	const struct task_command *command = &task->command;
+	struct task_command *command = &task->command;
 	struct scheduler_device *device = task->device;
 	if (!device->sends_inline)
 		return;
 	device->kinds_seen |= 1u << command->backend.kind;
-	if (command->backend.kind != BACKEND_COMMAND_LAUNCH || command->backend.launch.part.of > 0)
+	if (command->backend.kind != BACKEND_COMMAND_LAUNCH ||
+	    command->backend.launch.part.of > 0 || command->noted_at == device->novelties + 1)
 		return;
-	if (!task_is_stretch(task)) {
+	if (!task_is_stretch(task))
 		note_launch(device, command->kernel, &command->backend);
-		return;
-	}
-	for (uint32_t i = 0; i < command->burst->count; i++)
+	for (uint32_t i = 0; task_is_stretch(task) && i < command->burst->count; i++)
 		note_launch(device, command->burst->members[i].kernel,
 			    &command->burst->members[i].backend);
+	/* A kept task is the same next time. */
+	if (task->kept)
+		command->noted_at = device->novelties + 1;
 }
 
 static bool launches_were_seen_lately(const struct scheduler_device *device,
@@ -143,6 +145,9 @@ static bool is_plain_launch(const struct scheduler_device *device,
 			    const struct task_command *command)
 {
 	const struct backend_command *backend = &command->backend;
+	/* A kept task, which has gone this way since the last new launch. */
+	if (command->noted_at == device->novelties + 1)
+		return true;
 	if (backend->launch.part.of > 0 || backend->launch.properties || !command->kernel->handle ||
 	    !launches_were_seen_lately(device, command))
 		return false;

@@ -15,7 +15,7 @@ bool sched_inline_may_keep(const struct scheduler_device *device, const struct t
  */
 bool sched_inline_send(struct scheduler_device *device);
 /* A command has succeeded, so the driver has run its kind, or its kernel and range, before. */
-void sched_inline_update(const struct task *task);
+void sched_inline_update(struct task *task);
 /* A message has come back from the device. */
 void sched_inline_returned(struct scheduler_device *device);
 /* Takes completions of commands that the front thread has sent. */

@@ -221,7 +221,9 @@ void sched_stretch_fill(struct task_command *command, const struct task_request 
 	burst->count = count;
 	burst->value_stride = 0;
 	burst->is_chained = true;
-	burst->is_whole = false;
+	burst->is_whole = burst->is_kept = false;
+	burst->row = NULL;
+	burst->row_tries = burst->changed = 0;
 	burst->out = burst->failed = 0;
 	burst_set_over(burst, 0);
 	command->burst = burst;

@@ -16,6 +16,7 @@
 #include "scheduler/state/program.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/request/stretch.h"
+#include "scheduler/submit/kept.h"
 #include "worker/task/native_command.h"
 #include "worker/spill/spill.h"
 
@@ -81,7 +82,9 @@ void task_release(struct task *task)
 	if (task->command.burst)
 		sched_burst_end(task->command.burst);
 	sched_account_settle(task);
-	if (task->command.remembered) {
+	if (sched_kept_take_back(task))
+		return;
+	if (task->command.remembered || sched_kept_has_row(task)) {
 		task->message.kind = SCHED_MESSAGE_FORGET;
 		sched_device_post(task->device, &task->message);
 	} else {

@@ -55,6 +55,7 @@ struct sched_buffer;
 struct sched_contents;
 struct sched_flow;
 struct sched_graph_launch;
+struct sched_kept;
 struct sched_lane;
 struct sched_memory;
 struct sched_native_command;
@@ -137,6 +138,12 @@ struct task_burst {
 	uint32_t value_stride; /* bytes from a launch's values to those of the next */
 	bool is_chained;       /* each launch needs the results of the previous one */
 	bool is_whole;         /* device thread: the burst was submitted as one command */
+	bool is_kept;          /* the task was submitted again (public/kept.h) */
+	/* Of a stretch that is kept: the backend's row of its launches, NULL: there is none; how
+	 * often none could be made; and a bit for each launch whose values have changed since it
+	 * was set (worker/task/row.c). */
+	struct backend_row *row;
+	uint32_t row_tries, changed;
 	/* Written by the device thread; the front reads it when the task is back. */
 	uint32_t out; /* launches in flight */
 	/* Number of launches, from the first on, that have ended; the front thread reads it at any
@@ -163,7 +170,11 @@ struct task_command {
 		*native_command;          /* for a native command; in the task's storage */
 	struct sched_graph_launch *graph; /* for a graph's launch; in the task's storage */
 	struct task_burst *burst;         /* in the task's storage; NULL: one command */
-	uint32_t flight;                  /* entry of the flight page */
+	/* Front: device.novelties and one, when all launches were noted; 0: they were not. */
+	uint64_t noted_at;
+	bool was_resolved; /* device thread: the handles are filled in; they stay with a kept task
+			    */
+	uint32_t flight;   /* entry of the flight page */
 	uint64_t flight_session, flight_queue, flight_group;
 	char what[FLIGHT_KERNEL_NAME_BYTES];
 	/* out */
@@ -270,6 +281,7 @@ struct task {
 	struct sched_notice notice;
 	struct sched_account *account; /* NULL: none */
 	uint64_t charged_bytes;
+	struct sched_kept *kept; /* where the task goes when it is over; NULL: it is freed */
 	uint32_t storage_bytes;
 	/* While a trace is taken: how many predecessors have ended, and the numbers of the last of
 	 * them, in a ring. */

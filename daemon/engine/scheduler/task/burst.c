@@ -83,7 +83,9 @@ void sched_burst_fill(struct task_command *command, const struct task_request *r
 	burst->count = count;
 	burst->value_stride = stride;
 	burst->is_chained = launches_are_chained(request);
-	burst->is_whole = false;
+	burst->is_whole = burst->is_kept = false;
+	burst->row = NULL;
+	burst->row_tries = burst->changed = 0;
 	burst->out = burst->failed = 0;
 	burst_set_over(burst, 0);
 	command->burst = burst;

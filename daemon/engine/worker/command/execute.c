@@ -62,10 +62,13 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 	struct worker_lane *lane = &worker->lanes[command->lane];
 	if (!lane_has_room(device, lane, &waits))
 		return WORKER_LANE_FULL;
-	result = command->graph ? worker_graph_resolve(device, command, fault)
-				: worker_command_resolve(device, command, fault);
+	if (command->graph)
+		result = worker_graph_resolve(device, command, fault);
+	else if (!command->was_resolved)
+		result = worker_command_resolve(device, command, fault);
 	if (result < 0)
 		return result;
+	command->was_resolved = !command->graph;
 	worker_flight_enter(&device->scheduler->flight, command);
 	backend_fault_none(fault); /* faults of earlier attempts are no fault of the command */
 	result = command->burst ? worker_burst_submit(device, task, waits.all, waits.count, fault)

@@ -1,5 +1,6 @@
 /* The device thread's half of a burst: its launches are submitted, and come back. */
 #include "worker/task/burst.h"
+#include "worker/task/row.h"
 
 #include "base/cause.h"
 #include "scheduler/state/device.h"
@@ -86,7 +87,8 @@ int worker_burst_submit(struct scheduler_device *device, struct task *task,
 	struct task_command *command = &task->command;
 	struct task_burst *burst = command->burst;
 	struct backend_lane *lane = device->worker.lanes[command->lane].handle;
-	if (submit_as_one(device, command, waits, wait_count))
+	if (submit_as_one(device, command, waits, wait_count) ||
+	    (burst->is_kept && wait_count == 0 && worker_row_submit(device, command)))
 		return 0;
 	uint64_t first = command->sequence - burst->count + 1;
 	const bool is_awaited = command->backend.is_awaited;

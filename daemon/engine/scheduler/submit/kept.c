@@ -1,0 +1,317 @@
+/* Tasks that are submitted again. */
+#include "scheduler/submit/kept.h"
+
+#include "scheduler/admission/account.h"
+#include "scheduler/memory/dependencies.h"
+#include "scheduler/memory/residency.h"
+#include "scheduler/public/kept.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/device.h"
+#include "scheduler/state/program.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
+#include "scheduler/task/pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_USES_MOST   16u
+#define KEPT_PIECES_MOST 5u
+
+/* A memory when the task was submitted last; a first launch may have made it later. */
+struct kept_memory {
+	const struct sched_memory *memory;
+	const struct backend_memory *handle;
+};
+
+struct sched_kept {
+	struct task *task; /* NULL: none is kept */
+	bool is_open;      /* a task in flight comes back */
+	bool is_dropped;   /* it does not come back any more */
+	struct kept_memory memories[KEPT_USES_MOST];
+};
+
+struct sched_kept *sched_kept_create(void)
+{
+	return calloc(1, sizeof(struct sched_kept));
+}
+
+static void kept_free_task(struct sched_kept *kept)
+{
+	if (!kept->task)
+		return;
+	struct task *task = kept->task;
+	kept->task = NULL;
+	task->scheduler->pool_bytes += sizeof(*task) + task->storage_bytes;
+	if (sched_kept_has_row(task)) {
+		task->message.kind = SCHED_MESSAGE_FORGET;
+		sched_device_post(task->device, &task->message);
+	} else {
+		sched_give_task(task->scheduler, task);
+	}
+}
+
+struct sched_kept *sched_kept_drop(struct sched_kept *kept)
+{
+	if (!kept)
+		return NULL;
+	kept_free_task(kept);
+	kept->is_dropped = true;
+	if (!kept->is_open)
+		free(kept);
+	return NULL;
+}
+
+/* The memory of a use of the task on its device, if it is there. */
+static struct kept_memory memory_of_use(const struct task *task, const struct task_use *use)
+{
+	const struct sched_memory *memory = use->place == SCHED_HOST_PLACE
+						    ? use->buffer->memories
+						    : use->buffer->contents->memories;
+	while (memory && memory->device != task->device)
+		memory = memory->next;
+	return (struct kept_memory){
+		memory,
+		memory ? atomic_load_explicit(&memory->handle, memory_order_acquire) : NULL};
+}
+
+/* True if the task uses all of the buffer, as reader or as writer. */
+static bool kept_use_is_whole(const struct task_use *use)
+{
+	const uint64_t bytes = use->buffer->contents->size_bytes;
+	return (use->kind == TASK_USE_READ || use->kind == TASK_USE_WRITE) && !use->link.more &&
+	       use->order.begin == 0 && use->order.end == bytes && use->bytes.begin == 0 &&
+	       use->bytes.end == bytes;
+}
+
+bool sched_kept_watch(struct sched_kept *kept, struct task *task)
+{
+	const struct backend_command *backend = &task->command.backend;
+	const bool is_plain = task->role == TASK_ROLE_GROUP && !task->front_only &&
+			      task->command.kernel && backend->kind == BACKEND_COMMAND_LAUNCH &&
+			      !backend->launch.properties && backend->launch.part.of == 0 &&
+			      !backend->timed && !task->split.declared &&
+			      (!task->command.burst || task_is_stretch(task)) &&
+			      task->use_count <= KEPT_USES_MOST;
+	if (!is_plain || kept->task || kept->is_open)
+		return false;
+	for (uint32_t i = 0; i < task->use_count; i++)
+		if (!kept_use_is_whole(&task->uses[i]))
+			return false;
+	for (uint32_t i = 0; i < task->use_count; i++)
+		kept->memories[i] = memory_of_use(task, &task->uses[i]);
+	kept->is_open = true;
+	task->kept = kept;
+	return true;
+}
+
+bool sched_kept_is_ready(const struct sched_kept *kept)
+{
+	return kept->task != NULL;
+}
+
+static bool task_has_ended_well(const struct task *task)
+{
+	const struct task_command *command = &task->command;
+	return !task->cause && !command->cause && !command->skipped && !command->remembered &&
+	       !command->suspect && !(command->burst && command->burst->failed) &&
+	       !task_is_dropped(task) && !task->device->lost && !task->scheduler->spills;
+}
+
+bool sched_kept_take_back(struct task *task)
+{
+	struct sched_kept *kept = task->kept;
+	if (!kept)
+		return false;
+	task->kept = NULL;
+	kept->is_open = false;
+	if (kept->is_dropped) {
+		free(kept);
+		return false;
+	}
+	if (!task_has_ended_well(task))
+		return false;
+	kept->task = task;
+	task->scheduler->pool_bytes -= sizeof(*task) + task->storage_bytes;
+	return true;
+}
+
+/* ------------------------------------- submitted again ---------------------------------- */
+
+/* True if no open task uses the buffer, and all its contents are good and in their place. */
+static bool use_is_quiet(const struct task_use *use)
+{
+	struct sched_contents *contents = use->buffer->contents;
+	const struct sched_span *span = &contents->first_span;
+	if (contents->home || contents->spans.count != 1 || span->writer || span->readers.first ||
+	    span->host_readers.first || contents->pieces.count > KEPT_PIECES_MOST)
+		return false;
+	for (uint32_t i = 0; i < contents->pieces.count; i++) {
+		const struct sched_piece *piece =
+			i == 0 ? &contents->first_piece
+			       : sched_piece_of(interval_map_get(&contents->pieces, i));
+		if (piece->author || piece->moves.first || piece->poison ||
+		    (sched_piece_places(use->buffer, piece) >> use->place & 1) == 0)
+			return false;
+	}
+	return true;
+}
+
+static bool kept_uses_are_quiet(struct sched_kept *kept)
+{
+	const struct task *task = kept->task;
+	for (uint32_t i = 0; i < task->use_count; i++) {
+		const struct kept_memory now = memory_of_use(task, &task->uses[i]);
+		struct kept_memory *before = &kept->memories[i];
+		if (!use_is_quiet(&task->uses[i]) || !now.handle || now.memory != before->memory ||
+		    (before->handle && before->handle != now.handle))
+			return false;
+		before->handle = now.handle;
+	}
+	return true;
+}
+
+static void enter_use(struct task *task, struct task_use *use)
+{
+	struct sched_buffer *buffer = use->buffer;
+	struct sched_contents *contents = buffer->contents;
+	struct sched_span *span = &contents->first_span;
+	use->link.list = NULL;
+	use->link.more = NULL;
+	buffer->references++;
+	if (use->kind == TASK_USE_READ) {
+		sched_link(use, &use->link, &span->readers);
+		return;
+	}
+	span->writer = task;
+	for (uint32_t i = 0; i < contents->pieces.count; i++) {
+		struct sched_piece *piece =
+			i == 0 ? &contents->first_piece
+			       : sched_piece_of(interval_map_get(&contents->pieces, i));
+		piece->author = task;
+		sched_piece_set_place(piece, buffer, use->place);
+	}
+}
+
+/* As when a stretch is made (group/stretch.c). */
+static bool launches_are_short(const struct task *task)
+{
+	const struct task_burst *burst = task->command.burst;
+	uint64_t left_ns = SCHED_STRETCH_NS;
+	for (uint32_t i = 0; burst && i < burst->count; i++) {
+		const uint64_t launch_ns = sched_kernel_stretch_ns(burst->members[i].kernel);
+		if (launch_ns > left_ns)
+			return false;
+		left_ns -= launch_ns;
+	}
+	return true;
+}
+
+/* Makes a task that is as new, apart from its uses and its command. */
+static void renew_task(struct task *task)
+{
+	struct scheduler *scheduler = task->scheduler;
+	struct scheduler_device *device = task->device;
+	struct task_use *uses = task->uses;
+	const uint32_t use_count = task->use_count, storage_bytes = task->storage_bytes;
+	struct task_command *command = &task->command;
+	memset(task, 0, offsetof(struct task, command));
+	task->scheduler = scheduler;
+	task->device = device;
+	task->uses = uses;
+	task->use_count = use_count;
+	task->storage_bytes = storage_bytes;
+	task->message.kind = SCHED_MESSAGE_COMMAND;
+	task->identity = ++scheduler->last_identity;
+	command->predecessor_count = 0;
+	command->backend.timed = false;
+	command->flight = SCHED_NO_FLIGHT;
+	memset(&command->cause, 0, sizeof(*command) - offsetof(struct task_command, cause));
+	if (!command->burst)
+		return;
+	command->burst->is_kept = true;
+	command->burst->is_whole = false;
+	command->burst->out = command->burst->failed = command->burst->refused = 0;
+	burst_set_over(command->burst, 0);
+}
+
+/* True if some value is another one than before. */
+static bool put_launch_values(const struct backend_command *launch, const uint8_t *from)
+{
+	bool has_changed = false;
+	for (uint32_t i = 0; i < launch->launch.argument_count; i++) {
+		const struct backend_argument *argument = &launch->launch.arguments[i];
+		if (argument->kind != BACKEND_ARGUMENT_VALUE)
+			continue;
+		if (memcmp(argument->value.bytes, from, argument->value.size_bytes) != 0) {
+			/* In the task's own storage. */
+			memcpy((void *)(uintptr_t)argument->value.bytes, from,
+			       argument->value.size_bytes);
+			has_changed = true;
+		}
+		from += argument->value.size_bytes;
+	}
+	return has_changed;
+}
+
+/* The launches' kernels are held, and have their values. */
+static void fill_launches(struct task *task, const uint8_t *const *values)
+{
+	struct task_command *command = &task->command;
+	struct task_burst *burst = command->burst;
+	sched_kernel_use(command->kernel, task);
+	if (!burst) {
+		(void)put_launch_values(&command->backend, values[0]);
+		return;
+	}
+	for (uint32_t i = 0; i < burst->count; i++) {
+		burst->members[i].kernel->references += i > 0;
+		if (put_launch_values(&burst->members[i].backend, values[i]))
+			burst->changed |= 1u << i;
+	}
+}
+
+static void count_kept(struct scheduler *scheduler, const struct task *task)
+{
+	struct scheduler_counters *counters = &scheduler->counters;
+	const uint32_t launches = command_launch_count(&task->command);
+	scheduler->visits += 2u * task->use_count;
+	counters->whole_launches += launches;
+	counters->kept_launches += launches;
+	if (!task->command.burst)
+		return;
+	counters->bursts++;
+	counters->burst_launches += launches;
+	counters->stretches++;
+	counters->stretch_launches += launches;
+}
+
+int task_submit_kept(struct sched_kept *kept, const struct task_kept_request *request,
+		     struct task **task_out)
+{
+	struct task *task = kept->task;
+	const uint64_t bytes = task ? sizeof(*task) + task->storage_bytes : 0;
+	if (!task || task->device->lost || !sched_account_allows(request->account, bytes) ||
+	    !launches_are_short(task) || !kept_uses_are_quiet(kept))
+		return -EAGAIN;
+	struct scheduler *scheduler = task->scheduler;
+	renew_task(task);
+	kept->task = NULL;
+	kept->is_open = true;
+	task->kept = kept;
+	task->owner = request->owner;
+	task->home_lane = request->home_lane;
+	task->command.flight_group = request->flight_group;
+	fill_launches(task, request->values);
+	for (uint32_t i = 0; i < task->use_count; i++)
+		enter_use(task, &task->uses[i]);
+	scheduler->pool_bytes += bytes;
+	task_open(task);
+	sched_account_charge(request->account, task, bytes);
+	count_kept(scheduler, task);
+	task_consider(task);
+	*task_out = task;
+	scheduler_run(scheduler);
+	return 0;
+}

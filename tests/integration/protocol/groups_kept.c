@@ -1,0 +1,195 @@
+/* Stretches that a session sends again and again, which the engine takes as a whole: their results
+ * are those of groups that come alone, and anything unexpected is found as always. */
+#include "protocol/groups_fixture.h"
+#include "resubmit.h"
+#include "switches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT_WRITES = 1, KEPT_PASSES_ON = 2, KEPT_GENERATION = 3, ROUNDS = 20 };
+
+/* A record of either shape; only records of KEPT_WRITES use `value`. */
+struct kept_record {
+	struct resubmit_record head;
+	uint32_t value;
+};
+
+static void define_passes_on(uint32_t from, uint32_t to)
+{
+	struct build build;
+	build_begin(&build);
+	build_require(&build, from, ACCESS_MODE_READ);
+	build_require(&build, to, ACCESS_MODE_WRITE_NO_INIT);
+	build_accessor(&build, 1);
+	build_accessor(&build, 0);
+	build_launch(&build, COPY, 1024);
+	build.group.shape = KEPT_PASSES_ON;
+	build.group.shape_generation = KEPT_GENERATION;
+	(void)build_submit(&build, true);
+	cr_assert(eq(u32, groups_wait(true), 0));
+}
+
+/* The device's clock reports short kernels, and a stretch is kept as soon as it comes again. */
+static void start_keeping(void)
+{
+	cr_assert(eq(int, setenv(SWITCH_KEEP_ALL, "1", 1), 0));
+	groups_start_timed(0, false);
+	fake_clock(1000000000, 1000);
+	struct build build;
+	build_begin(&build);
+	build_require(&build, BUFFER, ACCESS_MODE_WRITE_NO_INIT);
+	build_accessor(&build, 0);
+	build_value(&build, 2);
+	build_launch(&build, EVEN, 1024);
+	build.group.shape = KEPT_WRITES;
+	build.group.shape_generation = KEPT_GENERATION;
+	(void)build_submit(&build, true);
+	define_passes_on(BUFFER, OTHER);
+}
+
+static struct kept_record kept_record_of(uint32_t shape, uint32_t value)
+{
+	return (struct kept_record){.head = {.shape = shape,
+					     .generation = KEPT_GENERATION,
+					     .group = groups_number(true),
+					     .rest_bytes = shape == KEPT_WRITES ? 4 : 0},
+				    .value = value};
+}
+
+static void send_kept_record(const struct kept_record *record, bool silent)
+{
+	client->silent = silent;
+	(void)raw_send_bytes(client, RING_RECORD_RESUBMIT, record,
+			     sizeof(record->head) + record->head.rest_bytes % 8);
+}
+
+/* BUFFER gets the value, and OTHER gets it from there. Returns the number of the first group. */
+static uint64_t send_pair(uint32_t value)
+{
+	const struct kept_record first = kept_record_of(KEPT_WRITES, value),
+				 second = kept_record_of(KEPT_PASSES_ON, 0);
+	send_kept_record(&first, true);
+	send_kept_record(&second, false);
+	return first.head.group;
+}
+
+static uint32_t access_number;
+
+static void expect_rounds(uint32_t rounds)
+{
+	for (uint32_t i = 0; i < rounds; i++) {
+		(void)send_pair(2 * i);
+		expect_words(OTHER, 2 * i, 40 + access_number++);
+	}
+}
+
+Test(groups, TR5_a_stretch_that_is_kept_has_its_values_each_time)
+{
+	start_keeping();
+	struct fake_counters counters;
+	fake_counters(FAKE_ANY_DEVICE, &counters);
+	const uint64_t before = counters.launches;
+	expect_rounds(ROUNDS);
+	fake_counters(FAKE_ANY_DEVICE, &counters);
+	cr_expect(eq(u64, counters.launches - before, 2 * ROUNDS));
+	const Sycl__V1__Usage usage = groups_usage();
+	cr_expect(eq(u64, usage.groups_submitted, 2 * ROUNDS + 2));
+	cr_expect(eq(u64, usage.groups_completed, 2 * ROUNDS + 2));
+	cr_expect(eq(u64, usage.groups_resubmitted, 2 * ROUNDS));
+	groups_stop();
+}
+
+/* Afterwards it is learnt anew. */
+Test(groups, M9_each_group_of_a_kept_stretch_has_its_own_failure)
+{
+	start_keeping();
+	for (uint32_t i = 0; i < 3; i++) {
+		expect_rounds(ROUNDS);
+		const uint64_t first = send_pair(7);
+		expect_failed(groups_queue(true), first, STATUS_KERNEL, "7 is odd");
+		expect_failed(groups_queue(true), first + 1, STATUS_DEPENDENCY_FAILED, "7 is odd");
+		expect_poisoned(OTHER, 40 + access_number++);
+	}
+	expect_rounds(ROUNDS);
+	groups_stop();
+}
+
+Test(groups, a_wrong_record_of_a_kept_stretch_closes_the_session)
+{
+	static const struct {
+		int32_t shape, generation, rest, group;
+		uint32_t flags, slot;
+		const char *words;
+	} wrong[] = {
+		{.group = 1, .words = "came where"},
+		{.shape = 1, .words = "is not defined"},
+		{.shape = 1000, .words = "is not the number of a shape"},
+		{.generation = 1, .words = "is not defined"},
+		{.rest = 8, .words = "does not fit shape"},
+		{.flags = 4, .words = "does not fit shape"},
+		{.slot = 1, .words = "does not fit shape"},
+		{.flags = RESUBMIT_WANTS_SLOT, .slot = COMPLETION_SLOTS, .words = "slot"},
+	};
+	for (size_t i = 0; i < 2 * sizeof(wrong) / sizeof(*wrong); i++) {
+		const size_t at = i / 2;
+		start_keeping();
+		access_number = 0;
+		expect_rounds(ROUNDS);
+		struct kept_record records[] = {kept_record_of(KEPT_WRITES, 4),
+						kept_record_of(KEPT_PASSES_ON, 0)};
+		struct resubmit_record *head = &records[i % 2].head;
+		head->shape += (uint32_t)wrong[at].shape;
+		head->generation += (uint32_t)wrong[at].generation;
+		head->rest_bytes += (uint32_t)wrong[at].rest;
+		head->group += (uint64_t)(int64_t)wrong[at].group;
+		head->flags = wrong[at].flags;
+		head->slot = wrong[at].slot;
+		/* The first may also be another shape's, as long as it is a good record. */
+		if (i % 2 == 0 && wrong[at].shape == 1)
+			head->rest_bytes = 4;
+		send_kept_record(&records[0], true);
+		send_kept_record(&records[1], false);
+		groups_expect_closed(i % 2 == 0 && wrong[at].shape == 1 ? "does not fit shape"
+									: wrong[at].words);
+	}
+}
+
+Test(groups, a_kept_stretch_whose_buffer_was_released_closes_the_session)
+{
+	start_keeping();
+	expect_rounds(ROUNDS);
+	(void)raw_release(client, raw_id(OBJECT_BUFFER, OTHER));
+	(void)send_pair(6);
+	groups_expect_closed("no buffer");
+}
+
+/* One of its shapes stands for another group then. */
+Test(groups, a_shape_that_is_defined_again_is_kept_no_longer)
+{
+	start_keeping();
+	expect_rounds(ROUNDS);
+	define_passes_on(OTHER, BUFFER);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		(void)send_pair(200 + 2 * i);
+		expect_words(BUFFER, 2 * (ROUNDS - 1), 40 + access_number++);
+	}
+	groups_stop();
+}
+
+/* Some groups of it come, and the others do not; a record of another kind comes in between. */
+Test(groups, a_stretch_that_comes_in_part_is_run_in_part)
+{
+	start_keeping();
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		expect_rounds(3);
+		const struct kept_record first = kept_record_of(KEPT_WRITES, 300 + 2 * i);
+		send_kept_record(&first, false);
+		expect_words(BUFFER, 300 + 2 * i, 40 + access_number++);
+		expect_words(OTHER, 4, 40 + access_number++);
+		const struct kept_record second = kept_record_of(KEPT_PASSES_ON, 0);
+		send_kept_record(&second, false);
+		expect_words(OTHER, 300 + 2 * i, 40 + access_number++);
+	}
+	groups_stop();
+}

@@ -1,0 +1,273 @@
+/* Tasks that are kept and submitted again: their values, failures and memory, and when they are
+ * not submitted again. That their results are right whatever else runs is shown by model.h. */
+#include "scheduler/harness.h"
+#include "scheduler/harness_checks.h"
+
+#include "access_mode.h"
+#include "scheduler/public/kept.h"
+#include "scheduler/state/scheduler.h"
+#include "scheduler/state/task.h"
+#include "status.h"
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <errno.h>
+
+#define WORDS 8u
+enum { A, B, BUFFERS, LAUNCHES = 2 };
+
+static struct harness h;
+static struct words words[BUFFERS];
+static struct sched_kept *kept;
+
+static struct task *launch_one(const char *kernel, const struct use *uses, uint32_t count,
+			       uint32_t value, struct probe *probe)
+{
+	return harness_launch(&h,
+			      &(struct launch){.kernel = kernel,
+					       .uses = uses,
+					       .use_count = count,
+					       .has_value = true,
+					       .value = value,
+					       .home_lane = 1},
+			      probe);
+}
+
+/* All buffers and kernels are on the device, and their times are known. */
+static void setup_kept(void)
+{
+	struct probe probe;
+	harness_start(&h, 1);
+	cr_assert(eq(int, sched_account_create(1u << 20, &h.account), 0));
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		harness_words(&h, &words[i], WORDS, true, i);
+	const struct use uses[] = {{.words = &words[A], .mode = ACCESS_MODE_READ_WRITE},
+				   {.words = &words[B], .mode = ACCESS_MODE_READ_WRITE}};
+	(void)launch_one("fill_even_u32", uses, 1, 2, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	(void)launch_one("mix_u32", (const struct use[]){uses[1], uses[0]}, 2, 1, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	kept = sched_kept_create();
+	cr_assert(ne(ptr, kept, NULL));
+}
+
+TestSuite(kept, .timeout = 30, .init = setup_kept);
+
+static void finish_kept(void)
+{
+	kept = sched_kept_drop(kept);
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		harness_words_free(&h, &words[i]);
+	cr_assert(harness_settle(&h));
+	h.account = sched_account_drop(h.account);
+	harness_expect_stopped(&h);
+}
+
+/* A becomes the first value; B = B * 31 + A + the second. */
+static struct task *submit_first(const uint32_t values[LAUNCHES], struct probe *probe)
+{
+	static const uint8_t indexes[][2] = {{A, 0}, {B, A}};
+	const struct task_requirement requirements[BUFFERS] = {
+		{.buffer = words[A].buffer,
+		 .mode = ACCESS_MODE_WRITE_NO_INIT,
+		 .size_bytes = WORDS * sizeof(uint32_t),
+		 .last_writer = 0},
+		{.buffer = words[B].buffer,
+		 .mode = ACCESS_MODE_READ_WRITE,
+		 .size_bytes = WORDS * sizeof(uint32_t),
+		 .late = true,
+		 .is_later = true,
+		 .last_writer = 1}};
+	const struct task_argument arguments[] = {
+		{.kind = BACKEND_ARGUMENT_GLOBAL, .requirement = 0},
+		{.kind = BACKEND_ARGUMENT_GLOBAL, .requirement = 1},
+		{.kind = BACKEND_ARGUMENT_VALUE, .size_bytes = sizeof(uint32_t)}};
+	const struct task_argument fill_arguments[] = {arguments[0], arguments[2]};
+	const struct task_launch fill = {.kernel = harness_kernel(&h, 0, "fill_even_u32"),
+					 .dimensions = 1,
+					 .global = {WORDS},
+					 .arguments = fill_arguments,
+					 .argument_count = 2},
+				 mix = {.kernel = harness_kernel(&h, 0, "mix_u32"),
+					.dimensions = 1,
+					.global = {WORDS},
+					.arguments = arguments,
+					.argument_count = 3};
+	const struct task_member members[LAUNCHES] = {
+		{.launch = &fill, .requirements = indexes[0], .values = (const uint8_t *)values},
+		{.launch = &mix,
+		 .requirements = indexes[1],
+		 .values = (const uint8_t *)&values[1]}};
+	const struct task_request request = {
+		.device = h.devices[0],
+		.owner = probe,
+		.what = "fill_even_u32",
+		.home_lane = 1,
+		.flight_session = 5,
+		.flight_group = 70,
+		.account = h.account,
+		.requirements = requirements,
+		.requirement_count = BUFFERS,
+		.action = TASK_LAUNCH,
+		.launch = {.kernel = fill.kernel, .count = LAUNCHES, .members = members}};
+	struct task *task = NULL;
+	*probe = (struct probe){.launches = LAUNCHES};
+	cr_assert(eq(int, task_submit(h.scheduler, &request, &task), 0));
+	return task;
+}
+
+static int submit_again(const uint32_t values[LAUNCHES], struct probe *probe)
+{
+	const uint8_t *all[] = {(const uint8_t *)values, (const uint8_t *)&values[1]};
+	const struct task_kept_request request = {.owner = probe,
+						  .account = h.account,
+						  .flight_group = 80,
+						  .home_lane = 1,
+						  .values = all};
+	struct task *task = NULL;
+	*probe = (struct probe){.launches = LAUNCHES};
+	return task_submit_kept(kept, &request, &task);
+}
+
+/* Its first submission, which succeeds. */
+static void keep_it(void)
+{
+	static const uint32_t values[] = {4, 5};
+	struct probe probe;
+	struct task *task = submit_first(values, &probe);
+	cr_assert(sched_kept_watch(kept, task));
+	cr_expect(not(sched_kept_watch(kept, task)), "it is open");
+	cr_expect(not(sched_kept_is_ready(kept)));
+	cr_assert(harness_wait(&h, &probe));
+	cr_assert(eq(i32, probe.fault.status, 0), "%s", probe.fault.text);
+	cr_assert(sched_kept_is_ready(kept));
+}
+
+static uint32_t first_word(uint32_t buffer)
+{
+	struct probe probe;
+	struct task *access = harness_host(&h, &words[buffer], ACCESS_MODE_READ, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	cr_assert(eq(i32, probe.fault.status, 0), "%s", probe.fault.text);
+	const uint32_t word = words[buffer].host[0];
+	host_access_release(access);
+	cr_assert(harness_settle(&h));
+	return word;
+}
+
+Test(kept, TR5_a_task_is_submitted_again_with_other_values)
+{
+	struct scheduler_counters counters;
+	keep_it();
+	uint32_t expected = first_word(B);
+	for (uint32_t i = 0; i < 50; i++) {
+		const uint32_t values[] = {2 * i, 3 * i};
+		struct probe probe;
+		cr_assert(eq(int, submit_again(values, &probe), 0));
+		cr_assert(harness_wait(&h, &probe));
+		cr_expect(eq(i32, probe.fault.status, 0), "%s", probe.fault.text);
+		cr_expect(eq(u32, probe.calls, 1));
+		expected = expected * 31 + values[0] + values[1];
+		if (i % 2)
+			cr_expect(eq(u32, first_word(B), expected));
+	}
+	scheduler_counters(h.scheduler, &counters);
+	cr_expect(eq(u64, counters.kept_launches, 50 * LAUNCHES));
+	cr_expect(eq(u64, counters.tasks_done, counters.tasks_submitted));
+	finish_kept();
+}
+
+Test(kept, M9_a_launch_that_fails_is_reported_and_the_task_is_not_kept)
+{
+	static const uint32_t odd[] = {7, 1}, even[] = {8, 1};
+	struct probe probe;
+	keep_it();
+	cr_assert(eq(int, submit_again(odd, &probe), 0));
+	cr_assert(harness_wait(&h, &probe));
+	cr_expect(eq(i32, probe.launch_faults[0].status, STATUS_KERNEL));
+	cr_expect(eq(i32, probe.launch_faults[1].status, STATUS_DEPENDENCY_FAILED));
+	cr_expect(not(sched_kept_is_ready(kept)));
+	cr_expect(eq(int, submit_again(even, &probe), -EAGAIN));
+	finish_kept();
+}
+
+/* Each is a reason for which it is run as any other. */
+Test(kept, B6_C12_it_is_not_submitted_while_anything_else_uses_its_buffers)
+{
+	static const uint32_t values[] = {4, 5};
+	struct probe probe, other;
+	keep_it();
+	struct task *access = harness_host(&h, &words[B], ACCESS_MODE_READ, &other);
+	cr_assert(harness_wait(&h, &other));
+	cr_expect(eq(int, submit_again(values, &probe), -EAGAIN), "the host reads");
+	host_access_release(access);
+	cr_assert(harness_settle(&h));
+	access = harness_host(&h, &words[B], ACCESS_MODE_READ_WRITE, &other);
+	cr_assert(harness_wait(&h, &other));
+	cr_expect(eq(int, submit_again(values, &probe), -EAGAIN), "the host writes");
+	host_access_release(access);
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(int, submit_again(values, &probe), -EAGAIN), "contents are at the host");
+	const struct use use = {.words = &words[B], .mode = ACCESS_MODE_READ_WRITE};
+	fake_device_gate_close(0);
+	(void)launch_one("fill_even_u32", &use, 1, 2, &other);
+	cr_expect(eq(int, submit_again(values, &probe), -EAGAIN), "another launch writes");
+	fake_device_gate_open(0);
+	cr_assert(harness_wait(&h, &other));
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(int, submit_again(values, &probe), 0), "nothing uses them any more");
+	cr_assert(harness_wait(&h, &probe));
+	cr_expect(eq(u32, first_word(B), 2 * 31 + 4 + 5));
+	finish_kept();
+}
+
+Test(kept, M9_it_is_not_submitted_with_contents_that_have_failed)
+{
+	static const uint32_t values[] = {4, 5};
+	struct probe probe;
+	keep_it();
+	const struct use use = {.words = &words[B], .mode = ACCESS_MODE_READ_WRITE};
+	(void)launch_one("fill_even_u32", &use, 1, 3, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	cr_assert(eq(i32, probe.fault.status, STATUS_KERNEL));
+	cr_expect(eq(int, submit_again(values, &probe), -EAGAIN));
+	finish_kept();
+}
+
+/* The session's limit holds for it as for others, and it counts for nothing while it is idle. */
+Test(kept, its_memory_counts_for_the_session_only_while_it_is_open)
+{
+	static const uint32_t values[] = {4, 5};
+	const struct scheduler *scheduler = h.scheduler;
+	struct probe probe;
+	keep_it();
+	const uint64_t bytes = scheduler->pool_bytes;
+	cr_expect(eq(u64, sched_account_bytes(h.account), 0));
+	fake_device_gate_close(0);
+	cr_assert(eq(int, submit_again(values, &probe), 0));
+	cr_expect(gt(u64, sched_account_bytes(h.account), 0));
+	cr_expect(gt(u64, scheduler->pool_bytes, bytes));
+	cr_expect(eq(int, submit_again(values, &(struct probe){.calls = 0}), -EAGAIN));
+	fake_device_gate_open(0);
+	cr_assert(harness_wait(&h, &probe));
+	cr_expect(eq(u64, sched_account_bytes(h.account), 0));
+	cr_expect(eq(u64, scheduler->pool_bytes, bytes));
+	sched_account_change(h.account, 1);
+	cr_expect(eq(int, submit_again(values, &probe), -EAGAIN));
+	finish_kept();
+}
+
+Test(kept, a_task_that_is_dropped_while_it_is_open_ends_as_always)
+{
+	static const uint32_t values[] = {4, 5};
+	struct probe probe;
+	keep_it();
+	fake_device_gate_close(0);
+	cr_assert(eq(int, submit_again(values, &probe), 0));
+	kept = sched_kept_drop(kept);
+	fake_device_gate_open(0);
+	cr_assert(harness_wait(&h, &probe));
+	cr_expect(eq(i32, probe.fault.status, 0), "%s", probe.fault.text);
+	finish_kept();
+}
