@@ -13,6 +13,7 @@ if(TARGET sycl_cuda_headers)
     cuda/lanes_mark.c
     cuda/lanes_order.c
     cuda/lanes_result.c
+    cuda/lanes_row.c
     cuda/lanes_series.c
     cuda/lanes_settings.c
     cuda/lanes_signal.c
@@ -39,6 +40,7 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/lane/partition.c
     ${cuda_folder}/lane/progress.c
     ${cuda_folder}/lane/room.c
+    ${cuda_folder}/lane/row.c
     ${cuda_folder}/lane/send.c
     ${cuda_folder}/lane/series.c
     ${cuda_folder}/driver/settings.c

@@ -93,6 +93,12 @@ void cuda_kernel_free(struct backend_kernel *kernel)
 	kernel->holds--;
 }
 
+bool cuda_memory_is_settled(const struct backend_memory *memory)
+{
+	(void)memory;
+	return true;
+}
+
 int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,
 		       struct backend_fault *fault_out)
 {

@@ -392,8 +392,11 @@ static CUresult set_node(const struct cuda_library *cu, struct cuda_chain *chain
 CUresult cuda_chain_set_kernel(const struct cuda_library *cu, struct cuda_chain *chain,
 			       uint32_t index, const struct cuda_collected *launch)
 {
-	if (cuda_chain_has_launch(chain, index, launch))
+	if (cuda_chain_has_launch(chain, index, launch)) {
+		/* The next comparison is one of numbers. */
+		chain->nodes[index].stamp = launch->stamp;
 		return CUDA_SUCCESS;
+	}
 	CUresult result = set_node(cu, chain, index, &launch->launch, launch->values,
 				   launch->kernel ? cuda_kernel_code(launch->kernel) : NULL);
 	if (chain->nodes)

@@ -117,11 +117,14 @@ void cuda_pending_end(struct backend_device *device, struct cuda_pending *pendin
 		cuda_kernel_free(pending->kernel);
 	if (pending->fault)
 		cuda_pending_free_fault(pending);
+	if (pending->row)
+		cuda_row_free(pending->row);
 	/* The next command overwrites all other fields. */
 	pending->finish = NULL;
 	pending->check = NULL;
 	pending->start = pending->end = NULL;
 	pending->kernel = NULL;
+	pending->row = NULL;
 }
 
 /* The word keeps the value that its last lane gave it, so values that other lanes noted for their

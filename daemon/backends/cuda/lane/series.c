@@ -15,9 +15,8 @@ static bool series_may_collect(const struct cuda_send_context *context,
 	       series->count <= settings->chain_length;
 }
 
-/* The arguments stay where they are: a graph is not changed while a launch of it is in flight. */
-static void series_fill_launches(const struct cuda_send_context *context,
-				 struct cuda_series *series, struct cuda_collected *first)
+void cuda_series_fill(const struct cuda_send_context *context, struct cuda_series *series,
+		      struct cuda_collected *first)
 {
 	struct cuda_collected *to = first;
 
@@ -41,6 +40,20 @@ static void series_fill_launches(const struct cuda_send_context *context,
 	to[-1].ends_command = true;
 }
 
+void cuda_series_push(struct cuda_send_context *context, struct cuda_series *series)
+{
+	struct cuda_lane_state *state = context->state;
+
+	context->pending.series = series;
+	context->pending.launches = series->count;
+	context->pending.operations += series->count + 1;
+	context->pending.value = state->issued + 1;
+	cuda_send_push(context, false);
+	state->collected_count += series->count;
+	if (state->collected_count == context->device->backend->settings.chain_length)
+		cuda_lane_send(state);
+}
+
 bool cuda_series_collect(struct cuda_send_context *context, struct cuda_series *series)
 {
 	struct cuda_lane_state *state = context->state;
@@ -52,17 +65,10 @@ bool cuda_series_collect(struct cuda_send_context *context, struct cuda_series *
 	if (state->collected_count + series->count > longest)
 		cuda_lane_send(state);
 	struct cuda_collected *first = &state->collected[state->collected_count];
-	series_fill_launches(context, series, first);
+	cuda_series_fill(context, series, first);
 	/* All of them are sent in one piece, whatever else is collected. */
 	if (!cuda_chain_has(state, first, series->count))
 		return false;
-	context->pending.series = series;
-	context->pending.launches = series->count;
-	context->pending.operations += series->count + 1;
-	context->pending.value = state->issued + 1;
-	cuda_send_push(context, false);
-	state->collected_count += series->count;
-	if (state->collected_count == longest)
-		cuda_lane_send(state);
+	cuda_series_push(context, series);
 	return true;
 }

@@ -14,7 +14,8 @@
 
 #define CUDA_SERIES_MAX 8u /* nodes of such a graph */
 
-/* Belongs to its graph, which exists until its last launch is reported. */
+/* Belongs to its graph, or to a row of launches (lane/row.c), which exists until its last launch is
+ * reported. */
 struct cuda_series {
 	struct cuda_pace pace; /* of launches of the whole graph */
 	uint32_t count;        /* kernels, without those of nodes that are skipped */
@@ -28,6 +29,13 @@ struct cuda_series {
 /* Collects the launches of `series`, which the context's command launches. False: nothing was
  * collected, and the graph must be launched as one of the driver. */
 bool cuda_series_collect(struct cuda_send_context *context, struct cuda_series *series);
+
+/* Puts its launches where the lane collects the next ones. Their arguments stay where they are: a
+ * series is not changed while a launch of it is in flight. */
+void cuda_series_fill(const struct cuda_send_context *context, struct cuda_series *series,
+		      struct cuda_collected *first);
+/* Takes the launches that were filled in as one pending command. */
+void cuda_series_push(struct cuda_send_context *context, struct cuda_series *series);
 
 /* The time of one of its kernels, estimated from the latest launches of the graph. If that is
  * unknown, the graph is sent alone. */

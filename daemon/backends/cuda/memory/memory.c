@@ -181,6 +181,12 @@ void cuda_memory_free(struct backend_memory *memory)
 	free(memory);
 }
 
+bool cuda_memory_is_settled(const struct backend_memory *memory)
+{
+	return !memory || !memory->zeroed ||
+	       atomic_load_explicit(&memory->settled, memory_order_acquire);
+}
+
 int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,
 		       struct backend_fault *fault_out)
 {

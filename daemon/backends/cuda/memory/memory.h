@@ -63,6 +63,8 @@ struct backend_host {
  * GLOBAL argument of a launch. The commands of cuda_transfer_enqueue call it themselves. The call
  * is slow only for exported memory that was just made.
  */
+/* True if nothing is left to wait for. */
+bool cuda_memory_is_settled(const struct backend_memory *memory);
 int cuda_memory_settle(struct backend_lane *lane, struct backend_memory *memory,
 		       struct backend_fault *fault_out);
 

@@ -1,0 +1,178 @@
+/* Rows of launches that are sent again and again. */
+#include "cuda/lane/series.h"
+#include "cuda/lanes_driver.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+TestSuite(cuda_lanes_row, .timeout = 10);
+
+enum { LENGTH = 4 };
+
+struct scene {
+	struct backend_device *device;
+	struct backend_lane *lane;
+	struct backend_kernel kernels[LENGTH], own;
+	struct backend_row *row;
+	struct backend_completion completions[32];
+	uint32_t completed;
+	uint64_t sequence;
+};
+
+static int set_launch(const struct scene *scene, struct backend_row *row, uint32_t index,
+		      struct backend_kernel *kernel)
+{
+	(void)scene;
+	return cuda_row_set(row, index,
+			    &(const struct backend_command){
+				    .kind = BACKEND_COMMAND_LAUNCH,
+				    .launch = {.kernel = kernel, .dimensions = 1, .global = {1}}});
+}
+
+/* A row of kernels whose ids begin with 1. */
+static void lanes_row_open(struct scene *scene)
+{
+	memset(scene, 0, sizeof(*scene));
+	scene->device = lanes_device(16, true);
+	scene->lane = lanes_lane(scene->device, BACKEND_LANE_COMPUTE);
+	scene->own = (struct backend_kernel){.id = 100};
+	cr_assert_eq(cuda_row_make(scene->device, LENGTH, &scene->row), 0);
+	for (uint32_t i = 0; i < LENGTH; i++) {
+		scene->kernels[i] = (struct backend_kernel){
+			.id = 1 + (int)i, .parameter_bytes = 8, .pace = {.period_ns = 1000}};
+		cr_assert_eq(set_launch(scene, scene->row, i, &scene->kernels[i]), 0);
+	}
+}
+
+static void lanes_row_close(struct scene *scene)
+{
+	cuda_row_free(scene->row);
+	lanes_device_free(scene->device);
+	for (uint32_t i = 0; i < LENGTH; i++)
+		cr_assert_eq(scene->kernels[i].holds, 0, "%u", i);
+}
+
+static void send_row(struct scene *scene)
+{
+	struct backend_fault fault;
+
+	scene->sequence += LENGTH;
+	cr_assert_eq(cuda_row_submit(scene->lane, scene->row, scene->sequence, &fault), 0);
+}
+
+static void row_run_all(struct scene *scene)
+{
+	driver.ran_count = 0;
+	cuda_flush(scene->device);
+	driver_run_all(scene->device);
+	scene->completed = cuda_progress(scene->device, scene->completions, 32);
+}
+
+static void row_expect_ran(const int *ids, uint32_t count)
+{
+	cr_assert_eq(driver.ran_count, count, "%u ran", driver.ran_count);
+	for (uint32_t i = 0; i < count; i++)
+		cr_assert_eq(driver.ran[i], ids[i], "%u: %d", i, driver.ran[i]);
+}
+
+Test(cuda_lanes_row, TR5_it_goes_to_the_driver_in_one_chain_and_is_one_command)
+{
+	static const int ids[] = {100, 1, 2, 3, 4, 100, 100, 100};
+	struct scene scene;
+
+	lanes_row_open(&scene);
+	for (int round = 0; round < 20; round++) {
+		const struct driver_counts before = driver.counts;
+		lanes_launch(scene.lane, &scene.own, ++scene.sequence);
+		send_row(&scene);
+		for (int i = 0; i < 3; i++)
+			lanes_launch(scene.lane, &scene.own, ++scene.sequence);
+		row_run_all(&scene);
+		row_expect_ran(ids, 8);
+		cr_assert_eq(driver.counts.graph_launches - before.graph_launches, 1);
+		cr_assert(round == 0 || driver.counts.nodes_set == before.nodes_set);
+		cr_assert_eq(scene.completed, 5);
+		for (uint32_t i = 0; i < 5; i++)
+			cr_assert_eq(scene.completions[i].fault.status, 0);
+		cr_assert_eq(scene.completions[1].sequence, scene.sequence - 3);
+	}
+	lanes_row_close(&scene);
+}
+
+Test(cuda_lanes_row, a_launch_with_new_values_is_set_and_no_other)
+{
+	struct scene scene;
+
+	lanes_row_open(&scene);
+	send_row(&scene);
+	row_run_all(&scene);
+	for (int round = 1; round < 20; round++) {
+		const uint32_t before = driver.counts.nodes_set;
+		scene.kernels[2].argument = round;
+		cr_assert_eq(set_launch(&scene, scene.row, 2, &scene.kernels[2]), 0);
+		send_row(&scene);
+		row_run_all(&scene);
+		cr_assert_eq(driver.ran_count, LENGTH);
+		cr_assert_eq(driver.counts.nodes_set - before, 1);
+	}
+	lanes_row_close(&scene);
+}
+
+/* The launches behind one that was refused need it. Other commands do not. */
+Test(cuda_lanes_row, F12_a_refused_launch_is_named_and_those_behind_it_do_not_run)
+{
+	static const int ids[] = {100, 1, 100};
+	struct scene scene;
+
+	lanes_row_open(&scene);
+	driver.set_parameters_result = CUDA_ERROR_INVALID_VALUE;
+	driver.launch_result = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+	driver.launches_before_failure = 2;
+	lanes_launch(scene.lane, &scene.own, ++scene.sequence);
+	send_row(&scene);
+	cuda_flush(scene.device);
+	driver.launch_result = CUDA_SUCCESS;
+	lanes_launch(scene.lane, &scene.own, ++scene.sequence);
+	row_run_all(&scene);
+	row_expect_ran(ids, 3);
+	cr_assert_eq(scene.completed, 3);
+	cr_assert_eq(scene.completions[0].fault.status, 0);
+	cr_assert_eq(scene.completions[1].fault.native_code, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+	cr_assert_eq(scene.completions[1].failed_launches, 2);
+	cr_assert_eq(scene.completions[2].fault.status, 0);
+	lanes_row_close(&scene);
+}
+
+Test(cuda_lanes_row, it_may_be_freed_while_it_is_in_flight)
+{
+	struct scene scene;
+
+	lanes_row_open(&scene);
+	send_row(&scene);
+	cuda_row_free(scene.row);
+	scene.row = NULL;
+	cr_assert_eq(scene.kernels[0].holds, 1);
+	row_run_all(&scene);
+	cr_assert_eq(scene.completed, 1);
+	lanes_row_close(&scene);
+}
+
+/* Such launches go alone, or their time must be known first. */
+Test(cuda_lanes_row, some_launches_are_in_no_row)
+{
+	struct scene scene;
+	struct backend_row *row, *most;
+	struct backend_kernel alone = {.id = 7, .cooperative = true, .pace = {.period_ns = 1000}},
+			      bad = {.id = -7, .pace = {.period_ns = 1000}}, fresh = {.id = 8};
+
+	lanes_row_open(&scene);
+	cr_assert_eq(cuda_row_make(scene.device, 2, &row), 0);
+	cr_assert_eq(set_launch(&scene, row, 0, &alone), -EAGAIN);
+	cr_assert_eq(set_launch(&scene, row, 0, &bad), -EAGAIN);
+	cr_assert_eq(set_launch(&scene, row, 0, &fresh), -EAGAIN);
+	cuda_row_free(row);
+	cuda_row_free(NULL);
+	cr_assert_eq(cuda_row_make(scene.device, CUDA_SERIES_MAX + 1, &most), -EAGAIN);
+	lanes_row_close(&scene);
+}
