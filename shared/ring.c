@@ -2,26 +2,17 @@
 
 #include "protocol_limits.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
-enum { ALIGNMENT = sizeof(struct ring_record) };
-
-static uint64_t ring_padded_bytes(uint64_t bytes)
-{
-	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
-}
-
-static uint64_t record_bytes(uint64_t payload_bytes)
-{
-	return sizeof(struct ring_record) + ring_padded_bytes(payload_bytes);
-}
+enum { ALIGNMENT = RING_ALIGNMENT };
 
 /* Half the ring: with any smaller room at the end, pad and record together still fit into an empty
  * ring. */
 static uint64_t record_bytes_max(uint64_t ring_bytes)
 {
-	uint64_t most = record_bytes(PACKET_BYTES_MAX);
+	uint64_t most = ring_record_bytes(PACKET_BYTES_MAX);
 	return most < ring_bytes / 2 ? most : ring_bytes / 2;
 }
 
@@ -80,7 +71,7 @@ static int ring_make_room(struct ring_writer *writer, uint64_t wanted_bytes)
 int ring_writer_reserve(struct ring_writer *writer, uint16_t kind, uint32_t payload_bytes,
 			void **payload_out)
 {
-	uint64_t wanted = record_bytes(payload_bytes);
+	uint64_t wanted = ring_record_bytes(payload_bytes);
 	if (wanted > record_bytes_max(writer->bytes))
 		return -EMSGSIZE;
 
@@ -140,7 +131,7 @@ static int ring_check_record(const struct ring_reader *reader, uint64_t position
 	uint64_t available = reader->head - position;
 	uint64_t to_end = reader->bytes - (position & (reader->bytes - 1));
 	struct ring_record head = ring_load_head(reader->data + (position & (reader->bytes - 1)));
-	uint64_t whole = record_bytes(head.payload_bytes);
+	uint64_t whole = ring_record_bytes(head.payload_bytes);
 	if (head.reserved != 0 || head.kind > RING_RECORD_RESUBMIT ||
 	    head.payload_bytes > PACKET_BYTES_MAX)
 		return -EPROTO;
@@ -155,6 +146,16 @@ static int ring_check_record(const struct ring_reader *reader, uint64_t position
 	return 0;
 }
 
+/* The bytes of the last word behind the payload. */
+static bool is_padding_zero(const uint8_t *buffer, uint64_t bytes, uint64_t padded)
+{
+	uint64_t word;
+	if (bytes == padded)
+		return true;
+	memcpy(&word, buffer + padded - sizeof(word), sizeof(word));
+	return le64toh(word) >> 8 * (bytes % ALIGNMENT) == 0;
+}
+
 int ring_reader_next(struct ring_reader *reader, void *buffer, uint16_t *kind_out,
 		     uint32_t *payload_bytes_out)
 {
@@ -166,7 +167,7 @@ int ring_reader_next(struct ring_reader *reader, void *buffer, uint16_t *kind_ou
 	uint64_t position = reader->tail;
 	r = ring_check_record(reader, position, &head);
 	if (r == 0 && head.kind == RING_RECORD_PAD) {
-		position += record_bytes(head.payload_bytes);
+		position += ring_record_bytes(head.payload_bytes);
 		r = ring_check_record(reader, position, &head);
 	}
 	if (r < 0)
@@ -177,11 +178,9 @@ int ring_reader_next(struct ring_reader *reader, void *buffer, uint16_t *kind_ou
 	memcpy(buffer, payload, copied);
 	/* From here on the compiler may not read the shared bytes again instead of the copy. */
 	atomic_signal_fence(memory_order_seq_cst);
-	for (uint64_t i = head.payload_bytes; i < copied; i++) {
-		if (((const uint8_t *)buffer)[i] != 0)
-			return -EPROTO;
-	}
-	reader->tail = position + record_bytes(head.payload_bytes);
+	if (!is_padding_zero(buffer, head.payload_bytes, copied))
+		return -EPROTO;
+	reader->tail = position + ring_record_bytes(head.payload_bytes);
 	*kind_out = head.kind;
 	*payload_bytes_out = head.payload_bytes;
 	return 1;

@@ -29,6 +29,19 @@ struct ring_reader {
 	uint64_t tail; /* private: read up to here, published by ring_reader_publish */
 };
 
+#define RING_ALIGNMENT ((uint64_t)sizeof(struct ring_record))
+
+static inline uint64_t ring_padded_bytes(uint64_t bytes)
+{
+	return (bytes + RING_ALIGNMENT - 1) & ~(RING_ALIGNMENT - 1);
+}
+
+/* Room that a record takes in a ring. */
+static inline uint64_t ring_record_bytes(uint64_t payload_bytes)
+{
+	return sizeof(struct ring_record) + ring_padded_bytes(payload_bytes);
+}
+
 void ring_writer_init(struct ring_writer *writer, void *data, uint64_t bytes,
 		      _Atomic uint64_t *head_word, _Atomic uint64_t *tail_word);
 void ring_reader_init(struct ring_reader *reader, const void *data, uint64_t bytes,

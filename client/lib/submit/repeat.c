@@ -124,8 +124,8 @@ void repeat_remember(const struct handler *handler, struct shape_name name, uint
 
 /* ----------------------------------------- launch ----------------------------------------- */
 
-static bool argument_is_same(const struct sycl_launch_argument *now,
-			     const struct sycl_launch_argument *then)
+static inline bool argument_is_same(const struct sycl_launch_argument *now,
+				    const struct sycl_launch_argument *then)
 {
 	if (now->kind != then->kind || now->size_bytes != then->size_bytes || now->reserved)
 		return false;
@@ -142,7 +142,7 @@ static bool remote_is_good(const struct remote *remote)
 
 /* The root of an argument's buffer. NULL: the buffer has ended, has failed, or has contents that
  * must be copied in first. */
-static struct buffer *repeat_root(const struct repeat_argument *argument)
+static inline struct buffer *repeat_root(const struct repeat_argument *argument)
 {
 	struct buffer *buffer = (struct buffer *)handle_look(argument->buffer.entry,
 							     argument->given.buffer, HANDLE_BUFFER);
@@ -170,16 +170,16 @@ static bool repeat_holds(const struct repeat *repeat, const struct queue *queue,
 			 const struct sycl_launch *launch,
 			 struct buffer *roots_out[REPEAT_ARGUMENTS_MAX])
 {
+	const struct sycl_launch_argument *now = launch->arguments;
+	const struct repeat_argument *then = repeat->arguments,
+				     *end = then + repeat->argument_count;
 	if (launch->argument_count != repeat->argument_count ||
 	    memcmp(&launch->kernel, &repeat->what, sizeof(repeat->what)) != 0)
 		return false;
-	for (uint32_t i = 0; i < repeat->argument_count; i++)
-		if (!argument_is_same(&launch->arguments[i], &repeat->arguments[i].given))
+	for (; then < end; then++, now++, roots_out++) {
+		if (!argument_is_same(now, &then->given))
 			return false;
-	for (uint32_t i = 0; i < repeat->argument_count; i++) {
-		const struct repeat_argument *argument = &repeat->arguments[i];
-		if (argument->given.kind == SYCL_LAUNCH_ACCESSOR &&
-		    !(roots_out[i] = repeat_root(argument)))
+		if (then->given.kind == SYCL_LAUNCH_ACCESSOR && !(*roots_out = repeat_root(then)))
 			return false;
 	}
 	return kernel_is_good(repeat, queue->device);

@@ -28,6 +28,7 @@ struct session_kept {
 	struct session_row row;
 	uint32_t generations[GROUP_BURST_MAX];
 	uint32_t value_bytes[GROUP_BURST_MAX]; /* the rest of each record is its values */
+	uint64_t ring_bytes;                   /* of all records in the ring */
 	struct queue *queue;
 	/* True if another record has always come behind the last group: then the groups are taken
 	 * when that is there, too. */
@@ -48,8 +49,13 @@ struct session_kepts {
 	uint64_t row_group; /* the latest of them */
 	uint32_t row_times;
 	bool row_is_over; /* more groups than a stretch has */
-	/* The engine waits for the rest of a stretch whose first record is at this place. */
-	uint64_t wait_place, wait_since_ns;
+	/* The first shape of the stretch for whose follower scheduler_hold() was called, and until
+	 * when; 0: none. */
+	uint32_t hold_shape;
+	uint64_t hold_until_ns;
+	/* The engine waits for the rest of a stretch whose first record is at this place. Before
+	 * the ring has so many bytes behind it, or until then, there is nothing to look at. */
+	uint64_t wait_place, wait_since_ns, wait_bytes, wait_until_ns;
 };
 
 /* Shapes or objects have changed: nothing that was kept holds. */

@@ -223,9 +223,22 @@ int session_memory_create(struct session *session, uint64_t features);
 /* Reads and runs some records. `shared`: other sessions wait for their turns. Returns the number of
  * records; large ones count several times. */
 uint32_t session_turn(struct session *session, bool shared);
+/* True if the session has a part of a stretch, and the rest is about to come (session/kept.h). The
+ * client may write anything there: this only says when it is worth looking again. */
+static inline bool session_awaits_rest(const struct session *session)
+{
+	const struct session_kepts *kepts = &session->kepts;
+	return kepts->wait_since_ns != 0 && kepts->wait_place == session->submit.tail &&
+	       session->engine->now_ns < kepts->wait_until_ns &&
+	       atomic_load_explicit(session->submit.head_word, memory_order_relaxed) -
+			       kepts->wait_place <
+		       kepts->wait_bytes;
+}
 /* True if session_turn would find nothing to do. A turn polls every hot session. */
 static inline bool session_has_nothing(const struct session *session)
 {
+	if (session_awaits_rest(session))
+		return true;
 	return !ring_reader_has_more(&session->submit) && !session->has_more_records &&
 	       list_empty(&session->waiting) && !session->deferred &&
 	       !wake_flag_is_set(&session->header->engine_sleeps);

@@ -139,22 +139,24 @@ bool sched_kept_take_back(struct task *task)
 
 /* ------------------------------------- submitted again ---------------------------------- */
 
+static inline bool piece_is_quiet(const struct task_use *use, const struct sched_piece *piece)
+{
+	return !piece->author && !piece->moves.first && !piece->poison &&
+	       (sched_piece_places(use->buffer, piece) >> use->place & 1) != 0;
+}
+
 /* True if no open task uses the buffer, and all its contents are good and in their place. */
 static bool use_is_quiet(const struct task_use *use)
 {
 	struct sched_contents *contents = use->buffer->contents;
 	const struct sched_span *span = &contents->first_span;
 	if (contents->home || contents->spans.count != 1 || span->writer || span->readers.first ||
-	    span->host_readers.first || contents->pieces.count > KEPT_PIECES_MOST)
+	    span->host_readers.first || contents->pieces.count > KEPT_PIECES_MOST ||
+	    !piece_is_quiet(use, &contents->first_piece))
 		return false;
-	for (uint32_t i = 0; i < contents->pieces.count; i++) {
-		const struct sched_piece *piece =
-			i == 0 ? &contents->first_piece
-			       : sched_piece_of(interval_map_get(&contents->pieces, i));
-		if (piece->author || piece->moves.first || piece->poison ||
-		    (sched_piece_places(use->buffer, piece) >> use->place & 1) == 0)
+	for (uint32_t i = 1; i < contents->pieces.count; i++)
+		if (!piece_is_quiet(use, sched_piece_of(interval_map_get(&contents->pieces, i))))
 			return false;
-	}
 	return true;
 }
 
@@ -236,20 +238,33 @@ static void renew_task(struct task *task)
 	burst_set_over(command->burst, 0);
 }
 
-/* True if some value is another one than before. */
+/* True if the value is another one than before. */
+static inline bool put_value(void *to, const uint8_t *from, size_t bytes)
+{
+	if (bytes == sizeof(uint32_t)) { /* without a call */
+		uint32_t then, now;
+		memcpy(&then, to, sizeof(then));
+		memcpy(&now, from, sizeof(now));
+		memcpy(to, &now, sizeof(now));
+		return then != now;
+	}
+	if (memcmp(to, from, bytes) == 0)
+		return false;
+	memcpy(to, from, bytes);
+	return true;
+}
+
+/* True if some value is another one than before. They are in the task's own storage. */
 static bool put_launch_values(const struct backend_command *launch, const uint8_t *from)
 {
+	const struct backend_argument *argument = launch->launch.arguments;
+	const struct backend_argument *end = argument + launch->launch.argument_count;
 	bool has_changed = false;
-	for (uint32_t i = 0; i < launch->launch.argument_count; i++) {
-		const struct backend_argument *argument = &launch->launch.arguments[i];
+	for (; argument < end; argument++) {
 		if (argument->kind != BACKEND_ARGUMENT_VALUE)
 			continue;
-		if (memcmp(argument->value.bytes, from, argument->value.size_bytes) != 0) {
-			/* In the task's own storage. */
-			memcpy((void *)(uintptr_t)argument->value.bytes, from,
-			       argument->value.size_bytes);
-			has_changed = true;
-		}
+		has_changed |= put_value((void *)(uintptr_t)argument->value.bytes, from,
+					 argument->value.size_bytes);
 		from += argument->value.size_bytes;
 	}
 	return has_changed;
