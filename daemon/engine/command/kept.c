@@ -19,6 +19,8 @@
 #define ROW_TIMES   3u    /* a stretch is kept once it came so often in a row */
 #define WAIT_NS     3000u /* for the records behind the first one */
 #define MISSES_MOST 8u    /* waits in vain, in a row */
+#define REST_FIRST  64u   /* rows that are not learnt then */
+#define REST_MOST   4096u
 
 static struct session_kept **place_of_shape(struct session *session, uint32_t shape)
 {
@@ -124,8 +126,9 @@ void command_kept_end_row(struct session *session)
 	command_kept_end_hold(session);
 	const struct session_row *row = &kepts->row;
 	/* A burst is made of groups of one shape. */
-	const bool is_stretch =
-		!kepts->row_is_over && row->count > 1 && row->shapes[0] != row->shapes[1];
+	const bool is_stretch = !kepts->row_is_over && row->count > 1 && kepts->rest == 0 &&
+				row->shapes[0] != row->shapes[1];
+	kepts->rest -= kepts->rest > 0;
 	if (is_stretch && rows_are_equal(row, &kepts->last_row)) {
 		const struct session_kept *kept = kept_of_shape(session, row->shapes[0]);
 		kepts->row_times++;
@@ -220,13 +223,18 @@ static void note_miss(struct session *session, struct session_kept *kept)
 {
 	if (++kept->misses <= MISSES_MOST)
 		return;
+	struct session_kepts *kepts = &session->kepts;
 	kept_forget_one(session, place_of_shape(session, kept->row.shapes[0]));
-	session->kepts.row_times = 0;
+	kepts->row_times = 0;
+	/* The waits delay the first groups of such a program. */
+	kepts->rest = kepts->rest_next < REST_FIRST ? REST_FIRST : kepts->rest_next;
+	kepts->rest_next = kepts->rest < REST_MOST ? 2 * kepts->rest : REST_MOST;
 }
 
 /* `was_followed`: there was a record behind the stretch when it was taken. */
-static void note_hit(struct session_kept *kept, bool was_followed)
+static void note_hit(struct session *session, struct session_kept *kept, bool was_followed)
 {
+	session->kepts.rest_next = 0;
 	kept->is_used = true;
 	kept->misses = 0;
 	kept->unfollowed = was_followed ? 0 : kept->unfollowed + 1;
@@ -300,7 +308,7 @@ int command_take_kept(struct session *session, uint32_t shape, const Sycl__V1__C
 	    sched_kept_is_ready(kept->task)) {
 		const int taken = submit_kept(session, kept, group->group);
 		if (taken > 0) {
-			note_hit(kept, is_followed);
+			note_hit(session, kept, is_followed);
 			if (holds)
 				hold_for_follower(session, shape);
 			return taken;

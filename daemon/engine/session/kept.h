@@ -48,6 +48,9 @@ struct session_kepts {
 	const struct queue *row_queue;
 	uint64_t row_group; /* the latest of them */
 	uint32_t row_times;
+	/* So many rows are not learnt, after one did not come as expected too often; and how many
+	 * after the next such one. */
+	uint32_t rest, rest_next;
 	bool row_is_over; /* more groups than a stretch has */
 	/* The first shape of the stretch for whose follower scheduler_hold() was called, and until
 	 * when; 0: none. */

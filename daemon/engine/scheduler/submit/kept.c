@@ -239,7 +239,7 @@ static void renew_task(struct task *task)
 }
 
 /* True if the value is another one than before. */
-static inline bool put_value(void *to, const uint8_t *from, size_t bytes)
+static inline bool put_kept_value(void *to, const uint8_t *from, size_t bytes)
 {
 	if (bytes == sizeof(uint32_t)) { /* without a call */
 		uint32_t then, now;
@@ -263,8 +263,8 @@ static bool put_launch_values(const struct backend_command *launch, const uint8_
 	for (; argument < end; argument++) {
 		if (argument->kind != BACKEND_ARGUMENT_VALUE)
 			continue;
-		has_changed |= put_value((void *)(uintptr_t)argument->value.bytes, from,
-					 argument->value.size_bytes);
+		has_changed |= put_kept_value((void *)(uintptr_t)argument->value.bytes, from,
+					      argument->value.size_bytes);
 		from += argument->value.size_bytes;
 	}
 	return has_changed;
