@@ -50,16 +50,6 @@ enum burst_result {
 /* Negative instead: the session will close. */
 int command_burst(struct session *session, const Sycl__V1__CommandGroup *message,
 		  const struct group_burst *burst, struct group_checked **checked);
-/* A stretch whose task is kept (kept.h). */
-struct group_kept {
-	const uint8_t *const *values; /* of each group */
-	uint64_t first;               /* number of the first group */
-	uint32_t count;
-};
-struct sched_kept;
-/* 0, or negative: the task cannot be submitted now, and nothing has happened. */
-int command_submit_kept(struct session *session, struct queue *queue, struct sched_kept *kept,
-			const struct group_kept *groups);
 /*
  * stretch.c: takes the present group, which is applied to shape `number`, and the groups behind it
  * in the ring as one task. Returns the number of groups taken, which may be 0. Negative: the
@@ -73,7 +63,8 @@ int command_take_as_one(struct session *session, uint32_t number,
 			const Sycl__V1__CommandGroup *group, const struct group_burst *burst,
 			uint64_t place);
 /*
- * Returns how many more groups may be read as one, by the limits of the session and of this turn.
+ * burst_room.c: returns how many more groups may be read as one, by the limits of the session and
+ * of this turn.
  */
 uint32_t command_burst_room(const struct session *session, const struct queue *queue);
 /* resubmit.c: keeps the group's shape; the group is not run. */

@@ -3,7 +3,6 @@
 #include "graph/run.h"
 #include "group/checked.h"
 #include "group/stretch.h"
-#include "scheduler/public/kept.h"
 #include "stage_clock.h"
 
 #include <inttypes.h>
@@ -23,19 +22,6 @@ static int check_group_limits(struct session *session, struct queue *queue, uint
 			fault, STATUS_QUOTA,
 			"too many groups of this queue have failed: the queue accepts no more");
 	return 0;
-}
-
-/* The task of the group was submitted. */
-static void open_group(struct session *session, struct queue *queue, struct group *group,
-		       uint32_t count)
-{
-	group_window_open_burst(&queue->window, &group->entry, count);
-	(void)object_ref(&queue->object);
-	session->groups_open += count;
-	group->session_number = ++session->group_count;
-	list_push_back(&session->open_groups, &group->session_link);
-	if (group->arena)
-		group->arena->users++;
 }
 
 static int submit_checked_group(struct session *session, struct queue *queue,
@@ -60,7 +46,7 @@ static int submit_checked_group(struct session *session, struct queue *queue,
 		pool_give(&session->engine->groups, group);
 		return group_submit_fault(r, "the command group", fault);
 	}
-	open_group(session, queue, group, slots->entry.count);
+	group_open(session, queue, group, slots->entry.count);
 	session->host_tasks_open += group->is_host_task;
 	if (session->engine->scratch.waits_for_all)
 		queue->barrier = &group->entry;
@@ -228,28 +214,4 @@ int command_burst(struct session *session, const Sycl__V1__CommandGroup *message
 {
 	bool taken = false;
 	return run_group(session, message, burst, checked, &taken);
-}
-
-int command_submit_kept(struct session *session, struct queue *queue, struct sched_kept *kept,
-			const struct group_kept *groups)
-{
-	struct group *group = pool_take(&session->engine->groups);
-	if (!group)
-		return -EAGAIN;
-	*group = (struct group){.work.kind = WORK_GROUP, .queue = queue};
-	list_init(&group->held_link);
-	STAGE_MARK_ALL(groups->first, groups->count, STAGE_DECODED);
-	const struct task_kept_request request = {.owner = &group->work,
-						  .account = session->work,
-						  .flight_group = groups->first,
-						  .home_lane = queue->home_lane,
-						  .values = groups->values};
-	int r = task_submit_kept(kept, &request, &group->task);
-	if (r < 0) {
-		pool_give(&session->engine->groups, group);
-		return r;
-	}
-	open_group(session, queue, group, groups->count);
-	session->usage.groups_submitted += groups->count;
-	return 0;
 }

@@ -267,14 +267,39 @@ static void hold_for_follower(struct session *session, uint32_t shape)
 	scheduler_hold(session->engine->scheduler, session->kepts.hold_until_ns);
 }
 
+/* 0, or negative: the task cannot be submitted now, and nothing has happened. */
+static int submit_as_group(struct session *session, const struct session_kept *kept, uint64_t first,
+			   const uint8_t *const *values)
+{
+	struct queue *queue = kept->queue;
+	struct group *group = pool_take(&session->engine->groups);
+	if (!group)
+		return -EAGAIN;
+	*group = (struct group){.work.kind = WORK_GROUP, .queue = queue};
+	list_init(&group->held_link);
+	STAGE_MARK_ALL(first, kept->row.count, STAGE_DECODED);
+	const struct task_kept_request request = {.owner = &group->work,
+						  .account = session->work,
+						  .flight_group = first,
+						  .home_lane = queue->home_lane,
+						  .values = values};
+	int r = task_submit_kept(kept->task, &request, &group->task);
+	if (r < 0) {
+		pool_give(&session->engine->groups, group);
+		return r;
+	}
+	group_open(session, queue, group, kept->row.count);
+	session->usage.groups_submitted += kept->row.count;
+	return 0;
+}
+
 static int submit_kept(struct session *session, struct session_kept *kept, uint64_t first)
 {
 	const uint8_t *values[GROUP_BURST_MAX];
 	const uint32_t count = kept->row.count;
 	for (uint32_t i = 0; i < count; i++)
 		values[i] = session->engine->stretch.values[i];
-	int r = command_submit_kept(session, kept->queue, kept->task,
-				    &(struct group_kept){values, first, count});
+	int r = submit_as_group(session, kept, first, values);
 	if (r < 0)
 		return r;
 	session->record += count - 1;

@@ -69,6 +69,17 @@ static void report_outcome(struct queue *queue, const struct group *group,
 		group_report_failure(queue, group->entry.number, &outcome->fault);
 }
 
+void group_open(struct session *session, struct queue *queue, struct group *group, uint32_t count)
+{
+	group_window_open_burst(&queue->window, &group->entry, count);
+	(void)object_ref(&queue->object);
+	session->groups_open += count;
+	group->session_number = ++session->group_count;
+	list_push_back(&session->open_groups, &group->session_link);
+	if (group->arena)
+		group->arena->users++;
+}
+
 void group_done(struct group *group, const struct task_outcome *outcome)
 {
 	struct queue *queue = group->queue;

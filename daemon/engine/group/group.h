@@ -22,6 +22,8 @@ struct group_graph_ops {
 	void (*done)(struct group *group);
 };
 
+/* The group's task was submitted. It takes the queue's next `count` numbers. */
+void group_open(struct session *session, struct queue *queue, struct group *group, uint32_t count);
 void group_done(struct group *group, const struct task_outcome *outcome);
 /* Writes the group's slots: complete, with success (status 0) or not (1). A host task that has not
  * had its turn will never have it. */

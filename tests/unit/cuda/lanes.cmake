@@ -41,6 +41,7 @@ if(TARGET sycl_cuda_headers)
     ${cuda_folder}/lane/progress.c
     ${cuda_folder}/lane/room.c
     ${cuda_folder}/lane/row.c
+    ${cuda_folder}/lane/row_send.c
     ${cuda_folder}/lane/send.c
     ${cuda_folder}/lane/series.c
     ${cuda_folder}/driver/settings.c

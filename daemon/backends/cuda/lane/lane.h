@@ -35,7 +35,7 @@
 #define CUDA_SIGNALS_MAX         64u /* of a lane that are on their way; a power of two */
 
 struct cuda_series; /* lane/series.h */
-struct backend_row; /* lane/row.c */
+struct backend_row; /* lane/row.h */
 
 /* A launch that waits to be sent. */
 struct cuda_collected {
@@ -146,7 +146,7 @@ struct cuda_pending {
 	struct cuda_noted_wait waits[CUDA_NOTED_WAITS];
 	struct backend_kernel *kernel; /* held; NULL: the command launches no kernel of a program */
 	struct cuda_series *series;    /* of a graph that may be collected (lane/series.h) */
-	struct backend_row *row;       /* held; NULL: the command is none (lane/row.c) */
+	struct backend_row *row;       /* held; NULL: the command is none (lane/row.h) */
 	uint32_t copy_ns; /* estimated time of a copy by a kernel; 0: the command is no such copy */
 	/* Launches; above 1 for a burst or a graph, which is sent in one piece; 0 means 1. */
 	uint32_t launches;
@@ -461,7 +461,7 @@ void cuda_flush(struct backend_device *device);
 void cuda_sendings(struct backend_device *device, struct backend_sendings *sendings_out);
 uint32_t cuda_progress(struct backend_device *device, struct backend_completion *completions,
 		       uint32_t capacity);
-/* lane/row.c */
+/* lane/row.c, lane/row_send.c */
 int cuda_row_make(struct backend_device *device, uint32_t count, struct backend_row **row_out);
 int cuda_row_set(struct backend_row *row, uint32_t index, const struct backend_command *command);
 int cuda_row_submit(struct backend_lane *lane, struct backend_row *row, uint64_t sequence,

@@ -14,7 +14,7 @@
 
 #define CUDA_SERIES_MAX 8u /* nodes of such a graph */
 
-/* Belongs to its graph, or to a row of launches (lane/row.c), which exists until its last launch is
+/* Belongs to its graph, or to a row of launches (lane/row.h), which exists until its last launch is
  * reported. */
 struct cuda_series {
 	struct cuda_pace pace; /* of launches of the whole graph */

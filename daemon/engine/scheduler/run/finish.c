@@ -13,10 +13,10 @@
 #include "scheduler/state/graph.h"
 #include "scheduler/state/notice.h"
 #include "scheduler/task/pool.h"
+#include "scheduler/run/kept.h"
 #include "scheduler/state/program.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/request/stretch.h"
-#include "scheduler/submit/kept.h"
 #include "worker/task/native_command.h"
 #include "worker/spill/spill.h"
 

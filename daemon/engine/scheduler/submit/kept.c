@@ -1,143 +1,19 @@
-/* Tasks that are submitted again. */
-#include "scheduler/submit/kept.h"
-
+/* Tasks that were kept are submitted again. */
+#include "base/interval_map.h"
 #include "scheduler/admission/account.h"
 #include "scheduler/memory/dependencies.h"
 #include "scheduler/memory/residency.h"
 #include "scheduler/public/kept.h"
-#include "scheduler/state/buffer.h"
+#include "scheduler/public/program.h"
+#include "scheduler/run/kept.h"
 #include "scheduler/state/device.h"
 #include "scheduler/state/program.h"
 #include "scheduler/state/scheduler.h"
-#include "scheduler/state/task.h"
-#include "scheduler/task/pool.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define KEPT_USES_MOST   16u
 #define KEPT_PIECES_MOST 5u
-
-/* A memory when the task was submitted last; a first launch may have made it later. */
-struct kept_memory {
-	const struct sched_memory *memory;
-	const struct backend_memory *handle;
-};
-
-struct sched_kept {
-	struct task *task; /* NULL: none is kept */
-	bool is_open;      /* a task in flight comes back */
-	bool is_dropped;   /* it does not come back any more */
-	struct kept_memory memories[KEPT_USES_MOST];
-};
-
-struct sched_kept *sched_kept_create(void)
-{
-	return calloc(1, sizeof(struct sched_kept));
-}
-
-static void kept_free_task(struct sched_kept *kept)
-{
-	if (!kept->task)
-		return;
-	struct task *task = kept->task;
-	kept->task = NULL;
-	task->scheduler->pool_bytes += sizeof(*task) + task->storage_bytes;
-	if (sched_kept_has_row(task)) {
-		task->message.kind = SCHED_MESSAGE_FORGET;
-		sched_device_post(task->device, &task->message);
-	} else {
-		sched_give_task(task->scheduler, task);
-	}
-}
-
-struct sched_kept *sched_kept_drop(struct sched_kept *kept)
-{
-	if (!kept)
-		return NULL;
-	kept_free_task(kept);
-	kept->is_dropped = true;
-	if (!kept->is_open)
-		free(kept);
-	return NULL;
-}
-
-/* The memory of a use of the task on its device, if it is there. */
-static struct kept_memory memory_of_use(const struct task *task, const struct task_use *use)
-{
-	const struct sched_memory *memory = use->place == SCHED_HOST_PLACE
-						    ? use->buffer->memories
-						    : use->buffer->contents->memories;
-	while (memory && memory->device != task->device)
-		memory = memory->next;
-	return (struct kept_memory){
-		memory,
-		memory ? atomic_load_explicit(&memory->handle, memory_order_acquire) : NULL};
-}
-
-/* True if the task uses all of the buffer, as reader or as writer. */
-static bool kept_use_is_whole(const struct task_use *use)
-{
-	const uint64_t bytes = use->buffer->contents->size_bytes;
-	return (use->kind == TASK_USE_READ || use->kind == TASK_USE_WRITE) && !use->link.more &&
-	       use->order.begin == 0 && use->order.end == bytes && use->bytes.begin == 0 &&
-	       use->bytes.end == bytes;
-}
-
-bool sched_kept_watch(struct sched_kept *kept, struct task *task)
-{
-	const struct backend_command *backend = &task->command.backend;
-	const bool is_plain = task->role == TASK_ROLE_GROUP && !task->front_only &&
-			      task->command.kernel && backend->kind == BACKEND_COMMAND_LAUNCH &&
-			      !backend->launch.properties && backend->launch.part.of == 0 &&
-			      !backend->timed && !task->split.declared &&
-			      (!task->command.burst || task_is_stretch(task)) &&
-			      task->use_count <= KEPT_USES_MOST;
-	if (!is_plain || kept->task || kept->is_open)
-		return false;
-	for (uint32_t i = 0; i < task->use_count; i++)
-		if (!kept_use_is_whole(&task->uses[i]))
-			return false;
-	for (uint32_t i = 0; i < task->use_count; i++)
-		kept->memories[i] = memory_of_use(task, &task->uses[i]);
-	kept->is_open = true;
-	task->kept = kept;
-	return true;
-}
-
-bool sched_kept_is_ready(const struct sched_kept *kept)
-{
-	return kept->task != NULL;
-}
-
-static bool task_has_ended_well(const struct task *task)
-{
-	const struct task_command *command = &task->command;
-	return !task->cause && !command->cause && !command->skipped && !command->remembered &&
-	       !command->suspect && !(command->burst && command->burst->failed) &&
-	       !task_is_dropped(task) && !task->device->lost && !task->scheduler->spills;
-}
-
-bool sched_kept_take_back(struct task *task)
-{
-	struct sched_kept *kept = task->kept;
-	if (!kept)
-		return false;
-	task->kept = NULL;
-	kept->is_open = false;
-	if (kept->is_dropped) {
-		free(kept);
-		return false;
-	}
-	if (!task_has_ended_well(task))
-		return false;
-	kept->task = task;
-	task->scheduler->pool_bytes -= sizeof(*task) + task->storage_bytes;
-	return true;
-}
-
-/* ------------------------------------- submitted again ---------------------------------- */
 
 static inline bool piece_is_quiet(const struct task_use *use, const struct sched_piece *piece)
 {
@@ -164,7 +40,7 @@ static bool kept_uses_are_quiet(struct sched_kept *kept)
 {
 	const struct task *task = kept->task;
 	for (uint32_t i = 0; i < task->use_count; i++) {
-		const struct kept_memory now = memory_of_use(task, &task->uses[i]);
+		const struct kept_memory now = sched_kept_memory(task, &task->uses[i]);
 		struct kept_memory *before = &kept->memories[i];
 		if (!use_is_quiet(&task->uses[i]) || !now.handle || now.memory != before->memory ||
 		    (before->handle && before->handle != now.handle))
