@@ -108,22 +108,9 @@ void command_kept_note(struct session *session, uint32_t shape, const struct que
 		kepts->row.shapes[kepts->row.count++] = shape;
 }
 
-void command_kept_end_hold(struct session *session)
-{
-	struct session_kepts *kepts = &session->kepts;
-	if (kepts->hold_shape == 0)
-		return;
-	struct session_kept *kept = kept_of_shape(session, kepts->hold_shape);
-	if (kept && session->engine->now_ns < kepts->hold_until_ns)
-		kept->unfollowed = 0;
-	kepts->hold_shape = 0;
-	scheduler_hold(session->engine->scheduler, 0);
-}
-
 void command_kept_end_row(struct session *session)
 {
 	struct session_kepts *kepts = &session->kepts;
-	command_kept_end_hold(session);
 	const struct session_row *row = &kepts->row;
 	/* A burst is made of groups of one shape. */
 	const bool is_stretch = !kepts->row_is_over && row->count > 1 && kepts->rest == 0 &&
@@ -252,21 +239,6 @@ static bool queue_takes_kept(struct session *session, const struct session_kept 
 	       failure_list_open(&queue->failures, first);
 }
 
-/* True if no other session is awake, whose commands would be held up, too. */
-static bool is_only_session(const struct engine *engine)
-{
-	return engine->may_spin && engine->hot.next == engine->hot.previous;
-}
-
-/* The stretch is made ready while its client writes the record behind it. Both are then sent
- * together. */
-static void hold_for_follower(struct session *session, uint32_t shape)
-{
-	session->kepts.hold_shape = shape;
-	session->kepts.hold_until_ns = session->engine->now_ns + WAIT_NS;
-	scheduler_hold(session->engine->scheduler, session->kepts.hold_until_ns);
-}
-
 /* 0, or negative: the task cannot be submitted now, and nothing has happened. */
 static int submit_as_group(struct session *session, const struct session_kept *kept, uint64_t first,
 			   const uint8_t *const *values)
@@ -320,9 +292,9 @@ int command_take_kept(struct session *session, uint32_t shape, const Sycl__V1__C
 	       kept->value_bytes[0]);
 	const enum gathered gathered = gather_rest(session, kept, group->group);
 	const bool is_followed = ring_reader_has_more(&session->submit);
-	const bool lacks_follower = gathered == GATHERED_ALL && kept->is_followed && !is_followed;
-	const bool holds = lacks_follower && is_only_session(session->engine);
-	if ((gathered == GATHERED_SOME || (lacks_follower && !holds)) && may_wait(session, kept)) {
+	const bool is_early = gathered == GATHERED_SOME ||
+			      (gathered == GATHERED_ALL && kept->is_followed && !is_followed);
+	if (is_early && may_wait(session, kept)) {
 		ring_reader_back(&session->submit, session->record_place);
 		session->record--;
 		session->engine->commands_decoded--;
@@ -334,8 +306,6 @@ int command_take_kept(struct session *session, uint32_t shape, const Sycl__V1__C
 		const int taken = submit_kept(session, kept, group->group);
 		if (taken > 0) {
 			note_hit(session, kept, is_followed);
-			if (holds)
-				hold_for_follower(session, shape);
 			return taken;
 		}
 	}

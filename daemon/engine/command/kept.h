@@ -17,8 +17,6 @@ int command_take_kept(struct session *session, uint32_t shape, const Sycl__V1__C
 /* A group of this shape was read. Ignored for a group that was read before. */
 void command_kept_note(struct session *session, uint32_t shape, const struct queue *queue,
 		       uint64_t group);
-/* The record behind a stretch has come. */
-void command_kept_end_hold(struct session *session);
 /* Another record than a group's by shape has come. */
 void command_kept_end_row(struct session *session);
 /* `taken` groups, the first of this shape, became the session's latest task. */

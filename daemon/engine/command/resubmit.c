@@ -207,7 +207,6 @@ int command_resubmit(struct session *session, const void *bytes, uint32_t count)
 	if (shape_apply(shape, bytes, count, &group) < 0)
 		return session_violation(session, "record %llu does not fit shape %u",
 					 (unsigned long long)session->record, head.shape);
-	command_kept_end_hold(session);
 	/* A group for a queue that could not be made is not submitted at all. */
 	uint64_t before = session->usage.groups_submitted;
 	int taken = session->kepts.count > 0 ? command_take_kept(session, head.shape, group) : 0;

@@ -182,8 +182,6 @@ static bool drain_devices(struct scheduler *scheduler)
 
 static void publish_to_devices(struct scheduler *scheduler)
 {
-	if (scheduler->now_ns < scheduler->hold_until_ns)
-		return;
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			sched_device_publish(scheduler->devices[i]);
@@ -248,11 +246,6 @@ bool scheduler_progress(struct scheduler *scheduler)
 	return found;
 }
 
-void scheduler_hold(struct scheduler *scheduler, uint64_t until_ns)
-{
-	scheduler->hold_until_ns = until_ns;
-}
-
 uint64_t scheduler_now_ns(const struct scheduler *scheduler)
 {
 	return scheduler->now_ns;
@@ -265,11 +258,6 @@ void scheduler_awake(struct scheduler *scheduler)
 
 bool scheduler_sleep(struct scheduler *scheduler)
 {
-	if (scheduler->hold_until_ns != 0) {
-		scheduler->hold_until_ns = 0;
-		publish_to_devices(scheduler);
-		return false;
-	}
 	for (uint32_t i = 0; i < scheduler->device_count; i++)
 		if (scheduler->devices[i])
 			sched_inline_hand_over(scheduler->devices[i]);
@@ -342,7 +330,6 @@ uint64_t scheduler_visits(const struct scheduler *scheduler)
 static void wait_for_released_objects(struct scheduler *scheduler)
 {
 	struct sched_sleeper *sleeper = &scheduler->front_sleeper;
-	scheduler->hold_until_ns = 0;
 	sched_notice_discard(scheduler); /* a released graph is sent to its device once more */
 	while (scheduler->messages_in_flight > 0) {
 		(void)drain_devices(scheduler);

@@ -52,10 +52,6 @@ struct session_kepts {
 	 * after the next such one. */
 	uint32_t rest, rest_next;
 	bool row_is_over; /* more groups than a stretch has */
-	/* The first shape of the stretch for whose follower scheduler_hold() was called, and until
-	 * when; 0: none. */
-	uint32_t hold_shape;
-	uint64_t hold_until_ns;
 	/* The engine waits for the rest of a stretch whose first record is at this place. Before
 	 * the ring has so many bytes behind it, or until then, there is nothing to look at. */
 	uint64_t wait_place, wait_since_ns, wait_bytes, wait_until_ns;

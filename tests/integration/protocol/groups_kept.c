@@ -92,11 +92,11 @@ Test(groups, TR5_a_stretch_that_is_kept_has_its_values_each_time)
 	const uint64_t before = counters.launches;
 	expect_rounds(ROUNDS);
 	fake_counters(FAKE_ANY_DEVICE, &counters);
-	cr_expect(eq(u64, counters.launches - before, 2 * ROUNDS));
+	cr_expect(eq(u64, counters.launches - before, UINT64_C(2) * ROUNDS));
 	const Sycl__V1__Usage usage = groups_usage();
-	cr_expect(eq(u64, usage.groups_submitted, 2 * ROUNDS + 2));
-	cr_expect(eq(u64, usage.groups_completed, 2 * ROUNDS + 2));
-	cr_expect(eq(u64, usage.groups_resubmitted, 2 * ROUNDS));
+	cr_expect(eq(u64, usage.groups_submitted, UINT64_C(2) * ROUNDS + 2));
+	cr_expect(eq(u64, usage.groups_completed, UINT64_C(2) * ROUNDS + 2));
+	cr_expect(eq(u64, usage.groups_resubmitted, UINT64_C(2) * ROUNDS));
 	groups_stop();
 }
 

@@ -174,7 +174,7 @@ Test(kept, TR5_a_task_is_submitted_again_with_other_values)
 			cr_expect(eq(u32, first_word(B), expected));
 	}
 	scheduler_counters(h.scheduler, &counters);
-	cr_expect(eq(u64, counters.kept_launches, 50 * LAUNCHES));
+	cr_expect(eq(u64, counters.kept_launches, UINT64_C(50) * LAUNCHES));
 	cr_expect(eq(u64, counters.tasks_done, counters.tasks_submitted));
 	finish_kept();
 }

@@ -264,9 +264,6 @@ uint64_t scheduler_now_ns(const struct scheduler *scheduler);
  * in each turn: without it nothing needs to go on.
  */
 void scheduler_flush(struct scheduler *scheduler);
-/* Until that time, or until another call, scheduler_flush sends nothing: a command that should be
- * sent with the latest ones is about to come. 0: all is sent again. */
-void scheduler_hold(struct scheduler *scheduler, uint64_t until_ns);
 /* Called between two requests that are read one after the other. Sends the commands of a device
  * that is idle, or soon will be, so that it works while more requests are read. */
 void scheduler_send_early(struct scheduler *scheduler);

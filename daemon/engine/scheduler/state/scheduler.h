@@ -85,7 +85,6 @@ struct scheduler {
 
 	uint64_t (*clock_ns)(void); /* config */
 	uint64_t now_ns;            /* CLOCK_MONOTONIC ns at the last scheduler_progress */
-	uint64_t hold_until_ns;     /* nothing is sent before that time; 0: all is sent */
 	uint64_t last_number, last_identity, last_buffer;
 	struct task *open_first, *open_last;
 	/* The command on a device that may print (dispatch/print.c); NULL: there is none. */

@@ -167,7 +167,7 @@ static void count_kept(struct scheduler *scheduler, const struct task *task)
 {
 	struct scheduler_counters *counters = &scheduler->counters;
 	const uint32_t launches = command_launch_count(&task->command);
-	scheduler->visits += 2u * task->use_count;
+	scheduler->visits += (uint64_t)2 * task->use_count;
 	counters->whole_launches += launches;
 	counters->kept_launches += launches;
 	if (!task->command.burst)
