@@ -248,12 +248,17 @@ void model_launch_stretch(struct model *model)
 /* The same buffers and kernels with other values. */
 void model_launch_kept(struct model *model)
 {
-	struct model_kept *kept = model->kept[model_draw(model, MODEL_KEPT)];
 	const uint8_t *values[STRETCH_MOST];
-	if (!kept) {
+	uint32_t first = 0;
+	while (first < MODEL_KEPT && !model->kept[first])
+		first++;
+	if (first == MODEL_KEPT) {
 		model_launch_fill(model);
 		return;
 	}
+	struct model_kept *kept = model->kept[model_draw(model, MODEL_KEPT)];
+	if (!kept)
+		kept = model->kept[first];
 	if (model_draw(model, 4))
 		model_catch_up(model);
 	if (model_draw(model, 4) == 0)
