@@ -429,15 +429,17 @@ struct backend_ops {
 	 * with one sequence and one completion, like a burst; a launch does not run if the one
 	 * before it failed. row_make: what the row needs; -ENOMEM. row_set: the launch at `index`,
 	 * or new values of it, which are copied; each is set before the first row_submit. -EAGAIN:
-	 * such a launch cannot be in a row. row_submit: nothing has happened if it returns -EAGAIN,
-	 * and the launches are to be submitted one by one. row_free: also while it is in flight;
+	 * such a launch cannot be in a row. row_submit: `last` is the last launch's command, whose
+	 * is_awaited and owner are the row's. Nothing has happened if it returns -EAGAIN, and the
+	 * launches are to be submitted one by one. row_free: also while it is in flight;
 	 * NULL is accepted. The kernels and memories of a row exist until row_free was called.
 	 */
 	int (*row_make)(struct backend_device *device, uint32_t count,
 			struct backend_row **row_out);
 	int (*row_set)(struct backend_row *row, uint32_t index,
 		       const struct backend_command *command);
-	int (*row_submit)(struct backend_lane *lane, struct backend_row *row, uint64_t sequence,
+	int (*row_submit)(struct backend_lane *lane, struct backend_row *row,
+			  const struct backend_command *last, uint64_t sequence,
 			  struct backend_fault *fault_out);
 	void (*row_free)(struct backend_row *row);
 	/*

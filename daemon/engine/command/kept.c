@@ -58,6 +58,8 @@ static void keep_row(struct session *session, const struct session_row *row, boo
 {
 	struct session_kept **place = place_of_shape(session, row->shapes[0]), *kept = *place;
 	struct queue *queue = group_checked_queue(session, session->checked[row->shapes[0] - 1]);
+	if (!queue || (row->count > 1 && !queue->in_order)) /* such groups are no stretch */
+		return;
 	for (uint32_t i = 0; i < row->count; i++)
 		if (!shape_can_be_kept(session, row->shapes[i]) ||
 		    group_checked_queue(session, session->checked[row->shapes[i] - 1]) != queue)
@@ -93,7 +95,7 @@ static bool rows_are_equal(const struct session_row *a, const struct session_row
 }
 
 void command_kept_note(struct session *session, uint32_t shape, const struct queue *queue,
-		       uint64_t group)
+		       uint64_t group, bool has_event)
 {
 	struct session_kepts *kepts = &session->kepts;
 	if (session->engine->never_keep || (queue == kepts->row_queue && group <= kepts->row_group))
@@ -102,10 +104,13 @@ void command_kept_note(struct session *session, uint32_t shape, const struct que
 			     (queue == kepts->row_queue && queue && group == kepts->row_group + 1);
 	kepts->row_queue = queue;
 	kepts->row_group = group;
-	if (!is_next || kepts->row.count == GROUP_BURST_MAX)
+	/* A group whose event the program has is reported at its own end, and a stretch at its
+	 * last group's. */
+	if (!is_next || kepts->row_has_event || kepts->row.count == GROUP_BURST_MAX)
 		kepts->row_is_over = true;
 	else
 		kepts->row.shapes[kepts->row.count++] = shape;
+	kepts->row_has_event = has_event;
 }
 
 void command_kept_end_row(struct session *session)
@@ -127,7 +132,7 @@ void command_kept_end_row(struct session *session)
 		kepts->row_times = 1;
 	}
 	kepts->row.count = 0;
-	kepts->row_is_over = false;
+	kepts->row_is_over = kepts->row_has_event = false;
 }
 
 void command_kept_watch(struct session *session, uint32_t shape, uint32_t taken)
@@ -148,19 +153,23 @@ void command_kept_watch(struct session *session, uint32_t shape, uint32_t taken)
 
 /* ----------------------------------------- taken ----------------------------------------- */
 
-/* True if the record is the expected one; then its values are copied. */
+/* True if the record is the expected one; then its values are copied. Only the event of the last
+ * group may be one that the program has. */
 static bool record_is_expected(struct session *session, const struct session_kept *kept, uint32_t i,
 			       uint64_t first, const uint8_t *bytes, uint32_t count)
 {
+	const uint32_t flags_allowed = i + 1 == kept->row.count ? RESUBMIT_HAS_EVENT : 0;
 	struct resubmit_record head;
 	if (count < sizeof(head))
 		return false;
 	memcpy(&head, bytes, sizeof(head));
 	if (head.shape != kept->row.shapes[i] || head.generation != kept->generations[i] ||
-	    head.group != first + i || head.flags || head.slot || head.slot_value ||
-	    head.rest_bytes != kept->value_bytes[i] || count - sizeof(head) != head.rest_bytes)
+	    head.group != first + i || head.flags & ~flags_allowed || head.slot ||
+	    head.slot_value || head.rest_bytes != kept->value_bytes[i] ||
+	    count - sizeof(head) != head.rest_bytes)
 		return false;
 	memcpy(session->engine->stretch.values[i], bytes + sizeof(head), head.rest_bytes);
+	session->engine->stretch.is_awaited = head.flags & RESUBMIT_HAS_EVENT;
 	STAGE_MARK(head.group, STAGE_TAKEN);
 	return true;
 }
@@ -233,8 +242,9 @@ static bool queue_takes_kept(struct session *session, const struct session_kept 
 {
 	struct queue *queue = kept->queue;
 	const uint32_t count = kept->row.count;
-	return !queue->profiling && !queue->has_native_lane && first == queue->window.last + 1 &&
-	       session->turn_left >= count && command_burst_room(session, queue) >= count &&
+	return !queue->profiling && !queue->has_native_lane && !queue->lane_is_known &&
+	       first == queue->window.last + 1 && session->turn_left >= count &&
+	       command_burst_room(session, queue) >= count &&
 	       !(queue->object.id == session->unburst_queue && first <= session->unburst_to) &&
 	       failure_list_open(&queue->failures, first);
 }
@@ -254,6 +264,7 @@ static int submit_as_group(struct session *session, const struct session_kept *k
 						  .account = session->work,
 						  .flight_group = first,
 						  .home_lane = queue->home_lane,
+						  .is_awaited = session->engine->stretch.is_awaited,
 						  .values = values};
 	int r = task_submit_kept(kept->task, &request, &group->task);
 	if (r < 0) {
@@ -277,7 +288,8 @@ static int submit_kept(struct session *session, struct session_kept *kept, uint6
 	session->record += count - 1;
 	session->engine->commands_decoded += count - 1;
 	if (count == 1)
-		command_kept_note(session, kept->row.shapes[0], kept->queue, first);
+		command_kept_note(session, kept->row.shapes[0], kept->queue, first,
+				  session->engine->stretch.is_awaited);
 	return (int)count;
 }
 
@@ -285,11 +297,13 @@ int command_take_kept(struct session *session, uint32_t shape, const Sycl__V1__C
 {
 	struct session_kept *kept = kept_of_shape(session, shape);
 	const uint64_t place = ring_reader_place(&session->submit);
-	if (!kept || group->wants_slot || !queue_takes_kept(session, kept, group->group) ||
+	if (!kept || group->wants_slot || (group->has_event && kept->row.count > 1) ||
+	    !queue_takes_kept(session, kept, group->group) ||
 	    (kept->row.count == 1 && ring_reader_has_more(&session->submit)))
 		return 0;
 	memcpy(session->engine->stretch.values[0], shape_values(session->shapes[shape - 1]),
 	       kept->value_bytes[0]);
+	session->engine->stretch.is_awaited = group->has_event;
 	const enum gathered gathered = gather_rest(session, kept, group->group);
 	const bool is_followed = ring_reader_has_more(&session->submit);
 	const bool is_early = gathered == GATHERED_SOME ||

@@ -14,9 +14,10 @@
  * is about to come, and the group is read again then.
  */
 int command_take_kept(struct session *session, uint32_t shape, const Sycl__V1__CommandGroup *group);
-/* A group of this shape was read. Ignored for a group that was read before. */
+/* A group of this shape was read. Ignored for a group that was read before. `has_event`: the
+ * program has its event. */
 void command_kept_note(struct session *session, uint32_t shape, const struct queue *queue,
-		       uint64_t group);
+		       uint64_t group, bool has_event);
 /* Another record than a group's by shape has come. */
 void command_kept_end_row(struct session *session);
 /* `taken` groups, the first of this shape, became the session's latest task. */

@@ -91,7 +91,7 @@ static void late_built(void *owner, const struct build_result *result)
 	struct session *session = late->bundle->object.session;
 
 	late->job = NULL;
-	session->objects_changed++;
+	session_objects_change(session);
 	if (result->fault.status) {
 		fail_late_build(late, result);
 	} else if (sched_program_add(late->program, late->dimensions, result->binary,

@@ -171,7 +171,8 @@ static int run_resubmitted(struct session *session, const struct shape *shape, u
 {
 	struct group_checked **checked = &session->checked[number - 1];
 	const uint64_t tasks = session->group_count;
-	command_kept_note(session, number, group_checked_queue(session, *checked), group->group);
+	command_kept_note(session, number, group_checked_queue(session, *checked), group->group,
+			  group->has_event);
 	int r = take_burst(session, shape, number, group);
 	if (r == 0)
 		r = command_take_stretch(session, number, group);

@@ -53,7 +53,7 @@ static bool stretch_add_record(struct session *session, const struct queue *queu
 		return false;
 	engine->stretch.is_awaited = head.flags & RESUBMIT_HAS_EVENT;
 	STAGE_MARK(group, STAGE_TAKEN);
-	command_kept_note(session, head.shape, queue, group);
+	command_kept_note(session, head.shape, queue, group, engine->stretch.is_awaited);
 	return true;
 }
 

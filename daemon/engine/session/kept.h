@@ -51,7 +51,8 @@ struct session_kepts {
 	/* So many rows are not learnt, after one did not come as expected too often; and how many
 	 * after the next such one. */
 	uint32_t rest, rest_next;
-	bool row_is_over; /* more groups than a stretch has */
+	bool row_is_over;   /* more groups than a stretch has, or than may be told together */
+	bool row_has_event; /* the program has the event of the latest of them */
 	/* The engine waits for the rest of a stretch whose first record is at this place. Before
 	 * the ring has so many bytes behind it, or until then, there is nothing to look at. */
 	uint64_t wait_place, wait_since_ns, wait_bytes, wait_until_ns;

@@ -142,20 +142,38 @@ static sycl_event launch_write(sycl_queue queue, sycl_kernel kernel, sycl_buffer
 	return event;
 }
 
-static sycl_event launch_mix(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, sycl_buffer from,
-			     uint32_t value, size_t items)
+static void submit_mix(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, sycl_buffer from,
+		       uint32_t value, size_t items, sycl_event *event_out)
 {
 	sycl_handler handler = NULL;
-	sycl_event event = NULL;
 	MUST(sycl_handler_begin(queue, &handler));
 	MUST(sycl_handler_set_accessor(handler, 0, to, SYCL_ACCESS_READ_WRITE));
 	MUST(sycl_handler_set_accessor(handler, 1, from, SYCL_ACCESS_READ));
 	MUST(sycl_handler_set_value(handler, 2, sizeof(value), &value));
 	MUST(sycl_handler_parallel_for(handler, kernel, sycl_range1(items)));
-	MUST(sycl_handler_submit(handler, &event));
+	MUST(sycl_handler_submit(handler, event_out));
+}
+
+static sycl_event launch_mix(sycl_queue queue, sycl_kernel kernel, sycl_buffer to, sycl_buffer from,
+			     uint32_t value, size_t items)
+{
+	sycl_event event = NULL;
+	submit_mix(queue, kernel, to, from, value, items, &event);
 	return event;
 }
 
+static uint32_t cuda_order_word(sycl_buffer buffer)
+{
+	sycl_host_accessor accessor = NULL;
+	void *words = NULL;
+	MUST(sycl_host_accessor_create(buffer, SYCL_ACCESS_READ, &accessor));
+	MUST(sycl_host_accessor_get_pointer(accessor, &words));
+	const uint32_t word = *(uint32_t *)words;
+	MUST(sycl_host_accessor_release(accessor));
+	return word;
+}
+
+/* All of its words are equal. */
 static uint32_t cuda_order_first_word(sycl_buffer buffer)
 {
 	sycl_host_accessor accessor = NULL;
@@ -304,6 +322,44 @@ Test(client_cuda_order, B18_H9_a_kernel_is_complete_while_one_behind_it_runs_tha
 	cr_assert(gt(u64, fake->count("graph_launches"), 0));
 	MUST(sycl_buffer_release(buffer));
 	MUST(sycl_buffer_release(other));
+	close_and_check_order();
+}
+
+/* The two came again and again without events, so the engine has kept a task for them. */
+Test(client_cuda_order, B18_H9_a_kernel_of_a_kept_stretch_is_complete_while_the_next_one_runs)
+{
+	enum { SHORT = 100, HELD = 10, ROUNDS = 3 };
+	cr_assert(eq(int, setenv("SYCLD_KEEP_ALL", "1", 1), 0));
+	open_with_lanes(LANES);
+	sycl_buffer first = cuda_order_make_buffer(), second = cuda_order_make_buffer();
+	sycl_queue queue = make_queue(1);
+	sycl_kernel put = cuda_order_make_kernel("put"), held = cuda_order_make_kernel("held_mix");
+	uint32_t expected = 0;
+	submit_write(queue, put, second, expected, N, NULL);
+	for (uint32_t i = 0; i < ROUNDS * (SHORT + HELD); i++) {
+		const bool is_held = i % (SHORT + HELD) >= SHORT;
+		sycl_command_status status = SYCL_COMMAND_COMPLETE;
+		sycl_event event = NULL, last = NULL;
+		if (is_held)
+			gate("gate close held_mix 1");
+		submit_write(queue, put, first, i, 1, is_held ? &event : NULL);
+		submit_mix(queue, held, second, first, i, 1, is_held ? &last : NULL);
+		if (is_held) {
+			MUST(sycl_event_wait_for(event, WAIT_NS));
+			MUST(sycl_event_get_status(last, &status));
+			cr_assert(ne(int, (int)status, (int)SYCL_COMMAND_COMPLETE));
+			gate("gate open held_mix");
+			MUST(sycl_event_release(event));
+			MUST(sycl_event_release(last));
+		}
+		expected = expected * 31 + 2 * i;
+		cr_assert(eq(u32, cuda_order_word(second), expected));
+	}
+	MUST(sycl_kernel_release(put));
+	MUST(sycl_kernel_release(held));
+	MUST(sycl_queue_release(queue));
+	MUST(sycl_buffer_release(first));
+	MUST(sycl_buffer_release(second));
 	close_and_check_order();
 }
 

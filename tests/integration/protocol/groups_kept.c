@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT_WRITES = 1, KEPT_PASSES_ON = 2, KEPT_GENERATION = 3, ROUNDS = 20 };
+enum { KEPT_WRITES = 1, KEPT_PASSES_ON = 2, KEPT_HOLDS = 3, KEPT_GENERATION = 3, ROUNDS = 20 };
 
-/* A record of either shape; only records of KEPT_WRITES use `value`. */
+/* A record of either shape; records of KEPT_PASSES_ON have no `value`. */
 struct kept_record {
 	struct resubmit_record head;
 	uint32_t value;
@@ -53,7 +53,7 @@ static struct kept_record kept_record_of(uint32_t shape, uint32_t value)
 	return (struct kept_record){.head = {.shape = shape,
 					     .generation = KEPT_GENERATION,
 					     .group = groups_number(true),
-					     .rest_bytes = shape == KEPT_WRITES ? 4 : 0},
+					     .rest_bytes = shape == KEPT_PASSES_ON ? 0 : 4},
 				    .value = value};
 }
 
@@ -190,6 +190,46 @@ Test(groups, a_stretch_that_comes_in_part_is_run_in_part)
 		const struct kept_record second = kept_record_of(KEPT_PASSES_ON, 0);
 		send_kept_record(&second, false);
 		expect_words(OTHER, 300 + 2 * i, 40 + access_number++);
+	}
+	groups_stop();
+}
+
+/* The last of its groups waits for a gate, by its value. Returns the number of the first. */
+static uint64_t send_held_pair(uint32_t value, uint32_t gate, bool has_event, bool last_has_event)
+{
+	struct kept_record first = kept_record_of(KEPT_WRITES, value),
+			   last = kept_record_of(KEPT_HOLDS, gate);
+	first.head.flags = has_event ? RESUBMIT_HAS_EVENT : 0;
+	last.head.flags = last_has_event ? RESUBMIT_HAS_EVENT : 0;
+	send_kept_record(&first, true);
+	send_kept_record(&last, false);
+	return first.head.group;
+}
+
+/* The program may wait for that group alone. The one behind it was always short, and does not end
+ * now. */
+Test(groups, B18_H9_a_group_whose_event_the_program_has_is_the_last_of_a_kept_stretch)
+{
+	enum { OPEN = 5, SHUT = 6 };
+	start_keeping();
+	fake_gate_open(OPEN);
+	struct build build;
+	build_hold(&build, OPEN);
+	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
+	build.group.shape = KEPT_HOLDS;
+	build.group.shape_generation = KEPT_GENERATION;
+	(void)build_submit(&build, true);
+	cr_assert(eq(u32, groups_wait(true), 0));
+	for (uint32_t round = 0; round < 3; round++) {
+		for (uint32_t i = 0; i < ROUNDS; i++) {
+			(void)send_held_pair(2 * i, OPEN, round > 0, i % 2);
+			expect_words(BUFFER, 2 * i, 40 + access_number++);
+		}
+		fake_gate_close(SHUT);
+		const uint64_t awaited = send_held_pair(6, SHUT, true, true);
+		cr_assert(eq(u32, raw_wait_slot(client, ORDERED_SLOT, (uint32_t)awaited), 0));
+		fake_gate_open(SHUT);
+		cr_assert(eq(u32, groups_wait(true), 0));
 	}
 	groups_stop();
 }

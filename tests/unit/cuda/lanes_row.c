@@ -1,4 +1,5 @@
 /* Rows of launches that are sent again and again. */
+#include "cuda/lane/chain.h"
 #include "cuda/lane/series.h"
 #include "cuda/lanes_driver.h"
 
@@ -15,6 +16,7 @@ struct scene {
 	struct backend_lane *lane;
 	struct backend_kernel kernels[LENGTH], own;
 	struct backend_row *row;
+	bool is_awaited; /* rows that are sent from now on */
 	struct backend_completion completions[32];
 	uint32_t completed;
 	uint64_t sequence;
@@ -34,7 +36,12 @@ static int set_launch(const struct scene *scene, struct backend_row *row, uint32
 static void lanes_row_open(struct scene *scene)
 {
 	memset(scene, 0, sizeof(*scene));
-	scene->device = lanes_device(16, true);
+	scene->device =
+		lanes_device_with(&(struct cuda_settings){.chain_length = 16,
+							  .chain_marks = true,
+							  .exact_chains = true,
+							  .chain_signals = CUDA_SIGNALS_EVENTS},
+				  true);
 	scene->lane = lanes_lane(scene->device, BACKEND_LANE_COMPUTE);
 	scene->own = (struct backend_kernel){.id = 100};
 	cr_assert_eq(cuda_row_make(scene->device, LENGTH, &scene->row), 0);
@@ -55,10 +62,13 @@ static void lanes_row_close(struct scene *scene)
 
 static void send_row(struct scene *scene)
 {
+	const struct backend_command last = {.kind = BACKEND_COMMAND_LAUNCH,
+					     .is_awaited = scene->is_awaited,
+					     .owner = scene->own.owner};
 	struct backend_fault fault;
 
 	scene->sequence += LENGTH;
-	cr_assert_eq(cuda_row_submit(scene->lane, scene->row, scene->sequence, &fault), 0);
+	cr_assert_eq(cuda_row_submit(scene->lane, scene->row, &last, scene->sequence, &fault), 0);
 }
 
 static void row_run_all(struct scene *scene)
@@ -174,5 +184,40 @@ Test(cuda_lanes_row, some_launches_are_in_no_row)
 	cuda_row_free(row);
 	cuda_row_free(NULL);
 	cr_assert_eq(cuda_row_make(scene.device, CUDA_SERIES_MAX + 1, &most), -EAGAIN);
+	lanes_row_close(&scene);
+}
+
+/* A row is awaited at its end, and what is before it may be awaited, too. The launch behind it is
+ * long this time. */
+Test(cuda_lanes_row, B18_H9_an_awaited_row_is_reported_before_those_behind_it_have_ended)
+{
+	struct scene scene;
+
+	lanes_row_open(&scene);
+	for (int round = 0; round < 40; round++) {
+		uint32_t steps = 0, completed = 0;
+		scene.own.is_awaited = scene.is_awaited = true;
+		lanes_launch(scene.lane, &scene.own, ++scene.sequence);
+		send_row(&scene);
+		lanes_launch(scene.lane, &scene.own, ++scene.sequence);
+		cuda_flush(scene.device);
+		/* The first, the row's launches, and what reports them. */
+		driver.ran_count = 0;
+		while (driver.ran_count < 1 + LENGTH || completed < 2) {
+			cr_assert_lt(++steps, 32, "%u completed of round %d", completed, round);
+			cr_assert_lt(driver.ran_count, 2 + LENGTH);
+			cr_assert_eq(driver_run(scene.lane, 1), 1);
+			completed += cuda_progress(scene.device, scene.completions, 32);
+			cr_assert(completed == 0 || driver.ran_count >= 1);
+			cr_assert(completed >= 1 || driver.ran_count <= 1);
+			cr_assert(completed < 2 || driver.ran_count >= 1 + LENGTH);
+		}
+		cr_assert_eq(driver.ran_count, 1 + LENGTH, "the last one has not run");
+		cr_assert_eq(completed, 2);
+		driver_run_all(scene.device);
+		while (cuda_progress(scene.device, scene.completions, 32) > 0)
+			;
+		cuda_chains_make_wanted(scene.device);
+	}
 	lanes_row_close(&scene);
 }

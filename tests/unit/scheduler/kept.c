@@ -5,6 +5,7 @@
 
 #include "access_mode.h"
 #include "scheduler/public/kept.h"
+#include "scheduler/state/program.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
 #include "status.h"
@@ -270,5 +271,25 @@ Test(kept, a_task_that_is_dropped_while_it_is_open_ends_as_always)
 	fake_device_gate_open(0);
 	cr_assert(harness_wait(&h, &probe));
 	cr_expect(eq(i32, probe.fault.status, 0), "%s", probe.fault.text);
+	finish_kept();
+}
+
+/* What a kernel prints belongs to one command, so such commands go one at a time. */
+Test(kept, R9_a_stretch_with_a_kernel_that_prints_is_not_kept)
+{
+	static const char *const names[LAUNCHES] = {"fill_even_u32", "mix_u32"};
+	static const uint32_t values[] = {4, 5};
+	for (uint32_t i = 0; i < LAUNCHES; i++) {
+		struct sched_kernel *kernel = harness_kernel(&h, 0, names[i]);
+		struct probe probe;
+		kernel->facts.prints = true;
+		struct task *task = submit_first(values, &probe);
+		cr_expect(not(sched_kept_watch(kept, task)), "%s", names[i]);
+		cr_assert(harness_wait(&h, &probe));
+		cr_assert(harness_settle(&h));
+		kernel->facts.prints = false;
+	}
+	cr_expect(not(sched_kept_is_ready(kept)));
+	keep_it();
 	finish_kept();
 }

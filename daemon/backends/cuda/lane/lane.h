@@ -464,7 +464,8 @@ uint32_t cuda_progress(struct backend_device *device, struct backend_completion 
 /* lane/row.c, lane/row_send.c */
 int cuda_row_make(struct backend_device *device, uint32_t count, struct backend_row **row_out);
 int cuda_row_set(struct backend_row *row, uint32_t index, const struct backend_command *command);
-int cuda_row_submit(struct backend_lane *lane, struct backend_row *row, uint64_t sequence,
+int cuda_row_submit(struct backend_lane *lane, struct backend_row *row,
+		    const struct backend_command *last, uint64_t sequence,
 		    struct backend_fault *fault_out);
 /* Ends one of its references: the owner's, or that of a command in flight. NULL is accepted. */
 void cuda_row_free(struct backend_row *row);

@@ -2,6 +2,7 @@
 #include "cuda/lane/chain.h"
 #include "cuda/lane/partition.h"
 #include "cuda/lane/row.h"
+#include "cuda/lane/signal.h"
 
 #include <errno.h>
 
@@ -58,7 +59,8 @@ int cuda_row_set(struct backend_row *row, uint32_t index, const struct backend_c
 	return 0;
 }
 
-int cuda_row_submit(struct backend_lane *lane, struct backend_row *row, uint64_t sequence,
+int cuda_row_submit(struct backend_lane *lane, struct backend_row *row,
+		    const struct backend_command *last, uint64_t sequence,
 		    struct backend_fault *fault_out)
 {
 	struct cuda_lane_state *state = lane->state;
@@ -67,6 +69,7 @@ int cuda_row_submit(struct backend_lane *lane, struct backend_row *row, uint64_t
 	struct cuda_send_context context = {
 		.device = lane->device,
 		.state = state,
+		.command = last,
 		.pending = {.sequence = sequence},
 	};
 
@@ -74,6 +77,7 @@ int cuda_row_submit(struct backend_lane *lane, struct backend_row *row, uint64_t
 	    series->count > longest || cuda_lost(lane->device) || cuda_pending_reserve(state) < 0 ||
 	    cuda_enter(lane->device, fault_out) < 0)
 		return -EAGAIN;
+	cuda_signal_collect(state, last, false);
 	if (state->collected_count + series->count > longest)
 		cuda_lane_send(state);
 	struct cuda_collected *first = &state->collected[state->collected_count];

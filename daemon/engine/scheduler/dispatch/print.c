@@ -19,7 +19,7 @@ static bool kernel_may_print(const struct sched_kernel *kernel)
 	return kernel && (!kernel->made || kernel->facts.prints);
 }
 
-static bool task_may_print(const struct task *task)
+bool sched_print_may(const struct task *task)
 {
 	const struct task_command *command = &task->command;
 	if (command->graph)
@@ -34,12 +34,12 @@ static bool task_may_print(const struct task *task)
 
 bool sched_print_allows(const struct task *task)
 {
-	return !task->scheduler->printer || !task_may_print(task);
+	return !task->scheduler->printer || !sched_print_may(task);
 }
 
 void sched_print_begin(struct task *task)
 {
-	if (!kernel_output_is_open() || !task_may_print(task))
+	if (!kernel_output_is_open() || !sched_print_may(task))
 		return;
 	task->scheduler->printer = task;
 	kernel_output_begin();

@@ -8,6 +8,8 @@
 struct scheduler;
 struct task;
 
+/* True if one of its kernels may print, or is not made yet. */
+bool sched_print_may(const struct task *task);
 /* True if the command prints nothing, or no other one that may print is on a device. */
 bool sched_print_allows(const struct task *task);
 /* The command goes to its lane now. */

@@ -20,6 +20,7 @@ struct task_kept_request {
 	struct sched_account *account;
 	uint64_t flight_group;
 	uint32_t home_lane;
+	bool is_awaited; /* as in a task_request */
 	/* For each launch the values of its arguments, without gaps; copied. */
 	const uint8_t *const *values;
 };
@@ -30,7 +31,7 @@ struct sched_kept *sched_kept_create(void);
 struct sched_kept *sched_kept_drop(struct sched_kept *kept);
 /*
  * The task, which was just submitted, is kept once it has ended well. It must be a plain launch or
- * a stretch: false, if it is not, or if another task is kept or open.
+ * a stretch whose kernels do not print: false, if it is not, or if another task is kept or open.
  */
 bool sched_kept_watch(struct sched_kept *kept, struct task *task);
 /* True if a task is kept and not open. */

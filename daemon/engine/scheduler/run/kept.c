@@ -2,6 +2,7 @@
 #include "scheduler/run/kept.h"
 
 #include "base/mailbox.h"
+#include "scheduler/dispatch/print.h"
 #include "scheduler/public/kept.h"
 #include "scheduler/state/device.h"
 #include "scheduler/state/scheduler.h"
@@ -58,7 +59,8 @@ bool sched_kept_watch(struct sched_kept *kept, struct task *task)
 			      !backend->timed && !task->split.declared &&
 			      (!task->command.burst || task_is_stretch(task)) &&
 			      task->use_count <= KEPT_USES_MOST;
-	if (!is_plain || kept->task || kept->is_open)
+	/* What kernels print is told command by command. */
+	if (!is_plain || kept->task || kept->is_open || sched_print_may(task))
 		return false;
 	for (uint32_t i = 0; i < task->use_count; i++)
 		if (!kept_use_is_whole(&task->uses[i]))

@@ -147,15 +147,18 @@ static bool put_launch_values(const struct backend_command *launch, const uint8_
 }
 
 /* The launches' kernels are held, and have their values. */
-static void fill_launches(struct task *task, const uint8_t *const *values)
+static void fill_launches(struct task *task, const struct task_kept_request *request)
 {
 	struct task_command *command = &task->command;
 	struct task_burst *burst = command->burst;
+	const uint8_t *const *values = request->values;
 	sched_kernel_use(command->kernel, task);
+	command->backend.is_awaited = request->is_awaited;
 	if (!burst) {
 		(void)put_launch_values(&command->backend, values[0]);
 		return;
 	}
+	burst->members[burst->count - 1].backend.is_awaited = request->is_awaited;
 	for (uint32_t i = 0; i < burst->count; i++) {
 		burst->members[i].kernel->references += i > 0;
 		if (put_launch_values(&burst->members[i].backend, values[i]))
@@ -194,7 +197,7 @@ int task_submit_kept(struct sched_kept *kept, const struct task_kept_request *re
 	task->owner = request->owner;
 	task->home_lane = request->home_lane;
 	task->command.flight_group = request->flight_group;
-	fill_launches(task, request->values);
+	fill_launches(task, request);
 	for (uint32_t i = 0; i < task->use_count; i++)
 		enter_use(task, &task->uses[i]);
 	scheduler->pool_bytes += bytes;

@@ -44,7 +44,8 @@ bool worker_row_submit(struct scheduler_device *device, struct task_command *com
 	if (!device->ops->row_make || !burst->members || command->backend.timed ||
 	    !row_prepare(device, burst) ||
 	    device->ops->row_submit(device->worker.lanes[command->lane].handle, burst->row,
-				    command->sequence, &fault) < 0)
+				    &burst->members[burst->count - 1].backend, command->sequence,
+				    &fault) < 0)
 		return false;
 	burst->out = 1;
 	burst->is_whole = true;
