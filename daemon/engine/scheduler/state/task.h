@@ -172,9 +172,11 @@ struct task_command {
 	struct task_burst *burst;         /* in the task's storage; NULL: one command */
 	/* Front: device.novelties and one, when all launches were noted; 0: they were not. */
 	uint64_t noted_at;
-	bool was_resolved; /* device thread: the handles are filled in; they stay with a kept task
-			    */
-	uint32_t flight;   /* entry of the flight page */
+	/* The task was submitted again (public/kept.h), and the device thread has filled in the
+	 * handles before: they stay. Those of other tasks may change from one part of a launch to
+	 * the next. */
+	bool is_again, was_resolved;
+	uint32_t flight; /* entry of the flight page */
 	uint64_t flight_session, flight_queue, flight_group;
 	char what[FLIGHT_KERNEL_NAME_BYTES];
 	/* out */

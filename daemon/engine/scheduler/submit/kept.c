@@ -103,6 +103,7 @@ static void renew_task(struct task *task)
 	task->message.kind = SCHED_MESSAGE_COMMAND;
 	task->identity = ++scheduler->last_identity;
 	command->predecessor_count = 0;
+	command->is_again = true;
 	command->backend.timed = false;
 	command->flight = SCHED_NO_FLIGHT;
 	memset(&command->cause, 0, sizeof(*command) - offsetof(struct task_command, cause));

@@ -64,7 +64,7 @@ static int submit_command(struct scheduler_device *device, struct task *task,
 		return WORKER_LANE_FULL;
 	if (command->graph)
 		result = worker_graph_resolve(device, command, fault);
-	else if (!command->was_resolved)
+	else if (!command->is_again || !command->was_resolved)
 		result = worker_command_resolve(device, command, fault);
 	if (result < 0)
 		return result;
