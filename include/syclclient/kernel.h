@@ -293,10 +293,11 @@ SYCL_API sycl_result sycl_kernel_bundle_get_reference_count(sycl_kernel_bundle b
 SYCL_API sycl_result sycl_kernel_bundle_get_log(sycl_kernel_bundle bundle, const char **log_out);
 
 /**
- * Get the compiler's messages of the calling thread's last failed build. Never blocks.
+ * Get the compiler's messages of the calling thread's last build: its errors, or the warnings of a
+ * build that succeeded, also if the service had the program in its cache. Never blocks.
  *
- * @return A text of the library, valid until this thread builds again or ends; "" if the last build
- *         did not fail.
+ * @return A text of the library, valid until this thread builds again or ends; "" if there are
+ *         none. A text does not mean that the build failed: its result says so.
  * @since 0.1
  */
 SYCL_API const char *sycl_get_build_log(void);
@@ -329,7 +330,8 @@ SYCL_API sycl_result sycl_kernel_create(sycl_kernel_bundle bundle, const char *n
 					sycl_kernel *kernel_out);
 /**
  * Make a kernel from a portable source: sycl_kernel_bundle_from_source and sycl_kernel_create in
- * one call, with their errors and blocking.
+ * one call, with their errors and blocking. The compiler's warnings are then in
+ * sycl_get_build_log, which is "" if there are none.
  *
  * @param queue            Its device and context.
  * @param source           Text, ended by 0; read during the call.
@@ -342,6 +344,7 @@ SYCL_API sycl_result sycl_kernel_create(sycl_kernel_bundle bundle, const char *n
  *				    "{ x[sycl_global_id(0)] *= a; }";
  *	sycl_kernel made = NULL;
  *	result = sycl_kernel_from_source(queue, scale, "scale", &made);
+ *	fputs(sycl_get_build_log(), stderr); // errors or warnings; "" if there are none
  */
 SYCL_API sycl_result sycl_kernel_from_source(sycl_queue queue, const char *source, const char *name,
 					     sycl_kernel *kernel_out);

@@ -63,7 +63,7 @@ static inline sycl_result error_set_errno(int negative_errno, const char *what)
 	return code ? code : SYCL_ERROR_RUNTIME;
 }
 
-/* Copies the compiler's output of a failed build. Without memory the log is "". */
+/* Copies the compiler's output of the thread's last build. Without memory the log is "". */
 void error_set_build_log(const char *log);
 
 #endif

@@ -120,6 +120,7 @@ sycl_result bundle_finish(struct bundle *bundle, sycl_kernel_bundle *bundle_out)
 	if (!list_kernels(bundle))
 		return bundle_discard(bundle, error_no_memory());
 	bundle->log = join_logs(bundle);
+	error_set_build_log(bundle->log);
 	*bundle_out = handle_of(&bundle->object);
 	return SYCL_SUCCESS;
 }

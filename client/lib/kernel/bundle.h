@@ -14,7 +14,8 @@ sycl_result bundle_new(struct context *context, sycl_bundle_state state, uint32_
 		       struct bundle **bundle_out);
 /* Frees a bundle that the program never received. Keeps the last error and returns its code. */
 sycl_result bundle_discard(struct bundle *bundle, sycl_result result);
-/* Called when the bundle has all its images: joins their logs and makes the handle. */
+/* Called when the bundle has all its images: joins their logs, which become the thread's build log,
+ * too, and makes the handle. */
 sycl_result bundle_finish(struct bundle *bundle, sycl_kernel_bundle *bundle_out);
 
 /* The input of bundle_image.c: text or bytes. */

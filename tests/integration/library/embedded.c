@@ -265,6 +265,29 @@ Test(client_embedded_cpu, J19_warnings_of_a_build_that_succeeds_can_be_read)
 	}
 }
 
+Test(client_embedded_cpu, J19_kernel_from_source_leaves_its_warnings_in_the_build_log)
+{
+	static const char source[] = "SYCL_KERNEL void warned(SYCL_GLOBAL(int) p, int a)\n"
+				     "{\n"
+				     "\tif (a = 4)\n"
+				     "\t\tp[0] = a;\n"
+				     "}";
+	sycl_kernel kernel = NULL;
+
+	/* The second one comes from the cache. */
+	for (int i = 0; i < 2; i++) {
+		MUST(sycl_kernel_from_source(queue, source, "warned", &kernel));
+		cr_assert(ne(ptr, strstr(sycl_get_build_log(), "warning: kernel:3:8: "), NULL),
+			  "%s", sycl_get_build_log());
+		MUST(sycl_kernel_release(kernel));
+	}
+	MUST(sycl_kernel_from_source(queue,
+				     "SYCL_KERNEL void plain(SYCL_GLOBAL(int) p) { p[0] = 1; }",
+				     "plain", &kernel));
+	cr_assert(eq(str, (char *)sycl_get_build_log(), ""), "the last build has no messages");
+	MUST(sycl_kernel_release(kernel));
+}
+
 Test(client_embedded_cpu, J19_a_source_that_does_not_compile_returns_the_compilers_words)
 {
 	sycl_kernel kernel = NULL;
