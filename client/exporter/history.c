@@ -1,6 +1,7 @@
 #include "history.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,8 +65,10 @@ static void timeline_add(struct timeline_sample *sample, const struct history_co
 {
 	if (busy_ns == 0 || sample->count == TIMELINE_ROWS)
 		return;
-	sample->rows[sample->count++] = (struct timeline_row){
-		counter->session, counter->uid, counter->backend, counter->index, busy_ns};
+	struct timeline_row *row = &sample->rows[sample->count++];
+	*row = (struct timeline_row){counter->session, counter->uid, counter->backend,
+				     counter->index,   busy_ns,      .program = ""};
+	(void)memcpy(row->program, counter->program, PROGRAM_BYTES);
 }
 
 static unsigned counters_of(const Sycl__V1__AdminReply *reply, bool of_sessions,
@@ -76,9 +79,13 @@ static unsigned counters_of(const Sycl__V1__AdminReply *reply, bool of_sessions,
 		const Sycl__V1__AccountRow *row = reply->account_rows[i];
 		if (!row->used || (of_sessions && row->session == 0))
 			continue;
-		counters[count++] = (struct history_counter){
-			of_sessions ? row->session : 0, row->uid, (uint32_t)row->used->backend,
-			row->used->index, row->used->device_ns};
+		counters[count] =
+			(struct history_counter){of_sessions ? row->session : 0, row->uid,
+						 (uint32_t)row->used->backend,   row->used->index,
+						 row->used->device_ns,           .program = ""};
+		if (of_sessions)
+			(void)snprintf(counters[count].program, PROGRAM_BYTES, "%s", row->command);
+		count++;
 	}
 	return count;
 }

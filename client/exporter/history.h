@@ -16,6 +16,7 @@ enum {
 	TIMELINE_SAMPLES = 90,
 	TIMELINE_ROWS = 64,
 	USES_MOST = 1024, /* counters that are followed from sample to sample */
+	PROGRAM_BYTES = 64,
 };
 
 #define HISTORY_STEP_NS 5000000000ull
@@ -37,6 +38,7 @@ struct timeline_row {
 	uint64_t session;
 	uint32_t uid, backend, index;
 	uint64_t busy_ns;
+	char program[PROGRAM_BYTES]; /* name of the session's program; "": not known */
 };
 
 struct timeline_sample {
@@ -50,6 +52,7 @@ struct history_counter {
 	uint64_t session; /* 0: a user's */
 	uint32_t uid, backend, index;
 	uint64_t device_ns;
+	char program[PROGRAM_BYTES]; /* as in a row of the timeline; "" for a user's */
 };
 
 struct history {

@@ -86,6 +86,13 @@ static void add_status(json_t *object, const struct sample *sample, const struct
 				  json_of_rows(sample->by_session.reply, viewer, users));
 }
 
+/* A name that was cut within a character of UTF-8, or is none, is "". */
+static json_t *json_of_program(const char *name)
+{
+	json_t *text = json_string(name);
+	return text ? text : json_string("");
+}
+
 static json_t *json_of_timeline(const struct history *history, const struct viewer *viewer)
 {
 	json_t *list = json_array();
@@ -99,8 +106,9 @@ static json_t *json_of_timeline(const struct history *history, const struct view
 				continue;
 			json_device_text(row->backend, row->index, text);
 			(void)json_array_append_new(
-				rows, json_pack("{s:I, s:I, s:s, s:o}", "session",
-						(json_int_t)row->session, "uid",
+				rows, json_pack("{s:I, s:o, s:I, s:s, s:o}", "session",
+						(json_int_t)row->session, "program",
+						json_of_program(row->program), "uid",
 						(json_int_t)row->uid, "device", text, "busy",
 						json_of_part(row->busy_ns, sample->length_ns)));
 		}

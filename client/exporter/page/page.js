@@ -251,9 +251,6 @@
 			]));
 	}
 
-	// The programs of sessions of the last minute, also of those that have ended while this page was open.
-	const programs = new Map();
-
 	// Strips of the last minute: the height of a piece is the part of the time that the session has used.
 	function timeline(data) {
 		const end = data.timeline.length ? data.timeline.at(-1).begin_ms + data.timeline.at(-1).length_ms : 0;
@@ -264,20 +261,18 @@
 				const key = row.session + " " + row.device;
 				if (!lines.has(key))
 					lines.set(key, { session: row.session, uid: row.uid, device: row.device, pieces: [], time: 0 });
+				// A session that has ended has its program's name in its rows only.
+				lines.get(key).program = row.program || lines.get(key).program;
 				lines.get(key).pieces.push([sample, row.busy / 1000]);
 				lines.get(key).time += row.busy / 1000 * sample.length_ms / 1000;
 			}
 		if (!lines.size)
 			return [empty("Nothing has run in the last minute.")];
 		const people = new Map([...data.accounts, ...data.tenants].map((row) => [row.uid, row]));
-		for (const session of data.sessions)
-			programs.set(session.id, session.command);
-		for (const id of [...programs.keys()].filter((id) => ![...lines.values()].some((line) => line.session === id)))
-			programs.delete(id);
 		const sessions = new Map(data.sessions.map((session) => [session.id, session]));
 		const strips = [...lines.values()].sort((a, b) => b.time - a.time).slice(0, 24).map((line) => {
 			const session = sessions.get(line.session);
-			const program = programs.get(line.session);
+			const program = session ? session.command : line.program;
 			const name = (program ? program + " " : "") + "#" + line.session + " on " + line.device + (session ? "" : ", ended");
 			const drawing = svg("svg", { viewBox: "0 0 600 24", preserveAspectRatio: "none", height: 24, role: "img",
 				"aria-label": name + ": " + span(line.time) + " of the last minute" });

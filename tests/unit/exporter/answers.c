@@ -128,6 +128,7 @@ struct sample *answers_sample(void)
 	make_status();
 	make_use(&a.used[2], &a.session_row, ALICE);
 	a.session_row.session = 11;
+	a.session_row.command = (char *)(uintptr_t) "heat";
 	/* Faults are in a row without a device. */
 	make_use(&a.fault_used, &a.fault_row, BOB);
 	sycl__v1__device_usage__init(&a.fault_used);

@@ -50,6 +50,25 @@ Test(exporter_history, a_point_has_what_was_used_in_it, .init = exporter_history
 	cr_expect(eq(u64, line->rows[0].busy_ns, SECOND_NS / 2));
 }
 
+/* The page may be opened when the session has ended. */
+Test(exporter_history, the_timeline_keeps_the_programs_of_sessions, .init = exporter_history_begin,
+     .fini = exporter_history_end)
+{
+	struct sample *sample = answers_sample();
+	history_add(&history, sample);
+	answers_later(sample, SECOND_NS, SECOND_NS / 2, 0);
+	history_add(&history, sample);
+	sample->by_session.reply->n_account_rows = 0;
+	sample->status.reply->n_sessions = 0;
+	answers_later(sample, SECOND_NS, 0, 0);
+	history_add(&history, sample);
+	const struct timeline_sample *line = history_sample_at(&history, 1);
+	cr_assert(eq(uint, line->count, 1));
+	cr_expect(eq(u64, line->rows[0].session, 11));
+	cr_expect(eq(str, (char *)(uintptr_t)line->rows[0].program, "heat"));
+	cr_expect(eq(uint, history_sample_at(&history, 0)->count, 0));
+}
+
 Test(exporter_history, a_counter_that_went_back_has_begun_anew, .init = exporter_history_begin,
      .fini = exporter_history_end)
 {

@@ -91,6 +91,7 @@ Test(exporter_view, no_json_has_another_user)
 	cr_expect(ne(ptr, strstr(text, "4000000001"), NULL));
 	cr_expect(ne(ptr, strstr(text, "\"device\": \"cuda:0\""), NULL));
 	cr_expect(ne(ptr, strstr(text, "\"timeline\": [{"), NULL));
+	cr_expect(ne(ptr, strstr(text, "\"program\": \"heat\""), NULL), "%s", text);
 	free(text);
 }
 
