@@ -98,7 +98,7 @@ static const struct object objects[] = {
 	  "memory_bytes best_class devices? suspended since=since_unix_seconds sessions "
 	  "engine_pid",
 	  NULL },
-	{ "LimitFacts", "name value text from=source origin uid user session", NULL },
+	{ "LimitFacts", "name value text from=source origin ordered_by uid user owner? session", NULL },
 };
 /* clang-format on */
 
@@ -251,10 +251,9 @@ static bool special_value(const ProtobufCMessage *message, const char *key, json
 		    (strcmp(key, "sm_occupancy_permille") == 0 && !sensors->sm_occupancy_known))
 			*value_out = json_null();
 	} else if (message->descriptor == &sycl__v1__limit_facts__descriptor) {
-		if (strcmp(key, "uid") == 0 && !((const Sycl__V1__LimitFacts *)message)->of_user)
-			*value_out = json_null();
-		if (strcmp(key, "session") == 0 &&
-		    !((const Sycl__V1__LimitFacts *)message)->session)
+		const Sycl__V1__LimitFacts *limit = (const Sycl__V1__LimitFacts *)message;
+		if ((strcmp(key, "uid") == 0 && (!limit->of_user || *limit->owner)) ||
+		    (strcmp(key, "session") == 0 && !limit->session))
 			*value_out = json_null();
 	}
 	return *value_out != NULL;

@@ -154,8 +154,8 @@ const struct verb verbs[] = {
 	 WORDS_CHOICE, JOB_ACTS, ASKS(request_job, show_job_order, json_job_order)},
 	{"limits", NULL, "the limits that apply, each from sycld.conf or an order",
 	 "An order for a session comes first, then one for its user, then one for all users, then\n"
-	 "sycld.conf(5), then the default. What sycld.conf(5) has for a user or a group is listed from\n"
-	 "the user's first connection on.",
+	 "sycld.conf(5), then the default. Sections of sycld.conf(5) for groups, and for users who have\n"
+	 "not connected yet, are listed to operators; others see theirs after their first connection.",
 	 QUESTION, ASKS(request_limits, show_all_limits, json_limits)},
 	{"events", NULL, "follow faults, orders, engines and sessions as they come",
 	 "First the events that the service still has, then each new one, until interrupted; with\n"

@@ -2,6 +2,7 @@
 #include "show/show.h"
 #include "show/table.h"
 #include "units.h"
+#include "users.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,32 @@ static void value_cell(struct table *table, const Sycl__V1__LimitFacts *limit)
 		table_cell(table, COLOUR_NONE, "%llu", (unsigned long long)limit->value);
 }
 
+static void whose_cell(struct table *table, const Sycl__V1__LimitFacts *limit)
+{
+	if (limit->session)
+		table_cell(table, COLOUR_NONE, "session %llu", (unsigned long long)limit->session);
+	else if (*limit->owner)
+		table_cell(table, COLOUR_NONE, "%s", limit->owner);
+	else if (limit->of_user)
+		user_cell(table, limit->uid);
+	else
+		table_cell(table, COLOUR_NONE, "everybody");
+}
+
+static void origin_cell(struct table *table, const Sycl__V1__LimitFacts *limit)
+{
+	char user[USER_TEXT_BYTES], when[UNIT_TEXT_BYTES];
+	const Sycl__V1__OrderOrigin *by = limit->ordered_by;
+	if (by)
+		table_cell(table, COLOUR_NONE, "order of %s, %s", user_text(by->uid, user),
+			   format_time(by->since_unix_seconds, when));
+	else
+		table_cell(table, COLOUR_NONE, "%s",
+			   *limit->origin ? limit->origin
+					  : value_name(&sycl__v1__limit_source__descriptor,
+						       (int)limit->source));
+}
+
 bool show_limits(const Sycl__V1__AdminReply *reply)
 {
 	static const struct column columns[] = {
@@ -32,28 +59,19 @@ bool show_limits(const Sycl__V1__AdminReply *reply)
 	for (size_t i = 0; i < reply->n_limits; i++) {
 		const Sycl__V1__LimitFacts *limit = reply->limits[i];
 		table_cell(&table, COLOUR_NONE, "%s", limit->name);
-		if (limit->session)
-			table_cell(&table, COLOUR_NONE, "session %llu",
-				   (unsigned long long)limit->session);
-		else if (limit->of_user)
-			user_cell(&table, limit->uid);
-		else
-			table_cell(&table, COLOUR_NONE, "everybody");
+		whose_cell(&table, limit);
 		value_cell(&table, limit);
-		table_cell(&table, COLOUR_NONE, "%s",
-			   *limit->origin ? limit->origin
-					  : value_name(&sycl__v1__limit_source__descriptor,
-						       (int)limit->source));
+		origin_cell(&table, limit);
 	}
 	return table_print(&table, colours_wanted(), terminal_width());
 }
 
-/* The service looks up what the configuration has for a user when the user connects. */
+/* A user who asks for the first time is not known by name to the service. */
 bool show_all_limits(const Sycl__V1__AdminReply *reply)
 {
 	bool shown = show_limits(reply);
-	(void)puts(
-		"Values that sycld.conf(5) has for a user or a group are listed for each of its "
-		"users\nfrom the user's first connection on; they apply to that connection, too.");
+	if (reply->service->filtered)
+		(void)puts("Values that sycld.conf(5) has for your name or your groups are listed "
+			   "from your first\nconnection on; they apply to that connection, too.");
 	return shown;
 }

@@ -150,9 +150,12 @@ static bool show_present(const Sycl__V1__AdminReply *reply)
 	return show_shares(reply, colours_wanted()) && shown;
 }
 
-/* The service looks up what the configuration has for a user when the user connects. */
+/* The service looks up what the configuration has for a user when the user connects. An operator
+ * gets all sections, and filter_limits finds those of the user. */
 static bool settings_may_be_unknown(const Sycl__V1__AdminReply *reply)
 {
+	if (!reply->service->filtered)
+		return false;
 	for (size_t i = 0; i < reply->n_engines; i++)
 		if (reply->engines[i]->engine_pid)
 			return false;

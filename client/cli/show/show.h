@@ -13,7 +13,7 @@ bool show_sessions(const Sycl__V1__AdminReply *reply);
 bool show_accounts(const Sycl__V1__AdminReply *reply);
 /* The table alone, of the limits in the reply. */
 bool show_limits(const Sycl__V1__AdminReply *reply);
-/* The table of all limits, and when a user's are added to it. */
+/* The table of all limits, and to other users than operators, when theirs are added to it. */
 bool show_all_limits(const Sycl__V1__AdminReply *reply);
 bool show_jobs(const Sycl__V1__AdminReply *reply);
 bool show_job_order(const Sycl__V1__AdminReply *reply);

@@ -147,15 +147,37 @@ void filter_apply(const struct filter *filter, Sycl__V1__AdminReply *reply)
 		filter_devices(filter, reply);
 }
 
-/* True if the user has a limit of that name that replaces the one of all users. */
-static bool has_own_limit(const Sycl__V1__AdminReply *reply, size_t count, uint32_t uid,
-			  const char *name)
+/* True if the first rows, which are the user's, have that limit for all the user's sessions. */
+static bool has_own_limit(const Sycl__V1__AdminReply *reply, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (reply->limits[i]->of_user && reply->limits[i]->uid == uid &&
-		    reply->limits[i]->session == 0 && strcmp(reply->limits[i]->name, name) == 0)
+		if (reply->limits[i]->session == 0 && strcmp(reply->limits[i]->name, name) == 0)
 			return true;
 	return false;
+}
+
+/* `owner`: "user alice" or "group staff". */
+static bool owner_has_user(const char *owner, uint32_t uid)
+{
+	static const char of_user[] = "user ", of_group[] = "group ";
+	const char *name = user_name(uid);
+	uint32_t gid = 0;
+	if (strncmp(owner, of_user, strlen(of_user)) == 0)
+		return name && strcmp(owner + strlen(of_user), name) == 0;
+	return strncmp(owner, of_group, strlen(of_group)) == 0 &&
+	       group_find(owner + strlen(of_group), &gid) && user_is_in_group(uid, gid);
+}
+
+/* True if the limit is the user's own. Sections come after what is in force for a user already, and
+ * in the order in which they precede each other. */
+static bool is_own_limit(const Sycl__V1__AdminReply *reply, size_t own,
+			 const Sycl__V1__LimitFacts *limit, uint32_t uid)
+{
+	if (!limit->of_user)
+		return false;
+	if (!*limit->owner)
+		return limit->uid == uid;
+	return !has_own_limit(reply, own, limit->name) && owner_has_user(limit->owner, uid);
 }
 
 void filter_limits(const struct filter *filter, Sycl__V1__AdminReply *reply)
@@ -165,7 +187,7 @@ void filter_limits(const struct filter *filter, Sycl__V1__AdminReply *reply)
 	 * The others stay in order. */
 	for (size_t i = 0; i < all; i++) {
 		Sycl__V1__LimitFacts *limit = reply->limits[i];
-		if (!limit->of_user || limit->uid != filter->uid)
+		if (!is_own_limit(reply, count, limit, filter->uid))
 			continue;
 		for (size_t k = i; k > count; k--)
 			reply->limits[k] = reply->limits[k - 1];
@@ -175,7 +197,7 @@ void filter_limits(const struct filter *filter, Sycl__V1__AdminReply *reply)
 	for (size_t i = own; i < all; i++) {
 		Sycl__V1__LimitFacts *limit = reply->limits[i];
 		if (!limit->of_user && limit->session == 0 &&
-		    !has_own_limit(reply, own, filter->uid, limit->name))
+		    !has_own_limit(reply, own, limit->name))
 			reply->limits[count++] = limit;
 	}
 	reply->n_limits = count;

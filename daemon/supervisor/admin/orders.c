@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum {
 	ACT_END = SYCL__V1__SESSION_ORDER__ACT__ACT_END,
@@ -28,11 +27,6 @@ enum {
 	ACT_LIMIT = SYCL__V1__SESSION_ORDER__ACT__ACT_LIMIT,
 	LIMIT_BYTES = 96
 };
-
-static struct order_origin order_origin_of(const struct target *target)
-{
-	return (struct order_origin){target->uid, (uint64_t)time(NULL)};
-}
 
 /* A session that was paused before keeps the origin of that earlier order. */
 static void order_note_pause(const struct target *target, struct engine *engine, bool pauses)

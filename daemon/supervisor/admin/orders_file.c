@@ -130,6 +130,7 @@ static int kept_pauses_collect(const struct supervisor *supervisor, struct kept_
 /* One row for each ordered limit. */
 struct kept_limits {
 	Sycl__V1__LimitFacts *rows;
+	Sycl__V1__OrderOrigin *origins;
 	Sycl__V1__LimitFacts **list;
 	size_t count;
 };
@@ -137,11 +138,12 @@ struct kept_limits {
 static void kept_limits_fini(struct kept_limits *kept)
 {
 	free(kept->rows);
+	free(kept->origins);
 	free((void *)kept->list);
 }
 
 static void kept_limits_add(struct kept_limits *kept, const struct tenant *tenant, const char *name,
-			    uint64_t value)
+			    uint64_t value, const struct order_origin *by)
 {
 	Sycl__V1__LimitFacts *row = &kept->rows[kept->count];
 	if (value == 0)
@@ -152,6 +154,8 @@ static void kept_limits_add(struct kept_limits *kept, const struct tenant *tenan
 	row->source = SYCL__V1__LIMIT_SOURCE__LIMIT_SOURCE_ORDER;
 	row->of_user = tenant != NULL;
 	row->uid = tenant ? tenant->uid : 0;
+	kept_origin_fill(&kept->origins[kept->count], by);
+	row->ordered_by = &kept->origins[kept->count];
 	kept->list[kept->count++] = row;
 }
 
@@ -159,10 +163,12 @@ static void kept_limits_add_all(struct kept_limits *kept, const struct tenant *t
 				const struct limit_orders *orders)
 {
 	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
-		kept_limits_add(kept, tenant, configuration_limit_names[i], orders->limits[i]);
-	kept_limits_add(kept, tenant, "sessions_per_tenant", orders->sessions_most);
-	kept_limits_add(kept, tenant, "share_min", orders->share_least);
-	kept_limits_add(kept, tenant, "share_max", orders->share_most);
+		kept_limits_add(kept, tenant, configuration_limit_names[i], orders->limits[i],
+				&orders->limits_by[i]);
+	kept_limits_add(kept, tenant, "sessions_per_tenant", orders->sessions_most,
+			&orders->sessions_by);
+	kept_limits_add(kept, tenant, "share_min", orders->share_least, &orders->least_by);
+	kept_limits_add(kept, tenant, "share_max", orders->share_most, &orders->most_by);
 }
 
 static int kept_limits_collect(const struct supervisor *supervisor, struct kept_limits *kept)
@@ -170,8 +176,9 @@ static int kept_limits_collect(const struct supervisor *supervisor, struct kept_
 	const struct tenant *tenant;
 	size_t room = ((size_t)CONFIGURATION_LIMITS + 3) * (supervisor->tenant_count + 1u);
 	kept->rows = calloc(room, sizeof(*kept->rows));
+	kept->origins = calloc(room, sizeof(*kept->origins));
 	kept->list = calloc(room, sizeof(void *));
-	if (!kept->rows || !kept->list)
+	if (!kept->rows || !kept->origins || !kept->list)
 		return -ENOMEM;
 	kept_limits_add_all(kept, NULL, &supervisor->orders);
 	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
@@ -221,6 +228,28 @@ int orders_file_save(const struct supervisor *supervisor)
 }
 
 /* Skips a limit that this release does not have: another release may have written the file. */
+static void limit_orders_restore(struct limit_orders *orders, const Sycl__V1__LimitFacts *kept)
+{
+	const struct order_origin by = kept_origin_read(kept->ordered_by);
+	bool is_percent = kept->value <= 100;
+	if (!strcmp(kept->name, "share_min") && is_percent) {
+		orders->share_least = (unsigned)kept->value;
+		orders->least_by = by;
+	} else if (!strcmp(kept->name, "share_max") && is_percent) {
+		orders->share_most = (unsigned)kept->value;
+		orders->most_by = by;
+	} else if (!strcmp(kept->name, "sessions_per_tenant") && kept->value <= UINT32_MAX) {
+		orders->sessions_most = (unsigned)kept->value;
+		orders->sessions_by = by;
+	}
+	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
+		if (!strcmp(kept->name, configuration_limit_names[i]) &&
+		    kept->value <= configuration_limit_most[i]) {
+			orders->limits[i] = kept->value;
+			orders->limits_by[i] = by;
+		}
+}
+
 static void kept_orders_restore_limit(struct supervisor *supervisor,
 				      const Sycl__V1__LimitFacts *kept)
 {
@@ -231,17 +260,7 @@ static void kept_orders_restore_limit(struct supervisor *supervisor,
 			return;
 		orders = &tenant->orders;
 	}
-	bool is_percent = kept->value <= 100;
-	if (!strcmp(kept->name, "share_min") && is_percent)
-		orders->share_least = (unsigned)kept->value;
-	else if (!strcmp(kept->name, "share_max") && is_percent)
-		orders->share_most = (unsigned)kept->value;
-	else if (!strcmp(kept->name, "sessions_per_tenant") && kept->value <= UINT32_MAX)
-		orders->sessions_most = (unsigned)kept->value;
-	for (unsigned i = 0; i < CONFIGURATION_LIMITS; i++)
-		if (!strcmp(kept->name, configuration_limit_names[i]) &&
-		    kept->value <= configuration_limit_most[i])
-			orders->limits[i] = kept->value;
+	limit_orders_restore(orders, kept);
 }
 
 static void kept_orders_restore_user(struct supervisor *supervisor, unsigned long uid,

@@ -22,7 +22,8 @@ enum { SESSIONS_MOST = 3000 };
 void order_keep_limit(const struct target *target)
 {
 	if (target->session &&
-	    session_keep_limit(target->session, target->limit, target->order->value) < 0)
+	    session_keep_limit(target->session, target->limit, target->order->value,
+			       order_origin_of(target)) < 0)
 		log_warning("order", "no memory to show the limit of session %llu",
 			    (unsigned long long)target->session->id);
 }
@@ -43,6 +44,7 @@ static int order_limit_sessions(struct target *target)
 		return order_refuse(target, STATUS_INVALID, "sessions_per_tenant is from 1 to %d",
 				    SESSIONS_MOST);
 	target_orders(target)->sessions_most = (unsigned)value;
+	target_orders(target)->sessions_by = order_origin_of(target);
 	return 0;
 }
 
@@ -65,10 +67,9 @@ static int order_limit_share(struct target *target, bool is_most)
 	if (value > 0 && (is_most ? value < share.least : value > share.most))
 		return order_refuse(target, STATUS_INVALID,
 				    "share_min would be more than share_max");
-	if (is_most)
-		target_orders(target)->share_most = (unsigned)value;
-	else
-		target_orders(target)->share_least = (unsigned)value;
+	struct limit_orders *orders = target_orders(target);
+	*(is_most ? &orders->share_most : &orders->share_least) = (unsigned)value;
+	*(is_most ? &orders->most_by : &orders->least_by) = order_origin_of(target);
 	sharing_review(target->supervisor);
 	return 0;
 }
@@ -109,8 +110,10 @@ int order_set_limit(struct target *target, bool *is_of_engines_out)
 		return order_refuse(target, STATUS_INVALID,
 				    "%s is a limit of users, not of a session", order->limit);
 	target->limit = i;
-	if (!target->session)
+	if (!target->session) {
 		target_orders(target)->limits[i] = order->value;
+		target_orders(target)->limits_by[i] = order_origin_of(target);
+	}
 	*is_of_engines_out = true;
 	return 0;
 }

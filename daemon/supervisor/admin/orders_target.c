@@ -9,6 +9,12 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
+
+struct order_origin order_origin_of(const struct target *target)
+{
+	return (struct order_origin){target->uid, (uint64_t)time(NULL)};
+}
 
 int order_refuse(struct target *target, enum sycl_status code, const char *format, ...)
 {

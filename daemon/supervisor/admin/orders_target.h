@@ -2,6 +2,7 @@
 #ifndef SYCLD_SUPERVISOR_ORDERS_TARGET_H
 #define SYCLD_SUPERVISOR_ORDERS_TARGET_H
 
+#include "base/order_origin.h"
 #include "base/refusal.h"
 #include "admin.pb-c.h"
 #include "status.h"
@@ -29,6 +30,9 @@ struct target {
 	char reason[ORDER_REASON_BYTES];
 	struct refusal refusal;
 };
+
+/* The operator, and the present time. */
+struct order_origin order_origin_of(const struct target *target);
 
 /* Sets the error of the reply. Returns -EINVAL. */
 __attribute__((format(printf, 3, 4))) int order_refuse(struct target *target, enum sycl_status code,

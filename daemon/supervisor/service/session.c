@@ -66,7 +66,8 @@ void session_close_descriptors(struct session *session)
 	close_fd(&session->peer.pidfd);
 }
 
-int session_keep_limit(struct session *session, unsigned index, uint64_t value)
+int session_keep_limit(struct session *session, unsigned index, uint64_t value,
+		       struct order_origin by)
 {
 	if (!session->limits && value == 0)
 		return 0;
@@ -74,7 +75,7 @@ int session_keep_limit(struct session *session, unsigned index, uint64_t value)
 		session->limits = calloc(CONFIGURATION_LIMITS, sizeof(*session->limits));
 	if (!session->limits)
 		return -ENOMEM;
-	session->limits[index] = value;
+	session->limits[index] = (struct session_limit){value, by};
 	return 0;
 }
 

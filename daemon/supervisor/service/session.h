@@ -24,6 +24,11 @@ enum session_phase {
 struct engine;
 struct tenant;
 
+struct session_limit {
+	uint64_t value;
+	struct order_origin by;
+};
+
 struct session {
 	TAILQ_ENTRY(session) link;      /* link in the engine's list */
 	TAILQ_ENTRY(session) unsettled; /* unsettled.h */
@@ -51,7 +56,7 @@ struct session {
 	struct order_origin paused_by;  /* the order that paused it */
 	/* Limits ordered for this session only, as configuration_limit_names lists them; 0: not
 	 * ordered; NULL: none are. */
-	uint64_t *limits;
+	struct session_limit *limits;
 };
 
 TAILQ_HEAD(session_list, session);
@@ -66,7 +71,8 @@ void session_back_date(struct session *session, uint64_t since_ns);
 
 /* Keeps for `syclctl limits` a limit that was ordered for this session only; 0: the order was
  * revoked. -ENOMEM. */
-int session_keep_limit(struct session *session, unsigned index, uint64_t value);
+int session_keep_limit(struct session *session, unsigned index, uint64_t value,
+		       struct order_origin by);
 void session_drop_limits(struct session *session);
 
 /* True if the client has sent data that no engine has read. Then the session can still be handed to

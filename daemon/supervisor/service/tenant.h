@@ -74,6 +74,7 @@ struct tenant {
 	struct configuration_share
 		share; /* As configured for this user; not given: as for all users. */
 	struct tenant_settings settings; /* as configured for this user and the user's groups */
+	uint64_t sections;               /* bit n: section n is in `settings` */
 	uint64_t warm_devices;           /* devices to open at the start of the next engine */
 	/* The tenant may not open the prepared devices (never again), or a standby failed to become
 	 * its engine. 0: it may have a standby. */

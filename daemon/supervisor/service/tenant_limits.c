@@ -27,6 +27,7 @@ void tenant_take_sections(struct tenant *tenant, uint64_t sections)
 {
 	const struct configuration_people *people = &tenant->supervisor->configuration.people;
 	tenant->settings = (struct tenant_settings){.limits = {{.given = false}}};
+	tenant->sections = sections;
 	for (int of_group = 0; of_group <= 1; of_group++)
 		for (unsigned i = 0; i < people->owners.count; i++)
 			if ((people->owners.list[i].whose == SHARE_OF_GROUP) == of_group &&

@@ -11,6 +11,7 @@
 #define SYCLD_SUPERVISOR_TENANT_LIMITS_H
 
 #include "base/configuration.h"
+#include "base/order_origin.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +24,8 @@ struct limit_orders {
 	uint64_t limits[CONFIGURATION_LIMITS];
 	unsigned sessions_most;
 	unsigned share_least, share_most; /* percent */
+	/* Who gave each of these orders. */
+	struct order_origin limits_by[CONFIGURATION_LIMITS], sessions_by, least_by, most_by;
 };
 
 bool limit_orders_are_none(const struct limit_orders *orders);

@@ -167,7 +167,8 @@ Test(supervisor_settings, the_limit_that_is_nearest_to_the_user_holds_and_its_pl
 	cr_assert(ne(ptr, facts, NULL));
 	must_show("builds", false, "2 from c.conf:2");
 	must_show("builds", true, "5 from c.conf:5");
-	must_show("weight", true, "");
+	/* Of the other user, who has not connected. */
+	must_show("weight", true, "9 from c.conf:9");
 	must_show("devices", false, "all from default");
 	must_show("devices", true, "cuda:1 from c.conf:6");
 	must_show("sessions_per_tenant", true, "7 from c.conf:7");
@@ -182,6 +183,82 @@ Test(supervisor_settings, the_limit_that_is_nearest_to_the_user_holds_and_its_pl
 	must_show("builds", true, "5 from c.conf:5");
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* True if a line of `syclctl ...` has both texts. */
+static bool line_has(const char *verb, const char *kind, const char *user, const char *one,
+		     const char *other)
+{
+	const char *arguments[] = {
+		SYCLCTL_PROGRAM, "--runtime-dir", service.runtime, verb, kind, user, NULL};
+	struct outcome outcome = run_program(0, arguments);
+	bool found = false;
+	cr_expect(zero(int, outcome.status), "%s: %s", verb, outcome.error);
+	for (char *at = outcome.out, *line; (line = strsep(&at, "\n"));)
+		found |= strstr(line, one) && strstr(line, other);
+	outcome_free(&outcome);
+	return found;
+}
+
+static bool limit_is_listed(const char *one, const char *other)
+{
+	return line_has("limits", NULL, NULL, one, other);
+}
+
+Test(supervisor_settings, sections_are_listed_before_their_users_connect)
+{
+	char text[TEXT_BYTES], user[TEXT_BYTES / 2];
+	int socket = -1;
+	if (!own_name())
+		cr_skip_test("this user has no name");
+	(void)snprintf(user, sizeof(user), "user %s", own_name());
+	(void)snprintf(text, sizeof(text),
+		       "[%s]\nbuilds = 5\ndevices = cuda:1\nshare = 20-70\n[uid 4000000000]\n"
+		       "weight = 9\n[group no-such-group]\nsessions_per_tenant = 3\n"
+		       "[shares]\nuser.nobody = 10-30\n",
+		       user);
+	write_file(path, text);
+	settings_start();
+	cr_expect(limit_is_listed(user, " 5  c.conf:2"));
+	cr_expect(limit_is_listed(user, "cuda:1  c.conf:3"));
+	cr_expect(limit_is_listed(user, " 70  c.conf:4"));
+	cr_expect(limit_is_listed("4000000000", " 9  c.conf:6"));
+	cr_expect(limit_is_listed("group no-such-group", " 3  c.conf:8"));
+	cr_expect(limit_is_listed("user nobody", " 10  c.conf:10"));
+	cr_expect(line_has("show", "user", own_name(), "builds", " 5  c.conf:2"));
+	cr_expect(not(line_has("show", "user", "4000000000", "builds", "c.conf:2")));
+	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
+	cr_assert(ne(ptr, facts, NULL));
+	/* Now in the rows of the user, and only there. */
+	cr_expect(not(limit_is_listed(user, "c.conf")));
+	must_show("builds", true, "5 from c.conf:2");
+	must_show("share_max", true, "70 from c.conf:4");
+	cr_expect(limit_is_listed("user nobody", " 30  c.conf:10"));
+	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+Test(supervisor_settings, an_ordered_limit_names_who_gave_it_and_when)
+{
+	char by[TEXT_BYTES];
+	write_file(path, "[limits]\nbuilds = 2\n");
+	settings_start();
+	give_limit("builds=8", "--all", NULL);
+	give_limit("weight=11", "--uid", own_uid());
+	give_limit("share_max=40", "--uid", "4000000000");
+	give_limit("sessions_per_tenant=5", "--all", NULL);
+	(void)snprintf(by, sizeof(by), own_name() ? "order of %s(%s), 20" : "order of %.0s%s, 20",
+		       own_name() ? own_name() : "", own_uid());
+	/* Also after the service has started again. */
+	for (int i = 0; i < 2; i++) {
+		cr_expect(limit_is_listed("builds ", by));
+		cr_expect(limit_is_listed("weight ", by));
+		cr_expect(limit_is_listed("share_max ", by));
+		cr_expect(limit_is_listed("sessions_per_tenant ", by));
+		cr_assert(eq(int, service_stop(&service), 0));
+		if (i == 0)
+			settings_start();
+	}
 }
 
 Test(supervisor_settings, ordered_limits_outlive_a_reload_and_the_service)

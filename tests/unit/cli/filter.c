@@ -1,6 +1,7 @@
 /* The rows of an answer that are shown. */
 #include "words/filter.h"
 
+#include "users.h"
 #include "words/wrong_word.h"
 
 #include <criterion/criterion.h>
@@ -71,6 +72,36 @@ Test(cli_filter, a_users_own_limit_replaces_that_of_all)
 	/* In the order of `syclctl limits`. */
 	cr_expect(eq(ptr, (void *)list[2], (void *)&facts[1]));
 	cr_expect(eq(ptr, (void *)list[3], (void *)&facts[2]));
+}
+
+static const char *name_of_seven(uint32_t uid)
+{
+	return uid == 7 ? "alice" : NULL;
+}
+
+/* Sections come after what is in force for a user, and are in the order in which they precede each
+ * other. */
+Test(cli_filter, sections_of_a_user_who_has_not_connected_are_the_users)
+{
+	Sycl__V1__AdminReply reply = SYCL__V1__ADMIN_REPLY__INIT;
+	Sycl__V1__LimitFacts facts[6], *list[6];
+	const struct filter filter = {.of_user = true, .uid = 7};
+	reply.limits = list;
+	add_limit(&reply, &facts[0], "objects", 0, 0);
+	add_limit(&reply, &facts[1], "builds", 0, 0);
+	add_limit(&reply, &facts[2], "weight", 7, 0);
+	add_limit(&reply, &facts[3], "builds", UINT32_MAX, 0);
+	add_limit(&reply, &facts[4], "weight", UINT32_MAX, 0); /* an order replaces it */
+	add_limit(&reply, &facts[5], "objects", UINT32_MAX, 0);
+	facts[3].owner = facts[4].owner = (char *)(uintptr_t) "user alice";
+	facts[5].owner = (char *)(uintptr_t) "user bob";
+	user_names_from(name_of_seven);
+	filter_limits(&filter, &reply);
+	user_names_from(NULL);
+	cr_assert(eq(sz, reply.n_limits, 3));
+	cr_expect(eq(ptr, (void *)list[0], (void *)&facts[2]));
+	cr_expect(eq(ptr, (void *)list[1], (void *)&facts[3]));
+	cr_expect(eq(ptr, (void *)list[2], (void *)&facts[0]));
 }
 
 static char *listed_user; /* NULL: the end of the list */
