@@ -66,7 +66,7 @@ fractions() {
 		expect "job $job is verified" output_has "$job" verified
 	done
 	expect "job $third ran on two nodes" [ "$(grep -c verified "$folder/output/$third.out")" = 2 ]
-	expect "the tasks of a job are in its control group" grep -q "job $first of uid $(id -u daemon) in $groups-n1/job_$first: share 25-100 %, memory 10485760 bytes, latency, devices opencl:0" "$folder/log/sycld-n1"
+	expect "the tasks of a job are in its control group" grep -q "job $first of uid $(id -u daemon)\( (daemon)\)\? in $groups-n1/job_$first: share 25-100 %, memory 10485760 bytes, latency, devices opencl:0" "$folder/log/sycld-n1"
 	expect "the use of $first is in sacct" until_true use_is_in_sacct "$first" n1
 	expect "the use of $second is in sacct" until_true use_is_in_sacct "$second" n1
 	expect "the use of $third is in sacct, of n2" until_true use_is_in_sacct "$third" n2

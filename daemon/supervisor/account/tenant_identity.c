@@ -6,6 +6,7 @@
 #include "service/tenant.h"
 #include "account/tenant_forget.h"
 #include "base/user_lookup.h"
+#include "base/user_names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@ static void tenant_apply_answer(struct tenant *tenant, const struct user_answer 
 {
 	if (answer->trouble[0])
 		log_warning("share", "%s", answer->trouble);
+	if (answer->name[0])
+		user_names_keep(tenant->uid, answer->name);
 	bool has_failed = answer->has_failed || answer->sections_failed;
 	tenant->identified_ns = has_failed ? 0 : clock_now_ns();
 	tenant->failed_ns = has_failed ? clock_now_ns() : 0;

@@ -4,6 +4,7 @@
 #include "protocol_limits.h"
 #include "base/log.h"
 #include "base/user_database.h"
+#include "base/user_name_lookup.h"
 #include "admin/report.h"
 #include "status.h"
 #include "service/supervisor.h"
@@ -69,7 +70,7 @@ static void on_admin_request(struct sp_server *server, struct sp_peer *peer, con
 	report_inquire(supervisor, &asker, request);
 }
 
-/* The user database is not queried here. Which uids are users' is known of those that have had a
+/* Nothing waits for the user database here. Which uids are users' is known of those that have had a
  * session. */
 static void on_admin_connected(struct sp_server *server, int connection, struct uid_place *place)
 {
@@ -83,6 +84,9 @@ static void on_admin_connected(struct sp_server *server, int connection, struct 
 		 packet_socket_peer_in_group(connection, admin->observers)) ||
 		(admin->has_managers && packet_socket_peer_in_group(connection, admin->managers)) ||
 		(admin->has_admins && packet_socket_peer_in_group(connection, admin->admins));
+	/* For the line of an order. */
+	if (place->is_operator)
+		user_name_request(place->uid);
 }
 
 static const struct sp_calls admin_calls = {on_admin_request, on_admin_connected};

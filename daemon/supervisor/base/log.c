@@ -1,6 +1,7 @@
 #include "base/log.h"
 
 #include "base/log_queue.h"
+#include "base/user_names.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -141,13 +142,15 @@ void log_write(enum log_level level, const char *topic, const char *format, ...)
 {
 	if (level > log_level_of_topic(topic))
 		return;
-	char text[LOG_LINE_BYTES];
+	char text[LOG_LINE_BYTES], named[LOG_LINE_BYTES];
 	va_list arguments;
 	va_start(arguments, format);
 	int r = vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	if (r >= 0)
-		log_write_text(level, topic, text);
+	if (r < 0)
+		return;
+	user_names_add(text, named, sizeof(named));
+	log_write_text(level, topic, named);
 }
 
 void log_write_with(enum log_level level, const char *topic, const struct log_fields *fields,
@@ -155,9 +158,11 @@ void log_write_with(enum log_level level, const char *topic, const struct log_fi
 {
 	if (level > log_level_of_topic(topic))
 		return;
-	char whole[LOG_LINE_BYTES];
+	char whole[LOG_LINE_BYTES], named[LOG_LINE_BYTES];
 	(void)snprintf(whole, sizeof(whole), "%s: %s", topic, text);
-	if (journal && journal_send(JOURNAL_SOCKET, &journal_fd, (int)level, topic, whole, fields))
+	user_names_add(whole, named, sizeof(named));
+	if (journal && journal_send(JOURNAL_SOCKET, &journal_fd, (int)level, topic, named, fields))
 		return;
-	log_write_text(level, topic, text);
+	user_names_add(text, named, sizeof(named));
+	log_write_text(level, topic, named);
 }

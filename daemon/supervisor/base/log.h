@@ -2,7 +2,8 @@
  * The service's log: one line for each event on stderr, with the prefixes of sd-daemon(3) for the
  * journal. SYCLD_DEBUG=topic:level,... sets the level of a topic ("*" for all): error, warning,
  * info (the default), debug. Loop thread only. Never fails, never exits. After log_open it never
- * waits for the reader of the log (log_queue.h).
+ * waits for the reader of the log (log_queue.h). The name of a user, if it is known, follows each
+ * "uid NUMBER" (user_names.h).
  */
 #ifndef SYCLD_SUPERVISOR_LOG_H
 #define SYCLD_SUPERVISOR_LOG_H

@@ -55,6 +55,8 @@ static void question_query_user(struct asked *asked)
 	if (user_question_needs_database(question))
 		r = user_database_user(question->uid, asked->name, sizeof(asked->name), &gid);
 	answer_set_trouble(asked, "the user", "", r);
+	if (r == 0 && strlen(asked->name) < sizeof(answer->name))
+		memcpy(answer->name, asked->name, strlen(asked->name) + 1);
 	answer->is_known = question->is_own || r == 0;
 	asked->user_error = r == -ENOENT ? 0 : r;
 	answer->has_failed = !question->is_own && asked->user_error < 0;

@@ -7,6 +7,7 @@
 #define SYCLD_SUPERVISOR_USER_QUESTION_H
 
 #include "base/configuration.h"
+#include "base/user_names.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -26,8 +27,9 @@ struct user_question {
 
 struct user_answer {
 	bool is_known;
-	bool has_failed; /* the database did not report whether the user exists */
-	gid_t gid;       /* group of 'nobody' for an unknown user */
+	bool has_failed;            /* the database did not report whether the user exists */
+	gid_t gid;                  /* group of 'nobody' for an unknown user */
+	char name[USER_NAME_BYTES]; /* "": the user has none, a longer one, or it was not needed */
 	/* Not set: the configuration has no line for this user. */
 	struct configuration_share share;
 	uint64_t sections; /* bit n: the section of owner n of the question applies to this user */

@@ -203,6 +203,7 @@ Test(processes_cuda_linger, N5_it_does_not_come_back_to_the_next_service, .fini 
 		await_engine_end(&engine);
 		cr_assert(wait_until(is_forgotten, &engine.pid, SOON));
 		cr_expect(!log_has("pid %d of uid 0 is back", engine.pid));
+		cr_expect(!log_has("pid %d of uid 0 (root) is back", engine.pid));
 	}
 }
 

@@ -391,10 +391,28 @@ static char *read_all(int fd)
 	return text;
 }
 
+/* Removes " (NAME)" after each "uid NUMBER": whether the service knows a name depends on when its
+ * look-up ends. */
+static void log_remove_names(char *text)
+{
+	char *to = text;
+	for (const char *at = text, *word = NULL; *at;) {
+		if (strncmp(at, "uid ", 4) == 0)
+			word = at + 4 + strspn(at + 4, "0123456789");
+		if (word == at && strncmp(at, " (", 2) == 0 &&
+		    at[2 + strcspn(at + 2, ") ,\n")] == ')')
+			at += 3 + strcspn(at + 2, ")");
+		else
+			*to++ = *at++;
+	}
+	*to = '\0';
+}
+
 unsigned service_log_count(const struct service *service, const char *text)
 {
 	CLEANUP(close_fd) int fd = open(service->log, O_RDONLY | O_CLOEXEC);
 	CLEANUP(free_pointer) char *all = read_all(fd);
+	log_remove_names(all);
 	unsigned count = 0;
 	for (const char *at = all; (at = strstr(at, text)); at++)
 		count++;

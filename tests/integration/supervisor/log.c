@@ -4,6 +4,7 @@
 
 #include "cleanup.h"
 #include "base/log_queue.h"
+#include "base/user_names.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -82,6 +83,33 @@ static const char *without_time(const char *line)
 		cr_assert(form[i] == '0' ? line[i] >= '0' && line[i] <= '9' : line[i] == form[i],
 			  "%s", line);
 	return line + sizeof(form) - 1;
+}
+
+Test(log, a_known_name_follows_its_uid, .init = open_pipe)
+{
+	char *text = calloc(1, TEXT_BYTES);
+	cr_assert(ne(ptr, text, NULL));
+	user_names_keep(1001, "al\nice");
+	user_names_keep(1002, "");
+	user_names_keep(10010, "bob");
+	log_info("test",
+		 "pid 3 of uid 1001: (uid 10010, pid 4), uid 1002, uid 77, druid 1001, --uid 1001");
+	log_write_with(LOG_LEVEL_INFO, "test", &(struct log_fields){.kind = 4}, "uid 1001: drain");
+	read_until(text, "drain\n");
+	cr_expect(ne(ptr,
+		     strstr(text,
+			    "test: pid 3 of uid 1001 (al?ice): (uid 10010 (bob), pid 4), uid 1002, "
+			    "uid 77, druid 1001, --uid 1001\n"),
+		     NULL),
+		  "%s", text);
+	cr_expect(ne(ptr, strstr(text, "test: uid 1001 (al?ice): drain\n"), NULL), "%s", text);
+	/* Cut where there is no more room. */
+	char cut[20];
+	user_names_add("pid 3 of uid 10010", cut, sizeof(cut));
+	cr_expect(eq(str, cut, "pid 3 of uid 10010 "));
+	user_names_add("pid 3 of uid 100100", cut, sizeof(cut));
+	cr_expect(eq(str, cut, "pid 3 of uid 100100"));
+	free(text);
 }
 
 /* Checks lines in order, and gaps that report how many lines they replace; the sum is the number of

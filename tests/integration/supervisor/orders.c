@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +183,34 @@ Test(supervisor_orders, an_order_its_user_and_its_reason_are_one_line_of_the_log
 	cr_expect(eq(u32, service_log_count(&service, line), 1u), "%s", line);
 	cr_expect(eq(u32, service_log_count(&service, "); reason: too greedy\n"), 1u));
 	close_fd(&socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
+/* An order of this test; true if the log names the operator beside the uid. */
+static bool operator_is_named(void *line)
+{
+	char text[4096];
+	bool found = false;
+	service_orders_give_order("resume", "--all", NULL, NULL, NULL);
+	FILE *log = fopen(service.log, "re");
+	cr_assert(ne(ptr, log, NULL));
+	while (!found && fgets(text, sizeof(text), log))
+		found = strstr(text, line) != NULL;
+	(void)fclose(log);
+	return found;
+}
+
+/* The name comes from a look-up that no order waits for. */
+Test(supervisor_orders, the_log_names_the_operator)
+{
+	const struct passwd *entry = getpwuid(geteuid());
+	char line[128];
+	if (!entry)
+		cr_skip_test("this user has no name");
+	(void)snprintf(line, sizeof(line), "order: uid %s (%s): resume for everybody\n", own_uid(),
+		       entry->pw_name);
+	start_orders_with("double", "");
+	cr_expect(wait_until(operator_is_named, line), "%s", line);
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 

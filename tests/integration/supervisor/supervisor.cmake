@@ -68,13 +68,15 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
     target_include_directories(supervisor_user_namespace PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
   endif()
   sycl_test(supervisor_log SOURCES supervisor/log.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/log.c
-    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/log_queue.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/journal.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
+    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/log_queue.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/journal.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/text.c
+    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/user_names.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
   if(TARGET supervisor_log)
     target_include_directories(supervisor_log PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
   endif()
   sycl_test(supervisor_engine_log SOURCES supervisor/engine_log.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/engine/log.c
     ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/foreign_socket.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/log.c
-    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/log_queue.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/journal.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/text.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
+    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/log_queue.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/journal.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/text.c
+    ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/user_names.c LIBS sycl_shared PkgConfig::uv TIMEOUT 60)
   if(TARGET supervisor_engine_log)
     target_include_directories(supervisor_engine_log PRIVATE ${PROJECT_SOURCE_DIR}/daemon/supervisor)
   endif()

@@ -76,8 +76,8 @@ endif()
 
 # No thread starts here. This program has its own log_write, too.
 sycl_test(unit_lookup_threads SOURCES ${CMAKE_CURRENT_LIST_DIR}/lookup_threads.c ${supervisor_folder}/account/tenant_identity.c
-  ${supervisor_folder}/base/user_lookup.c ${supervisor_folder}/service/tenant_limits.c LIBS sycl_shared sycl_proto PkgConfig::uv
-  Threads::Threads)
+  ${supervisor_folder}/base/user_lookup.c ${supervisor_folder}/service/tenant_limits.c
+  ${supervisor_folder}/base/user_names.c ${supervisor_folder}/base/text.c LIBS sycl_shared sycl_proto PkgConfig::uv Threads::Threads)
 if(TARGET unit_lookup_threads)
   target_include_directories(unit_lookup_threads PRIVATE ${supervisor_folder})
   target_link_options(unit_lookup_threads PRIVATE -Wl,--wrap=pthread_create)
@@ -122,7 +122,8 @@ endif()
 
 # Which users are served while that database fails. This program has its own log_write, too.
 sycl_test(unit_tenant_identity SOURCES ${CMAKE_CURRENT_LIST_DIR}/tenant_identity.c ${supervisor_folder}/account/tenant_identity.c
-  ${supervisor_folder}/service/tenant_limits.c LIBS sycl_shared sycl_proto PkgConfig::uv)
+  ${supervisor_folder}/service/tenant_limits.c ${supervisor_folder}/base/user_names.c ${supervisor_folder}/base/text.c
+  LIBS sycl_shared sycl_proto PkgConfig::uv)
 if(TARGET unit_tenant_identity)
   target_include_directories(unit_tenant_identity PRIVATE ${supervisor_folder})
 endif()

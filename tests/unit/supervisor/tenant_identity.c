@@ -4,6 +4,7 @@
 #include "account/tenant_forget.h"
 #include "base/log.h"
 #include "base/user_lookup.h"
+#include "base/user_names.h"
 #include "clock.h"
 #include "service/observer.h"
 #include "service/supervisor.h"
@@ -233,4 +234,14 @@ Test(tenant_identity, a_reload_without_sections_of_names_waits_for_nothing)
 	begin_error = -EAGAIN;
 	tenant_identify_again(&tenant);
 	must_serve(false);
+}
+
+Test(tenant_identity, a_look_up_finds_the_name_for_the_log)
+{
+	const struct user_answer alice = {.is_known = true, .name = "alice"};
+	cr_expect(eq(ptr, (void *)(uintptr_t)user_names_find(UID), NULL));
+	must_wait();
+	answer(&alice);
+	cr_assert(ne(ptr, (void *)(uintptr_t)user_names_find(UID), NULL));
+	cr_expect(eq(str, (char *)(uintptr_t)user_names_find(UID), "alice"));
 }
