@@ -249,3 +249,29 @@ Test(host_access, released_between_the_grant_and_the_callback)
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
+
+/* The move of the second half comes back from the device after the group's failure. A program that
+ * copies out of several accesses must know of the loss before it is granted any of them. */
+Test(host_access, D17_M9_behind_a_move_it_is_refused_before_others_are_granted)
+{
+	struct words x;
+	struct probe gate, failing, granted, refused;
+	harness_words(&h, &x, 8, true, 0);
+	const struct use whole = {.words = &x, .mode = ACCESS_MODE_READ_WRITE, .unused = true};
+	(void)host_hold_words(1, &x, ACCESS_MODE_READ_WRITE, &gate);
+	(void)harness_launch(&h, &(struct launch){.kernel = "fail", .uses = &whole, .use_count = 1},
+			     &failing);
+	struct task *write = harness_host_part(&h, &x, ACCESS_MODE_WRITE_NO_INIT, 0, 4, &granted);
+	(void)harness_host_part(&h, &x, ACCESS_MODE_READ, 4, 4, &refused);
+	fake_gate_open(1);
+	harness_expect_success(&h, &granted);
+	cr_expect(refused.done);
+	cr_expect(lt(u64, refused.order, granted.order));
+	cr_expect(eq(i32, refused.fault.status, STATUS_DEPENDENCY_FAILED), "%s",
+		  refused.fault.text);
+	host_access_release(write);
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(u32, refused.calls, 1));
+	harness_words_free(&h, &x);
+	harness_expect_stopped(&h);
+}

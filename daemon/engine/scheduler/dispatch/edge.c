@@ -5,6 +5,7 @@
 #include "scheduler/task/burst.h"
 #include "scheduler/dispatch/choose.h"
 #include "scheduler/dispatch/trace.h"
+#include "scheduler/state/notice.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/task/pool.h"
 #include "scheduler/state/buffer.h"
@@ -102,6 +103,26 @@ static void edge_remove(struct task_edge *edge)
 	sched_give_edge(to->scheduler, edge);
 }
 
+/*
+ * The task will fail. A host access is refused at once, though its place in the order may come
+ * later: another access, which waits only for the task that has failed, may be granted before, and
+ * the client relies on knowing all losses by then. Moves fail with their authors, so whatever
+ * needs a move is told, too; at most two moves follow each other.
+ */
+static void refuse_at_once(struct task *task)
+{
+	if (task->role == TASK_ROLE_HOST_ACCESS && task->state == TASK_PENDING && !task->notified)
+		sched_notice_queue(task->scheduler, &task->notice, SCHED_NOTICE_TASK, task);
+	if (task->role != TASK_ROLE_MOVE)
+		return;
+	for (struct task_edge *edge = task->out; edge; edge = edge->next_out) {
+		if (!edge->data)
+			continue;
+		task_doom(edge->to, task->cause, task->direct);
+		refuse_at_once(edge->to);
+	}
+}
+
 void task_edges_release(struct task *task, bool moves_only)
 {
 	/* Only tasks of callers count: a task that a move was made for has failed by itself. */
@@ -120,8 +141,10 @@ void task_edges_release(struct task *task, bool moves_only)
 			sched_trace_follow(task, to);
 		edge_remove(edge);
 		struct sched_cause *cause = launches ? sched_launches_cause(task, launches) : NULL;
-		if (cause)
+		if (cause) {
 			task_doom(to, cause, direct);
+			refuse_at_once(to);
+		}
 		task_consider(to);
 	}
 }
