@@ -45,21 +45,26 @@ static const char *cache(void)
 	return path;
 }
 
-void fixture_open_backend(struct fixture *fixture)
+void fixture_open_backend_with(struct fixture *fixture, const struct backend_settings *settings)
 {
 	struct backend_fault fault = {0};
 
 	*fixture = (struct fixture){.ops = conformance_target.ops, .wake_fd = -1};
+	cr_assert_eq(fixture->ops->open(settings, &fixture->backend, &fault), 0, "%s", fault.text);
+	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s",
+		     fault.text);
+}
+
+void fixture_open_backend(struct fixture *fixture)
+{
 	if (conformance_target.prepare)
 		conformance_target.prepare();
 	const struct backend_settings settings = {
 		.cache_directory = cache(),
 		.options = conformance_target.options,
 	};
-	cr_assert_eq(fixture->ops->version, BACKEND_OPS_VERSION);
-	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s",
-		     fault.text);
+	cr_assert_eq(conformance_target.ops->version, BACKEND_OPS_VERSION);
+	fixture_open_backend_with(fixture, &settings);
 	if (conformance_target.check)
 		conformance_target.check(&fixture->topology);
 }

@@ -462,7 +462,7 @@ Test(cuda_copies, B12_copies_of_a_lane_of_the_latency_class)
 
 	if (copies_are_real())
 		cr_skip_test("not every GPU can be divided so");
-	copies_fixture_open(&fixture, more);
+	target_cuda_open_with(&fixture, more);
 	const struct backend_ops *ops = fixture.ops;
 	ops->lane_free(fixture.lanes[1].lane);
 	cr_assert_eq(ops->lane_create(fixture.device, BACKEND_LANE_LATENCY, &fixture.lanes[1].lane,

@@ -13,32 +13,13 @@ bool copies_are_real(void)
 	return which && strcmp(which, "real") == 0;
 }
 
-void copies_fixture_open(struct fixture *fixture, const char *const *more)
-{
-	const char *options[8] = {NULL};
-	struct backend_fault fault = {0};
-	size_t count = 0;
-
-	target_cuda_prepare();
-	for (size_t i = 0; target_cuda_options[i]; i++)
-		options[count++] = target_cuda_options[i];
-	for (size_t i = 0; more[i]; i++)
-		options[count++] = more[i];
-	*fixture = (struct fixture){.ops = conformance_target.ops, .wake_fd = -1};
-	const struct backend_settings settings = {.options = options};
-	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s",
-		     fault.text);
-	fixture_open(fixture, 0);
-}
-
 void copies_open(struct copies_scene *scene, const char *option)
 {
 	const char *const more[] = {option, NULL};
 	struct backend_fault fault = {0};
 
 	*scene = (struct copies_scene){.host = NULL};
-	copies_fixture_open(&scene->fixture, more);
+	target_cuda_open_with(&scene->fixture, more);
 	scene->pages =
 		mmap(NULL, COPIES_ROOM, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cr_assert_neq((void *)scene->pages, MAP_FAILED);

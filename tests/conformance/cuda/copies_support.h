@@ -31,8 +31,6 @@ struct copies_scene {
 
 /* True on a GPU, false on the double of its driver. */
 bool copies_are_real(void);
-/* `more`: options in addition to those of every test. */
-void copies_fixture_open(struct fixture *fixture, const char *const *more);
 void copies_open(struct copies_scene *scene, const char *option);
 void copies_close(struct copies_scene *scene, bool is_lost);
 /* A launch that increments the first words of the memory. */

@@ -31,22 +31,8 @@ void graph_stage_open(struct graph_stage *stage)
 
 void graph_stage_open_with(struct graph_stage *stage, const char *const *more)
 {
-	const char *options[8] = {NULL};
-	struct fixture *fixture = &stage->fixture;
-	struct backend_fault fault = {0};
-	size_t count = 0;
-
-	target_cuda_prepare();
-	for (size_t i = 0; target_cuda_options[i]; i++)
-		options[count++] = target_cuda_options[i];
-	for (size_t i = 0; more[i]; i++)
-		options[count++] = more[i];
-	*stage = (struct graph_stage){.fixture = {.ops = conformance_target.ops, .wake_fd = -1}};
-	const struct backend_settings settings = {.options = options};
-	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s",
-		     fault.text);
-	fixture_open(fixture, 0);
+	*stage = (struct graph_stage){.graph = NULL};
+	target_cuda_open_with(&stage->fixture, more);
 	graph_stage_make(stage);
 }
 

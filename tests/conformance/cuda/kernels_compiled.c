@@ -269,8 +269,7 @@ Test(cuda_compiled, without_nvrtc_sources_are_refused_and_ptx_is_not)
 {
 	static const char *options[4] = {"nvrtc=/nowhere/libnvrtc.so.13"};
 	static const char ptx[] = PTX_HEAD ".visible .entry one()\n{\n\tret;\n}\n";
-	struct backend_fault fault = {0};
-	struct fixture fixture = {.ops = conformance_target.ops, .wake_fd = -1};
+	struct fixture fixture;
 	size_t bytes = 0;
 
 	conformance_target.prepare();
@@ -278,9 +277,7 @@ Test(cuda_compiled, without_nvrtc_sources_are_refused_and_ptx_is_not)
 		if (strncmp(conformance_target.options[i], "nvrtc=", 6) != 0)
 			options[at++] = conformance_target.options[i];
 	const struct backend_settings settings = {.options = options};
-	cr_assert_eq(fixture.ops->open(&settings, &fixture.backend, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture.ops->enumerate(fixture.backend, &fixture.topology, &fault), 0, "%s",
-		     fault.text);
+	fixture_open_backend_with(&fixture, &settings);
 	free(run_build_fails(&fixture, BACKEND_SOURCE_PORTABLE, "int a;", 6, "",
 			     STATUS_FEATURE_NOT_SUPPORTED));
 	free(run_build_fails(&fixture, BACKEND_SOURCE_CUDA_CPP, "int a;", 6, "",

@@ -31,12 +31,7 @@ static void open_with_option(struct fixture *fixture, const char *option)
 {
 	const char *const options[] = {"library=" FAKE_CUDA_LIBRARY, option, NULL};
 	const struct backend_settings settings = {.options = options};
-	struct backend_fault fault = {0};
-
-	*fixture = (struct fixture){.ops = conformance_target.ops, .wake_fd = -1};
-	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s",
-		     fault.text);
+	fixture_open_backend_with(fixture, &settings);
 }
 
 static void make_lane(struct fixture *fixture, uint32_t index, enum backend_lane_kind kind)

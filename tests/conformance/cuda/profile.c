@@ -36,7 +36,7 @@ static void profile_open(struct profile_scene *scene)
 {
 	const char *const more[] = {is_on_gpu() ? "cupti=yes" : "cupti=" FAKE_CUPTI_LIBRARY, NULL};
 	*scene = (struct profile_scene){.global = WORDS};
-	copies_fixture_open(&scene->fixture, more);
+	target_cuda_open_with(&scene->fixture, more);
 	scene->kernel = fixture_kernel(&scene->fixture, "increment_u32");
 	scene->memory = fixture_memory(&scene->fixture, WORDS * sizeof(uint32_t), NULL);
 	scene->argument = global_argument(scene->memory);

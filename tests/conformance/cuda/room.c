@@ -41,17 +41,13 @@ static void cuda_room_scene_open(struct scene *scene, const char *option, size_t
 {
 	const char *options[] = {"library=" FAKE_CUDA_LIBRARY, option, NULL};
 	const struct backend_settings settings = {.options = options};
-	struct backend_fault fault = {0};
 	struct fixture *fixture = &scene->fixture;
 
 	*scene = (struct scene){.value = 5};
 	/* It may name one of this machine's GPUs; the double has its own. */
 	cr_assert_eq(unsetenv("CUDA_VISIBLE_DEVICES"), 0);
 	target_cuda_prepare();
-	*fixture = (struct fixture){.ops = conformance_target.ops, .wake_fd = -1};
-	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s",
-		     fault.text);
+	fixture_open_backend_with(fixture, &settings);
 	fixture_open(fixture, 0);
 	scene->memory = fixture_memory(fixture, bytes, NULL);
 	struct backend_memory *other = fixture_memory(fixture, 64, NULL);

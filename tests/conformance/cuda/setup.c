@@ -26,12 +26,7 @@ static void open_with_cache(struct fixture *fixture, const char *option,
 	const char *const options[] = {"library=" FAKE_CUDA_LIBRARY, option, NULL};
 	const struct backend_settings settings = {.cache_directory = cache_directory,
 						  .options = options};
-	struct backend_fault fault = {0};
-
-	*fixture = (struct fixture){.ops = conformance_target.ops, .wake_fd = -1};
-	cr_assert_eq(fixture->ops->open(&settings, &fixture->backend, &fault), 0, "%s", fault.text);
-	cr_assert_eq(fixture->ops->enumerate(fixture->backend, &fixture->topology, &fault), 0, "%s",
-		     fault.text);
+	fixture_open_backend_with(fixture, &settings);
 }
 
 Test(cuda_setup, stack_bytes_is_the_stack_of_the_work_items_of_a_device)

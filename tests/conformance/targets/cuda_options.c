@@ -65,3 +65,18 @@ void target_cuda_prepare(void)
 #endif
 	target_cuda_options[count] = NULL;
 }
+
+void target_cuda_open_with(struct fixture *fixture, const char *const *more)
+{
+	const char *options[8] = {NULL};
+	size_t count = 0;
+
+	target_cuda_prepare();
+	for (size_t i = 0; target_cuda_options[i]; i++)
+		options[count++] = target_cuda_options[i];
+	for (size_t i = 0; more[i]; i++)
+		options[count++] = more[i];
+	const struct backend_settings settings = {.options = options};
+	fixture_open_backend_with(fixture, &settings);
+	fixture_open(fixture, 0);
+}

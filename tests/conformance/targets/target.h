@@ -63,6 +63,8 @@ struct fixture {
 
 /* Each fails the test on an error. */
 void fixture_open_backend(struct fixture *fixture);
+/* The same with these settings, and without the target's own preparations. */
+void fixture_open_backend_with(struct fixture *fixture, const struct backend_settings *settings);
 void fixture_open(struct fixture *fixture, uint32_t device);
 /* Opens the first device with host_unified_memory; false: there is none, and nothing is open. */
 bool fixture_open_unified(struct fixture *fixture);

@@ -1,6 +1,6 @@
 /* Control groups: all processes in an engine's group end together, also if their parent has ended.
  * Needs a writable cgroup2. */
-#include "supervisor/harness.h"
+#include "supervisor/control_group.h"
 
 #include "cleanup.h"
 
@@ -24,38 +24,15 @@
 static struct service service;
 static char mount[HARNESS_PATH_BYTES], group[2 * HARNESS_PATH_BYTES];
 
-static bool write_group_file(const char *folder, const char *file, const char *value)
-{
-	char path[3 * HARNESS_PATH_BYTES];
-	(void)snprintf(path, sizeof(path), "%s/%s", folder, file);
-	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CLOEXEC);
-	return fd >= 0 && write(fd, value, strlen(value)) > 0;
-}
-
-/* Finds the first mounted cgroup2. */
-static bool find_mount(void)
-{
-	char line[1024], path[HARNESS_PATH_BYTES], type[32];
-	FILE *file = fopen("/proc/self/mounts", "re");
-	bool found = false;
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = sscanf(line, "%*s %255s %31s", path, type) == 2 && !strcmp(type, "cgroup2");
-	if (file)
-		(void)fclose(file);
-	if (found)
-		(void)snprintf(mount, sizeof(mount), "%s", path);
-	return found;
-}
-
 /* Makes a group as a service manager that delegates it does. This process is in it, and so are
  * services that it starts. */
 static void make_group(void)
 {
-	if (geteuid() != 0 || !find_mount())
+	if (geteuid() != 0 || !control_group_mount(mount))
 		cr_skip_test("SKIPPED: needs root and a mounted cgroup2");
 	(void)snprintf(group, sizeof(group), "%s/sycld-test-%ld", mount, (long)getpid());
 	if (mkdir(group, 0755) < 0 || setxattr(group, "user.delegate", "1", 1, 0) < 0 ||
-	    !write_group_file(group, "cgroup.procs", "0"))
+	    !control_group_write(group, "cgroup.procs", "0"))
 		cr_skip_test("SKIPPED: no control group can be made and marked in %s", mount);
 }
 
@@ -63,9 +40,9 @@ static void clean_groups(void)
 {
 	service_free(&service);
 	char command[8 * HARNESS_PATH_BYTES];
-	if (!*group || !write_group_file(mount, "cgroup.procs", "0"))
+	if (!*group || !control_group_write(mount, "cgroup.procs", "0"))
 		return;
-	(void)write_group_file(group, "cgroup.kill", "1");
+	(void)control_group_write(group, "cgroup.kill", "1");
 	(void)snprintf(
 		command, sizeof(command),
 		"until find %s -depth -type d -exec rmdir {} + || [ ! -e %s ]; do :; done 2>/dev/null",

@@ -2,7 +2,7 @@
  * Jobs of a cluster's manager: which sessions belong to a job by the kernel's control groups, what
  * they may have, and how a job ends. With a stand-in engine. Needs a writable cgroup2.
  */
-#include "supervisor/harness.h"
+#include "supervisor/control_group.h"
 
 #include "cleanup.h"
 
@@ -27,29 +27,6 @@ static struct service service;
 static char mount[HARNESS_PATH_BYTES];
 static char names[GROUPS][64]; /* "/sycld-jobs-PID-0" */
 
-static bool write_group_file(const char *group, const char *file, const char *value)
-{
-	char path[3 * HARNESS_PATH_BYTES];
-	(void)snprintf(path, sizeof(path), "%s%s/%s", mount, group, file);
-	CLEANUP(close_fd) int fd = open(path, O_WRONLY | O_CLOEXEC);
-	return fd >= 0 && write(fd, value, strlen(value)) > 0;
-}
-
-/* Finds the first mounted cgroup2. */
-static bool find_mount(void)
-{
-	char line[1024], path[HARNESS_PATH_BYTES], type[32];
-	FILE *file = fopen("/proc/self/mounts", "re");
-	bool found = false;
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = sscanf(line, "%*s %255s %31s", path, type) == 2 && !strcmp(type, "cgroup2");
-	if (file)
-		(void)fclose(file);
-	if (found)
-		(void)snprintf(mount, sizeof(mount), "%s", path);
-	return found;
-}
-
 static const char *group_path(int i)
 {
 	static char path[PATH_MOST];
@@ -59,7 +36,7 @@ static const char *group_path(int i)
 
 static void make_groups(void)
 {
-	if (geteuid() != 0 || !find_mount())
+	if (geteuid() != 0 || !control_group_mount(mount))
 		cr_skip_test("SKIPPED: needs root and a mounted cgroup2");
 	for (int i = 0; i < GROUPS; i++) {
 		(void)snprintf(names[i], sizeof(names[i]), "/sycld-jobs-%ld-%d", (long)getpid(), i);
@@ -70,7 +47,7 @@ static void make_groups(void)
 
 static void clean_jobs(void)
 {
-	(void)write_group_file("", "cgroup.procs", "0");
+	(void)control_group_write(mount, "cgroup.procs", "0");
 	service_free(&service);
 	for (int i = 0; i < GROUPS && names[i][0]; i++)
 		(void)rmdir(group_path(i));
@@ -81,12 +58,12 @@ TestSuite(jobs, .init = make_groups, .fini = clean_jobs, .timeout = 100);
 /* This process moves; its children begin there. */
 static void enter_group(int i)
 {
-	cr_assert(write_group_file(names[i], "cgroup.procs", "0"), "%s", names[i]);
+	cr_assert(control_group_write(group_path(i), "cgroup.procs", "0"), "%s", names[i]);
 }
 
 static void leave_groups(void)
 {
-	cr_assert(write_group_file("", "cgroup.procs", "0"));
+	cr_assert(control_group_write(mount, "cgroup.procs", "0"));
 }
 
 /* Runs syclctl with these words, which end with NULL. */

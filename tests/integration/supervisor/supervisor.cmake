@@ -15,12 +15,12 @@ if(NOT SYCLD_SANITIZE STREQUAL "memory")
   sycl_test(supervisor_service SOURCES supervisor/service.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_engines SOURCES supervisor/engines.c supervisor/engines_lost.c supervisor/engines_standby.c
     supervisor/engines_claims.c supervisor/engines_memory.c supervisor/engines_fixture.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
-  sycl_test(supervisor_groups SOURCES supervisor/groups.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
+  sycl_test(supervisor_groups SOURCES supervisor/groups.c supervisor/control_group.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_succession SOURCES supervisor/succession.c supervisor/succession_files.c
     supervisor/succession_fixture.c LIBS supervisor_harness TIMEOUT 300 LABELS integration)
   sycl_test(supervisor_retired SOURCES supervisor/retired.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_orders SOURCES supervisor/orders.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
-  sycl_test(supervisor_jobs SOURCES supervisor/jobs.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
+  sycl_test(supervisor_jobs SOURCES supervisor/jobs.c supervisor/control_group.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_settings SOURCES supervisor/settings.c LIBS supervisor_harness TIMEOUT 240 LABELS integration)
   sycl_test(supervisor_events SOURCES supervisor/events.c LIBS supervisor_harness TIMEOUT 120 LABELS integration)
   sycl_test(supervisor_journal SOURCES supervisor/journal.c ${PROJECT_SOURCE_DIR}/daemon/supervisor/base/journal.c
