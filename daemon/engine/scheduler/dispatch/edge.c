@@ -103,15 +103,28 @@ static void edge_remove(struct task_edge *edge)
 	sched_give_edge(to->scheduler, edge);
 }
 
+/* True if the task waits for nothing but moves that will fail. */
+static bool waits_for_failing_moves_only(const struct task *task)
+{
+	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in) {
+		const struct task *from = edge->from;
+		bool fails = from->role == TASK_ROLE_MOVE && from->cause;
+		if (from->state != TASK_DONE && !fails)
+			return false;
+	}
+	return true;
+}
+
 /*
- * The task will fail. A host access is refused at once, though its place in the order may come
- * later: another access, which waits only for the task that has failed, may be granted before, and
- * the client relies on knowing all losses by then. Moves fail with their authors, so whatever
- * needs a move is told, too; at most two moves follow each other.
+ * The task will fail. A host access that waits for a failing move is refused before the move is
+ * back. Another access, which needs no move, may be granted meanwhile, and the client relies on
+ * knowing all losses by then. Moves fail with their authors, so whatever needs a move is told, too;
+ * at most two moves follow each other.
  */
 static void refuse_at_once(struct task *task)
 {
-	if (task->role == TASK_ROLE_HOST_ACCESS && task->state == TASK_PENDING && !task->notified)
+	if (task->role == TASK_ROLE_HOST_ACCESS && task->state == TASK_PENDING && !task->notified &&
+	    waits_for_failing_moves_only(task))
 		sched_notice_queue(task->scheduler, &task->notice, SCHED_NOTICE_TASK, task);
 	if (task->role != TASK_ROLE_MOVE)
 		return;

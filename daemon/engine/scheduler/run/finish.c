@@ -47,6 +47,10 @@ void task_finish(struct task *task)
 		return;
 	}
 	task->state = TASK_DONE;
+	/* The owner is notified before those of accesses that are refused with this task. */
+	const bool is_silent = needs_no_notice(task);
+	if (!is_silent)
+		sched_notice_queue(task->scheduler, &task->notice, SCHED_NOTICE_TASK, task);
 	task_edges_release(task, false);
 	/* A move between two devices. */
 	if (task->role == TASK_ROLE_MOVE && task->command.destination)
@@ -67,10 +71,8 @@ void task_finish(struct task *task)
 	struct task *writer = task->returning;
 	if (writer)
 		note_writer_move_done(writer, task);
-	if (needs_no_notice(task))
+	if (is_silent)
 		task_release(task);
-	else
-		sched_notice_queue(task->scheduler, &task->notice, SCHED_NOTICE_TASK, task);
 }
 
 void task_release(struct task *task)
