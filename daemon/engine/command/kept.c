@@ -135,6 +135,16 @@ void command_kept_end_row(struct session *session)
 	kepts->row_is_over = kepts->row_has_event = false;
 }
 
+/* True if the groups that were just taken as one task are those of the row: another stretch may
+ * begin with the same shape, and have as many groups. */
+static bool row_was_taken(const struct session *session, const struct session_row *row,
+			  uint32_t taken)
+{
+	return row->count == taken &&
+	       (taken == 1 || memcmp(row->shapes, session->engine->stretch.shapes,
+				     taken * sizeof(*row->shapes)) == 0);
+}
+
 void command_kept_watch(struct session *session, uint32_t shape, uint32_t taken)
 {
 	struct session_kept *kept = kept_of_shape(session, shape);
@@ -147,7 +157,7 @@ void command_kept_watch(struct session *session, uint32_t shape, uint32_t taken)
 		keep_row(session, &(struct session_row){1, {shape}}, false);
 		kept = kept_of_shape(session, shape);
 	}
-	if (kept && kept->row.count == taken && group->queue == kept->queue)
+	if (kept && row_was_taken(session, &kept->row, taken) && group->queue == kept->queue)
 		(void)sched_kept_watch(kept->task, group->task);
 }
 

@@ -51,6 +51,7 @@ static bool stretch_add_record(struct session *session, const struct queue *queu
 	    !shape_joins(shape, engine->record, bytes, group, &values) ||
 	    !group_stretch_add(&engine->stretch, checked, values, shape_value_bytes(shape)))
 		return false;
+	engine->stretch.shapes[engine->stretch.count - 1] = head.shape;
 	engine->stretch.is_awaited = head.flags & RESUBMIT_HAS_EVENT;
 	STAGE_MARK(group, STAGE_TAKEN);
 	command_kept_note(session, head.shape, queue, group, engine->stretch.is_awaited);
@@ -66,6 +67,7 @@ static void gather_stretch(struct session *session, const struct queue *queue, u
 	if (!group_stretch_add(&engine->stretch, session->checked[number - 1], shape_values(shape),
 			       shape_value_bytes(shape)))
 		return;
+	engine->stretch.shapes[0] = number;
 	while (engine->stretch.count < most && !engine->stretch.is_awaited) {
 		const uint64_t place = ring_reader_place(&session->submit);
 		uint16_t kind;

@@ -18,6 +18,7 @@ struct group_stretch {
 	bool is_awaited; /* the program has the event of the last group */
 	struct task_requirement requirements[GROUP_STRETCH_BUFFERS];
 	struct task_member members[GROUP_BURST_MAX];
+	uint32_t shapes[GROUP_BURST_MAX]; /* of the groups (command/stretch.c) */
 	uint8_t indexes[GROUP_BURST_MAX][SHAPE_REQUIREMENTS_MAX];
 	uint8_t values[GROUP_BURST_MAX][SHAPE_BURST_VALUE_BYTES];
 };

@@ -7,9 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT_WRITES = 1, KEPT_PASSES_ON = 2, KEPT_HOLDS = 3, KEPT_GENERATION = 3, ROUNDS = 20 };
+enum {
+	KEPT_WRITES = 1,
+	KEPT_PASSES_ON = 2,
+	KEPT_HOLDS = 3,
+	KEPT_ADDS = 4,
+	KEPT_GENERATION = 3,
+	ROUNDS = 20
+};
 
-/* A record of either shape; records of KEPT_PASSES_ON have no `value`. */
+/* A record of a shape; those of KEPT_PASSES_ON and KEPT_ADDS have no `value`. */
 struct kept_record {
 	struct resubmit_record head;
 	uint32_t value;
@@ -50,11 +57,12 @@ static void start_keeping(void)
 
 static struct kept_record kept_record_of(uint32_t shape, uint32_t value)
 {
-	return (struct kept_record){.head = {.shape = shape,
-					     .generation = KEPT_GENERATION,
-					     .group = groups_number(true),
-					     .rest_bytes = shape == KEPT_PASSES_ON ? 0 : 4},
-				    .value = value};
+	return (struct kept_record){
+		.head = {.shape = shape,
+			 .generation = KEPT_GENERATION,
+			 .group = groups_number(true),
+			 .rest_bytes = shape == KEPT_PASSES_ON || shape == KEPT_ADDS ? 0 : 4},
+		.value = value};
 }
 
 static void send_kept_record(const struct kept_record *record, bool silent)
@@ -192,6 +200,45 @@ Test(groups, a_stretch_that_comes_in_part_is_run_in_part)
 		expect_words(OTHER, 300 + 2 * i, 40 + access_number++);
 	}
 	groups_stop();
+}
+
+static void define_adds(void)
+{
+	struct build build;
+	build_begin(&build);
+	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
+	build_accessor(&build, 0);
+	build_launch(&build, INCREMENT, 1024);
+	build.group.shape = KEPT_ADDS;
+	build.group.shape_generation = KEPT_GENERATION;
+	(void)build_submit(&build, true);
+	cr_assert(eq(u32, groups_wait(true), 0));
+}
+
+/* BUFFER gets the value and one. */
+static void expect_sum(uint32_t value)
+{
+	const struct kept_record first = kept_record_of(KEPT_WRITES, value),
+				 second = kept_record_of(KEPT_ADDS, 0);
+	send_kept_record(&first, true);
+	send_kept_record(&second, false);
+	expect_words(BUFFER, value + 1, 40 + access_number++);
+}
+
+/* It has as many groups, and only the first is the same. At some time it comes when another is to
+ * be kept and has not come again yet. */
+Test(groups, TR5_a_stretch_that_begins_like_another_is_not_kept_for_it)
+{
+	for (uint32_t rounds = 1; rounds < 5; rounds++) {
+		start_keeping();
+		access_number = 0;
+		define_adds();
+		expect_sum(500);
+		expect_rounds(rounds);
+		expect_sum(600);
+		expect_rounds(3);
+		groups_stop();
+	}
 }
 
 /* The last of its groups waits for a gate, by its value. Returns the number of the first. */
