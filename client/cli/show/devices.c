@@ -5,6 +5,7 @@
 #include "users.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(*(array)))
 
@@ -20,6 +21,20 @@ static void print_dispute(const Sycl__V1__KnownDevice *device)
 	for (size_t i = 0; i < device->n_uids && i < NAMED_MOST; i++)
 		(void)printf("%s %s", i ? "," : "", user_text(device->uids[i], user));
 	(void)printf("%s say\n", device->n_uids > NAMED_MOST ? " and others" : "");
+}
+
+/* What these users give up for the speed of one server. */
+static void print_mps(const Sycl__V1__KnownDevice *device)
+{
+	enum { NAMED_MOST = 8 };
+	char user[USER_TEXT_BYTES];
+	if (!strstr(device->facts->mode, "MPS client") || device->n_uids == 0)
+		return;
+	(void)printf("  device %u by an MPS server:", device->facts->device);
+	for (size_t i = 0; i < device->n_uids && i < NAMED_MOST; i++)
+		(void)printf("%s %s", i ? "," : "", user_text(device->uids[i], user));
+	(void)printf("%s; a kernel that fails ends the work of all who share that server\n",
+		     device->n_uids > NAMED_MOST ? " and others" : "");
 }
 
 const Sycl__V1__DevicePresent *device_present(const Sycl__V1__AdminReply *reply,
@@ -99,6 +114,8 @@ static void print_device_notes(const Sycl__V1__AdminReply *reply)
 				     facts->device);
 		if (facts && reply->devices[i]->disputed)
 			print_dispute(reply->devices[i]);
+		if (facts)
+			print_mps(reply->devices[i]);
 	}
 }
 

@@ -17,8 +17,8 @@ enum {
 	ORDERED = SYCL__V1__LIMIT_SOURCE__LIMIT_SOURCE_ORDER,
 };
 
-/* All limits, and sessions_per_tenant, share_min, share_max, devices. */
-enum { ROWS_OF_ONE = CONFIGURATION_LIMITS + 4 };
+/* All limits, and sessions_per_tenant, share_min, share_max, devices, mps. */
+enum { ROWS_OF_ONE = CONFIGURATION_LIMITS + 5 };
 
 /*
  * An engine's own defaults. 0: no limit. A default that never has an effect is shown as no limit.
@@ -100,6 +100,16 @@ static void limits_add_devices(const struct configuration *configuration,
 		devices, text->value, sizeof(text->value));
 }
 
+static void limits_add_mps(const struct configuration *configuration,
+			   const struct configuration_limit *mps, struct report_limits *limits,
+			   Sycl__V1__AdminReply *reply, const struct tenant *tenant)
+{
+	static char yes[] = "yes", no[] = "no";
+	(void)limits_add_configured(configuration, mps->origin, reply, limits, "mps", mps->value,
+				    tenant);
+	limits->list[reply->n_limits - 1]->text = mps->value ? yes : no;
+}
+
 static void limits_add_share(const struct supervisor *supervisor,
 			     const struct configuration_share *configured,
 			     const struct configuration_share *share,
@@ -178,6 +188,8 @@ static void limits_add_tenant(const struct tenant *tenant, struct report_limits 
 			 tenant);
 	if (settings->devices.given)
 		limits_add_devices(configuration, &settings->devices, limits, reply, tenant);
+	if (settings->mps.given)
+		limits_add_mps(configuration, &settings->mps, limits, reply, tenant);
 }
 
 /* `reply` NULL: their number alone. */
@@ -263,10 +275,14 @@ static void limits_add_section(const struct configuration *configuration, unsign
 					    limit->value, NULL);
 		limits_set_owner(limits, reply, owner);
 	}
-	if (!settings->devices.given)
-		return;
-	limits_add_devices(configuration, &settings->devices, limits, reply, NULL);
-	limits_set_owner(limits, reply, owner);
+	if (settings->devices.given) {
+		limits_add_devices(configuration, &settings->devices, limits, reply, NULL);
+		limits_set_owner(limits, reply, owner);
+	}
+	if (settings->mps.given) {
+		limits_add_mps(configuration, &settings->mps, limits, reply, NULL);
+		limits_set_owner(limits, reply, owner);
+	}
 }
 
 static void limits_add_share_entry(const struct configuration *configuration,

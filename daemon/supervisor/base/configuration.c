@@ -226,6 +226,15 @@ static bool set_cpu_weight(struct configuration *c, const char *value)
 	       c->user_cpu_weight > 0;
 }
 
+/* A relative path would be relative to a folder that nobody sees. */
+static bool set_mps_folder(struct configuration *c, const char *value)
+{
+	if (*value != '/' || strlen(value) >= sizeof(c->mps_folder))
+		return false;
+	(void)snprintf(c->mps_folder, sizeof(c->mps_folder), "%s", value);
+	return true;
+}
+
 static const struct key {
 	const char *section;
 	const char *name;
@@ -251,6 +260,7 @@ static const struct key {
 	{"isolation", "processes", "a number from 1 to 4194304", set_processes},
 	{"isolation", "memory_bytes", "a number of bytes from 1 to 64T", set_memory},
 	{"isolation", "cpu_weight", "a number from 1 to 10000", set_cpu_weight},
+	{"isolation", "mps_folder", "an absolute path of at most 79 bytes", set_mps_folder},
 };
 
 enum { KEY_COUNT = sizeof(keys) / sizeof(*keys) };
@@ -377,6 +387,7 @@ static int refuse_limit_name(struct reading *reading, const char *section, const
 	if (strcmp(section, "limits") != 0) {
 		nearest_word_consider(&nearest, "share");
 		nearest_word_consider(&nearest, "sessions_per_tenant");
+		nearest_word_consider(&nearest, "mps");
 	}
 	return configuration_refuse(reading, "no such limit: '%.64s'%s", name,
 				    configuration_suggestion(&nearest, text, sizeof(text)));
@@ -397,6 +408,42 @@ static int parse_limit_line(struct reading *reading, const char *name, const cha
 
 static int parse_share_line(struct reading *reading, const char *name, const char *value);
 
+static int set_person_sessions(struct reading *reading, const char *value,
+			       struct configuration_limit *limit)
+{
+	uint32_t sessions;
+	if (!set_count(value, &sessions) || sessions > SESSIONS_MOST)
+		return configuration_refuse(
+			reading, "sessions_per_tenant needs a number from 1 to 3000, not '%.64s'",
+			value);
+	*limit = (struct configuration_limit){
+		.given = true, .value = sessions, .origin = reading_origin(reading)};
+	return 1;
+}
+
+static int set_person_mps(struct reading *reading, const char *value,
+			  struct configuration_limit *limit)
+{
+	bool is_client;
+	if (!set_choice(value, "no", "yes", &is_client))
+		return configuration_refuse(reading, "mps needs yes or no, not '%.64s'", value);
+	*limit = (struct configuration_limit){
+		.given = true, .value = is_client, .origin = reading_origin(reading)};
+	return 1;
+}
+
+/* Keys of a section that are no limits. */
+enum person_key { PERSON_DEVICES, PERSON_SESSIONS, PERSON_MPS, PERSON_KEYS };
+
+static enum person_key person_key_find(const char *name)
+{
+	static const char *const names[PERSON_KEYS] = {"devices", "sessions_per_tenant", "mps"};
+	unsigned key = 0;
+	while (key < PERSON_KEYS && strcmp(names[key], name) != 0)
+		key++;
+	return (enum person_key)key;
+}
+
 /* Reads a key of [user NAME], [uid NUMBER] or [group NAME]. */
 static int parse_person_line(struct reading *reading, struct configuration_settings *settings,
 			     const char *section, const char *name, const char *value)
@@ -408,25 +455,19 @@ static int parse_person_line(struct reading *reading, struct configuration_setti
 		*strchr(key, ' ') = '.';
 		return parse_share_line(reading, key, value);
 	}
-	bool is_devices = !strcmp(name, "devices");
-	bool is_sessions = !strcmp(name, "sessions_per_tenant");
-	if (i == CONFIGURATION_LIMITS && !is_devices && !is_sessions)
+	enum person_key other = person_key_find(name);
+	if (i == CONFIGURATION_LIMITS && other == PERSON_KEYS)
 		return refuse_limit_name(reading, section, name);
-	uint32_t bit = 1u << (is_devices ? 31 : i);
+	uint32_t bit = 1u << (i < CONFIGURATION_LIMITS ? i : i + other);
 	if (settings->seen & bit)
 		return configuration_refuse(reading, "[%.64s] has %s twice", section, name);
 	settings->seen |= bit;
-	if (is_devices)
-		return set_devices(reading, value, &settings->devices);
-	if (!is_sessions)
+	if (i < CONFIGURATION_LIMITS)
 		return configuration_set_limit(reading, i, value, &settings->limits[i]);
-	uint32_t sessions;
-	if (!set_count(value, &sessions) || sessions > SESSIONS_MOST)
-		return configuration_refuse(
-			reading, "%s needs a number from 1 to 3000, not '%.64s'", name, value);
-	settings->sessions = (struct configuration_limit){
-		.given = true, .value = sessions, .origin = reading_origin(reading)};
-	return 1;
+	if (other == PERSON_DEVICES)
+		return set_devices(reading, value, &settings->devices);
+	return other == PERSON_SESSIONS ? set_person_sessions(reading, value, &settings->sessions)
+					: set_person_mps(reading, value, &settings->mps);
 }
 
 static int refuse_person(struct reading *reading, const char *section)

@@ -8,6 +8,7 @@
 #define SYCLD_SUPERVISOR_CONFIGURATION_H
 
 #include "base/device_set.h"
+#include "mps_folder.h"
 
 #include <linux/limits.h>
 #include <stdbool.h>
@@ -74,7 +75,8 @@ struct configuration_settings {
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
 	struct configuration_limit sessions; /* sessions_per_tenant */
 	struct configuration_devices devices;
-	uint32_t seen; /* one bit for each key that the current file has given */
+	struct configuration_limit mps; /* value 1: engines use the MPS server; 0: they do not */
+	uint32_t seen;                  /* one bit for each key that the current file has given */
 };
 
 struct configuration_owners {
@@ -114,8 +116,11 @@ struct configuration {
 	/* Limit, by control groups, on processes and threads of all engines of a user; 0: the
 	 * default of engine/groups.h. */
 	uint64_t user_processes;
-	uint64_t user_memory_bytes;   /* the same; 0: no limit */
-	uint64_t user_cpu_weight;     /* the same; 0: as for all users */
+	uint64_t user_memory_bytes; /* the same; 0: no limit */
+	uint64_t user_cpu_weight;   /* the same; 0: as for all users */
+	/* Where the daemon of MPS is, for users with `mps = yes`; "": only the service's
+	 * environment says so, for all users. */
+	char mps_folder[MPS_FOLDER_BYTES];
 	unsigned engines;             /* most engines at the same time */
 	unsigned sessions_per_tenant; /* most sessions of a tenant at the same time */
 	struct configuration_origin sessions_origin;

@@ -157,11 +157,35 @@ static void check_backends(const struct configuration *configuration,
 			where);
 }
 
+/* Without the daemon, or where it is not trusted, users' engines use the GPUs without MPS. */
+static void check_mps(const struct configuration *configuration, const struct findings *findings)
+{
+	const struct configuration_people *people = &configuration->people;
+	const struct configuration_limit *first = NULL;
+	char where[TEXT_BYTES];
+	for (unsigned i = 0; i < people->owners.count && !first; i++)
+		if (people->settings[i].mps.given && people->settings[i].mps.value)
+			first = &people->settings[i].mps;
+	if (!first)
+		return;
+	(void)configuration_origin_text(configuration, first->origin, where, sizeof(where));
+	if (!*configuration->mps_folder)
+		configuration_warn(findings,
+				   "%s: mps = yes has no effect without mps_folder in [isolation]",
+				   where);
+	else if (!mps_folder_is_trusted(configuration->mps_folder))
+		configuration_warn(findings,
+				   "%s: mps = yes has no effect: %s is no folder of root (does the "
+				   "daemon of MPS run?)",
+				   where, configuration->mps_folder);
+}
+
 static void check_together(const struct configuration *configuration,
 			   const struct findings *findings)
 {
 	const struct configuration_people *people = &configuration->people;
 	check_minima(configuration, findings);
+	check_mps(configuration, findings);
 	configuration_check_devices(configuration, &configuration->devices, findings);
 	check_backends(configuration, &configuration->devices, findings);
 	for (unsigned i = 0; i < people->owners.count; i++) {

@@ -38,8 +38,8 @@ static bool engine_adopt_standby(const struct engine *engine, struct engine_proc
 	struct supervisor *supervisor = tenant->supervisor;
 	struct engine_process process;
 	char cache[PATH_MAX];
-	/* A standby may have opened devices that this user may not use. */
-	if (engine_devices(engine).given)
+	/* A standby may have opened devices that this user may not use, and has not found MPS. */
+	if (engine_devices(engine).given || tenant_uses_mps(tenant))
 		return false;
 	if (clock_now_ns() < tenant->no_standby_until_ns || !standby_take(supervisor, &process))
 		return false;

@@ -34,6 +34,26 @@ bool engine_cache_directory(const struct supervisor *supervisor, uid_t uid, gid_
 	return fd >= 0;
 }
 
+/* With a folder of their own, only engines of users whom the configuration names use MPS. */
+static const char *launch_without_mps(const struct supervisor *supervisor)
+{
+	return *supervisor->configuration.mps_folder ? MPS_FOLDER_NONE : NULL;
+}
+
+/* Users who share a server lose their work with each other, so only the operator's daemon counts.
+ */
+static const char *launch_mps_folder(const struct tenant *tenant)
+{
+	const char *folder = tenant->supervisor->configuration.mps_folder;
+	if (!tenant_uses_mps(tenant))
+		return launch_without_mps(tenant->supervisor);
+	if (mps_folder_is_trusted(folder))
+		return folder;
+	log_warning("engine", "uid %lu: no MPS, because %s is no folder of root",
+		    (unsigned long)tenant->uid, folder);
+	return MPS_FOLDER_NONE;
+}
+
 /* Root is a tenant like others, so its engine keeps no capability either. */
 static struct engine_launch engine_make_launch(const struct supervisor *supervisor,
 					       const char *cache)
@@ -43,6 +63,7 @@ static struct engine_launch engine_make_launch(const struct supervisor *supervis
 		.cache_directory = cache,
 		.user_mode = supervisor->options.user || geteuid() != 0,
 		.drop = supervisor->privileged,
+		.mps_folder = launch_without_mps(supervisor),
 		.configuration = &supervisor->configuration,
 	};
 }
@@ -60,6 +81,7 @@ int engine_launch_process(const struct engine *engine, struct engine_process *pr
 	how.gid = tenant->gid;
 	how.warm_devices = tenant->warm_devices;
 	how.devices = &devices;
+	how.mps_folder = launch_mps_folder(tenant);
 	return engine_process_start(&how, process_out);
 }
 

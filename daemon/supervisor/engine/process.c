@@ -30,7 +30,6 @@ static const char *const passed_always[] = {
 	"OCL_ICD_FILENAMES",
 	"CUDA_VISIBLE_DEVICES",
 	"CUDA_DEVICE_ORDER",
-	"CUDA_MPS_PIPE_DIRECTORY",
 	"CUDA_MPS_LOG_DIRECTORY",
 	"CUDA_HOME",
 	"SYCLD_DEBUG",
@@ -144,10 +143,19 @@ static int environment_pass_pocl(struct strings *environment, bool filter_is_ful
 	return 0;
 }
 
+static int environment_set_mps(struct strings *environment, const char *folder)
+{
+	static const char *const inherited[] = {MPS_FOLDER_VARIABLE};
+	return folder ? strings_add(environment, MPS_FOLDER_VARIABLE "=%s", folder)
+		      : environment_pass(environment, inherited, 1);
+}
+
 static int make_environment(const struct engine_launch *launch, struct strings *environment)
 {
 	int r = environment_pass(environment, passed_always,
 				 sizeof(passed_always) / sizeof(*passed_always));
+	if (r == 0)
+		r = environment_set_mps(environment, launch->mps_folder);
 	/* An OpenCL driver over the library that an engine loads must not connect to a service. */
 	if (r == 0)
 		r = strings_add(environment, "SYCLD_ENGINE=1");

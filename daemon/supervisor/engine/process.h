@@ -21,6 +21,8 @@ struct engine_launch {
 	bool drop; /* the engine changes to uid and gid by itself; a standby receives these later */
 	uid_t uid;
 	gid_t gid;
+	/* The folder in which CUDA looks for MPS; NULL: as in the service's environment. */
+	const char *mps_folder;
 	const struct configuration *configuration;
 	/* Devices that sessions may use; NULL, or not given: all. */
 	const struct configuration_devices *devices;

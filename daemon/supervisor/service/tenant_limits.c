@@ -21,6 +21,8 @@ static void settings_add(struct tenant_settings *settings,
 		settings->sessions = more->sessions;
 	if (!settings->devices.given)
 		settings->devices = more->devices;
+	if (!settings->mps.given)
+		settings->mps = more->mps;
 }
 
 void tenant_take_sections(struct tenant *tenant, uint64_t sections)
@@ -63,4 +65,10 @@ const struct configuration_devices *tenant_devices(const struct tenant *tenant)
 {
 	return tenant->settings.devices.given ? &tenant->settings.devices
 					      : &tenant->supervisor->configuration.devices;
+}
+
+bool tenant_uses_mps(const struct tenant *tenant)
+{
+	return tenant->settings.mps.given && tenant->settings.mps.value &&
+	       *tenant->supervisor->configuration.mps_folder;
 }

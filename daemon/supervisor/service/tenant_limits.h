@@ -35,6 +35,7 @@ struct tenant_settings {
 	struct configuration_limit limits[CONFIGURATION_LIMITS];
 	struct configuration_limit sessions;
 	struct configuration_devices devices;
+	struct configuration_limit mps;
 };
 
 /* Sets the tenant's settings. Bit n of `sections`: section n applies to the tenant. */
@@ -46,5 +47,7 @@ uint64_t tenant_limit(const struct tenant *tenant, unsigned index);
 unsigned tenant_sessions_most(const struct tenant *tenant);
 /* Returns the devices that the tenant's sessions may use; not given: all. */
 const struct configuration_devices *tenant_devices(const struct tenant *tenant);
+/* True if the tenant's engines are to use the MPS server of configuration.mps_folder. */
+bool tenant_uses_mps(const struct tenant *tenant);
 
 #endif

@@ -178,6 +178,27 @@ Test(cuda_faults, an_idle_device_that_is_lost)
 	cuda_list_faults_scene_close(&scene);
 }
 
+/* Each client of an MPS server gets the fault of one of them, and must not be blamed for it. */
+Test(cuda_faults, F12_a_client_of_mps_is_told_that_another_may_have_failed)
+{
+	struct scene scene;
+	struct backend_completion ended[2];
+
+	double_command("attribute 133 1"); /* CU_DEVICE_ATTRIBUTE_MPS_ENABLED */
+	open_fault_scene(&scene);
+	const struct backend_command fill = fill_command(&scene);
+	double_command("gate close fill_u32");
+	(void)fixture_submit(&scene.fixture, 0, &fill);
+	scene.fixture.ops->flush(scene.fixture.device);
+	double_wait("held fill_u32", 1);
+	double_command("lose 700");
+	cr_assert_eq(collect(&scene.fixture, ended, 2, 1), 1);
+	cr_assert_eq(ended[0].fault.status, STATUS_DEVICE_LOST, "%s", ended[0].fault.text);
+	cr_assert_not_null(strstr(ended[0].fault.text, "or of another client of MPS"), "%s",
+			   ended[0].fault.text);
+	cuda_list_faults_scene_close(&scene);
+}
+
 /*
  * Others use the device's memory. A client that requests too much gets an error, and the device
  * still works.

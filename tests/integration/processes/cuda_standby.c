@@ -224,6 +224,32 @@ Test(processes_cuda_standby, M10_no_engine_looks_for_mps_where_any_user_can_make
 	fault_worker_finish(&worker);
 }
 
+/* One user is to use the operator's daemon of MPS, the other is not. A standby has no user, and so
+ * has not looked for the daemon. */
+Test(processes_cuda_standby, M10_only_users_who_are_named_get_the_mps_folder, .init = needs_root,
+     .fini = teardown_standby)
+{
+	struct child named, other;
+	char folder[64], configuration[256];
+	(void)snprintf(folder, sizeof(folder), "/tmp/sycld-test-mps-%ld", (long)getpid());
+	(void)snprintf(configuration, sizeof(configuration),
+		       "[isolation]\nmps_folder = %s\n[uid %d]\nmps = yes\n", folder, OTHER_UID);
+	cr_assert_eq(mkdir(folder, 0755), 0);
+	start_standby_service("", configuration, true);
+	fault_worker_begin(&fake, &other, FIRST_UID);
+	fault_worker_run(&other, "work 1");
+	pid_t waiting = standby();
+	fault_worker_begin(&fake, &named, OTHER_UID);
+	fault_worker_run(&named, "work 1");
+	cr_expect_neq(cuda_standby_engine_of(OTHER_UID), waiting);
+	cr_expect_eq(fake_service_say(&fake, cuda_standby_engine_of(OTHER_UID), "try mps"), 0);
+	cr_expect_eq(fake_service_say(&fake, cuda_standby_engine_of(FIRST_UID), "try mps"), ENOENT);
+	cr_expect_eq(fake_service_say(&fake, waiting, "try mps"), ENOENT);
+	fault_worker_finish(&named);
+	fault_worker_finish(&other);
+	cr_expect_eq(rmdir(folder), 0);
+}
+
 /* Its GPU fails while it waits. The next user gets an engine that is started anew. */
 Test(processes_cuda_standby, a_broken_one_is_not_handed_out, .fini = teardown_standby)
 {

@@ -214,7 +214,7 @@ Test(supervisor_settings, sections_are_listed_before_their_users_connect)
 	(void)snprintf(user, sizeof(user), "user %s", own_name());
 	(void)snprintf(text, sizeof(text),
 		       "[%s]\nbuilds = 5\ndevices = cuda:1\nshare = 20-70\n[uid 4000000000]\n"
-		       "weight = 9\n[group no-such-group]\nsessions_per_tenant = 3\n"
+		       "weight = 9\n[group no-such-group]\nsessions_per_tenant = 3\nmps = yes\n"
 		       "[shares]\nuser.nobody = 10-30\n",
 		       user);
 	write_file(path, text);
@@ -224,7 +224,8 @@ Test(supervisor_settings, sections_are_listed_before_their_users_connect)
 	cr_expect(limit_is_listed(user, " 70  c.conf:4"));
 	cr_expect(limit_is_listed("4000000000", " 9  c.conf:6"));
 	cr_expect(limit_is_listed("group no-such-group", " 3  c.conf:8"));
-	cr_expect(limit_is_listed("user nobody", " 10  c.conf:10"));
+	cr_expect(limit_is_listed("group no-such-group", "yes  c.conf:9"));
+	cr_expect(limit_is_listed("user nobody", " 10  c.conf:11"));
 	cr_expect(line_has("show", "user", own_name(), "builds", " 5  c.conf:2"));
 	cr_expect(not(line_has("show", "user", "4000000000", "builds", "c.conf:2")));
 	CLEANUP(free_pointer) char *facts = client_open(&service, &socket);
@@ -233,7 +234,7 @@ Test(supervisor_settings, sections_are_listed_before_their_users_connect)
 	cr_expect(not(limit_is_listed(user, "c.conf")));
 	must_show("builds", true, "5 from c.conf:2");
 	must_show("share_max", true, "70 from c.conf:4");
-	cr_expect(limit_is_listed("user nobody", " 30  c.conf:10"));
+	cr_expect(limit_is_listed("user nobody", " 30  c.conf:11"));
 	close_fd(&socket);
 	cr_assert(eq(int, service_stop(&service), 0));
 }

@@ -205,6 +205,44 @@ Test(configuration_people, minima_beyond_all_of_a_device_are_a_warning)
 	cr_expect(zero(uint, findings.warnings));
 }
 
+/* The files of the test belong to its user, and their folder is one that is trusted. */
+Test(configuration_people, users_of_an_mps_server_are_named)
+{
+	char text[3 * PATH_BYTES], pipes[PATH_BYTES];
+	path_of("sycld.conf.d", pipes);
+	(void)snprintf(
+		text, sizeof(text),
+		"[isolation]\nmps_folder = %s\n[user one]\nmps = yes\n[group two]\nmps = no\n",
+		pipes);
+	configuration_people_write_text("sycld.conf", text);
+	cr_assert(eq(int, check(), 0));
+	cr_assert(zero(uint, findings.warnings), "%s", findings.text[0]);
+	cr_expect_str_eq(configuration.mps_folder, pipes);
+	const struct configuration_settings *settings = configuration.people.settings;
+	cr_expect(settings[0].mps.given && settings[0].mps.value == 1);
+	cr_expect(settings[1].mps.given && settings[1].mps.value == 0);
+	cr_expect(eq(u16, settings[0].mps.origin.line, 4));
+}
+
+Test(configuration_people, an_mps_server_that_cannot_be_used_is_told)
+{
+	configuration_people_write_text("sycld.conf", "[user one]\nmps = yes\n");
+	cr_assert(eq(int, check(), 0));
+	cr_assert(eq(uint, findings.warnings, 1u));
+	must_have_finding(0, "sycld.conf:2: ", "without mps_folder in [isolation]");
+	configuration_people_write_text("sycld.conf", "[user one]\nmps = yes\n"
+						      "[isolation]\nmps_folder = /nonexistent\n");
+	cr_assert(eq(int, check(), 0));
+	cr_assert(eq(uint, findings.warnings, 1u));
+	must_have_finding(0, "sycld.conf:2: ", "/nonexistent is no folder of root");
+	configuration_people_write_text("sycld.conf", "[user one]\nmps = maybe\nmpss = yes\n"
+						      "[isolation]\nmps_folder = mps\n");
+	cr_assert(eq(int, check(), -EINVAL));
+	must_have_finding(0, "sycld.conf:2: ", "mps needs yes or no, not 'maybe'");
+	must_have_finding(1, "sycld.conf:3: ", "Did you mean 'mps'?");
+	must_have_finding(2, "sycld.conf:5: ", "an absolute path");
+}
+
 Test(configuration_people, lists_of_devices_that_cannot_be_read_are_refused)
 {
 	static const char *const wrong[] = {"cuda",        "cuda:",    "cuda:64",        "cuda:-1",

@@ -186,6 +186,13 @@ void cuda_lose(struct backend_device *device, struct backend_fault *fault)
 	mark_lost(device, fault);
 }
 
+const char *cuda_failed_text(const struct backend_device *device)
+{
+	return device->facts->mps
+		       ? "the device failed, by a kernel of this process or of another client of MPS"
+		       : "the device failed";
+}
+
 int cuda_fault(struct backend_device *device_or_null, const struct cuda_library *library,
 	       CUresult result, struct backend_fault *fault_out, const char *what, ...)
 {
@@ -202,7 +209,7 @@ int cuda_fault(struct backend_device *device_or_null, const struct cuda_library 
 	va_end(arguments);
 	/* Any later call returns a sticky fault, so the text does not name the call. */
 	if (device_or_null && meaning->weight == STICKY)
-		(void)snprintf(said, sizeof(said), "the device failed");
+		(void)snprintf(said, sizeof(said), "%s", cuda_failed_text(device_or_null));
 	if (library->cuGetErrorName(result, &name) != CUDA_SUCCESS || !name)
 		name = "an error without a name";
 	if (library->cuGetErrorString(result, &words) != CUDA_SUCCESS || !words)

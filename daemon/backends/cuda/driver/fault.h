@@ -34,6 +34,9 @@ __attribute__((cold)) int cuda_no_memory(struct backend_fault *fault_out, const 
 /* Returns the fault that ended the device, valid while the device is open; NULL: the device works.
  * Any thread. */
 const struct backend_fault *cuda_lost(const struct backend_device *device);
+/* How a text begins that says so of an open device. The faults of MPS' clients reach all of them.
+ */
+const char *cuda_failed_text(const struct backend_device *device);
 /* Marks the device lost with this fault, whatever its result. Commands in flight may never end. Any
  * thread. */
 __attribute__((cold)) void cuda_lose(struct backend_device *device, struct backend_fault *fault);

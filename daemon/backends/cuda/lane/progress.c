@@ -375,7 +375,7 @@ static void query_driver(struct report *report)
 	if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY)
 		return;
 	struct backend_fault fault;
-	(void)cuda_fault(NULL, cu, result, &fault, "the device failed");
+	(void)cuda_fault(NULL, cu, result, &fault, "%s", cuda_failed_text(device));
 	cuda_lose(device, &fault);
 }
 
