@@ -144,6 +144,7 @@ limited() {
 	[ "$(value "$group/pids.max")" = $(($(value pids.max) / 4)) ] || fail "a user's processes: $(value "$group/pids.max")"
 	[ $(($(value memory.max) - $(value "$group/memory.max"))) -ge $(($(value memory.max) / 4 - 8192)) ] || fail "a user's memory"
 	[ "$(value "$group/memory.oom.group")" = 1 ] || fail "memory.oom.group is not set"
+	[ "$(value "$group/cpu.weight")" = 100 ] || fail "users do not divide the processors"
 	grep -qx "0::/system.slice/sycld.service/$group/engine-$engine_a" "/proc/$engine_a/cgroup" || fail "an engine has no group"
 	echo "ok: $(value "$group/pids.max") processes, $(value "$group/memory.max") bytes for a user"
 }

@@ -130,7 +130,7 @@ static void group_enable_controllers(struct engine_groups *groups,
 		{configuration->user_processes != 0, groups->processes != 0, "+pids", "processes"},
 		{configuration->user_memory_bytes != 0, groups->memory_bytes != 0, "+memory",
 		 "memory_bytes"},
-		{configuration->user_cpu_weight != 0, false, "+cpu", "cpu_weight"},
+		{configuration->user_cpu_weight != 0, groups->serves_many, "+cpu", "cpu_weight"},
 	};
 	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++) {
 		if (!list[i].is_configured && !list[i].is_default)
@@ -155,6 +155,7 @@ void engine_groups_set_defaults(struct engine_groups *groups, bool serves_many)
 {
 	uint64_t all;
 	groups->processes = groups->memory_bytes = 0;
+	groups->serves_many = serves_many;
 	if (!serves_many)
 		return;
 	if (group_file_read_number(groups->base, "memory.max", &all))

@@ -21,6 +21,8 @@
 struct engine_groups {
 	int base; /* the service's own group; -1: not to be used */
 	bool has_limits;
+	/* The users divide the processors evenly, unless weights are configured. */
+	bool serves_many;
 	/* Defaults for users without configured ones; 0: no limit. */
 	uint64_t processes, memory_bytes;
 };
