@@ -528,7 +528,7 @@ run_tests() {
 	services
 	example_programs
 	say "== the service as a client of MPS"
-	suite under_mps 90 "$here/tests/gpu/under_mps.sh" "$here/build"
+	suite under_mps 150 "$here/tests/gpu/under_mps.sh" "$here/build"
 	demo
 }
 

@@ -23,7 +23,7 @@ struct sides {
 	/* Of sides with clients. */
 	struct private_service *services[GPU_SIDES];
 	struct child traces[GPU_SIDES]; /* `syclctl trace` */
-	struct mps *mps;
+	struct mps *mps, *users_mps;
 	struct crowd crowds[GPU_SIDES];
 	unsigned begun; /* bits, 1 << enum gpu_side */
 };
@@ -39,6 +39,12 @@ static void sides_end(struct sides *sides)
 		child_end(&sides->traces[side]);
 		sides->services[side] = private_service_free(sides->services[side]);
 	}
+	sides->users_mps = mps_free(sides->users_mps);
+}
+
+static bool has_users(enum gpu_side side)
+{
+	return (GPU_SIDES_OF_USERS & 1u << side) != 0;
 }
 
 static bool has_clients(enum gpu_side side)
@@ -53,12 +59,27 @@ static const char *place_with(const struct sides *sides, enum gpu_side side)
 	return side == GPU_SIDE_MPS ? sides->mps->pipes : GPU_NOBODY;
 }
 
+/* A service for all users, of whom root and the other one share an MPS server. */
+static int prepare_mps_users(struct sides *sides)
+{
+	char lines[256];
+	int r = mps_start(true, &sides->users_mps);
+	if (r < 0)
+		return r;
+	(void)snprintf(lines, sizeof(lines),
+		       "[isolation]\nmps_folder = %s\n[uid 0]\nmps = yes\n[uid %d]\nmps = yes\n",
+		       sides->users_mps->pipes, GPU_OTHER_UID);
+	return gpu_service_with(lines, true, &sides->services[GPU_SIDE_MPS_USERS]);
+}
+
 /* Starts the service or server that the side needs besides its processes. */
 static int side_prepare(struct sides *sides, enum gpu_side side)
 {
+	if (side == GPU_SIDE_MPS_USERS)
+		return prepare_mps_users(sides);
 	if (has_clients(side))
 		return gpu_service(side == GPU_SIDE_TWO_USERS, &sides->services[side]);
-	return side == GPU_SIDE_MPS ? mps_start(&sides->mps) : 0;
+	return side == GPU_SIDE_MPS ? mps_start(false, &sides->mps) : 0;
 }
 
 static bool trace_has_begun(void *service)
@@ -101,7 +122,7 @@ static int side_start(struct sides *sides, enum gpu_side side,
 	for (unsigned i = 0; i < comparison->agents && r == 0; i++) {
 		struct gpu_place place = {.device = comparison->devices ? i % comparison->devices
 									: 0};
-		place.uid = side == GPU_SIDE_TWO_USERS && i % 2 == 1 ? GPU_OTHER_UID : 0;
+		place.uid = has_users(side) && i % 2 == 1 ? GPU_OTHER_UID : 0;
 		(void)snprintf(place.with, sizeof(place.with), "%s", place_with(sides, side));
 		gpu_place_write(&place, text);
 		r = agent_start(has_clients(side) ? comparison->client : comparison->direct, text,
@@ -172,9 +193,10 @@ static int side_begin(struct sides *sides, enum gpu_side side,
 	if (r == 0 && GPU_SIDES_OF_TRACES & 1u << side)
 		r = side_trace(sides, side, 0);
 	sides->begun |= r == 0 ? 1u << side : 0;
-	if (r == 0 || side != GPU_SIDE_MPS)
+	if (r == 0 || (side != GPU_SIDE_MPS && side != GPU_SIDE_MPS_USERS))
 		return r;
-	bench_complain("measured without MPS, which does not work: %s", strerror(-r));
+	bench_complain("measured without %s, which does not work: %s",
+		       side == GPU_SIDE_MPS ? "MPS" : "MPS for two users", strerror(-r));
 	compared->sides &= ~(1u << side);
 	return 0;
 }
@@ -213,9 +235,9 @@ static int sides_compare(const struct bench *bench, const struct gpu_comparison 
 static unsigned sides_possible(unsigned sides)
 {
 	if (!gpu_users())
-		sides &= ~(1u << GPU_SIDE_TWO_USERS);
+		sides &= ~(unsigned)GPU_SIDES_OF_USERS;
 	if (!mps_installed())
-		sides &= ~(1u << GPU_SIDE_MPS);
+		sides &= ~(1u << GPU_SIDE_MPS | 1u << GPU_SIDE_MPS_USERS);
 	return sides;
 }
 

@@ -14,6 +14,7 @@ enum { GPU_AGENTS_MAX = 32 };
 enum gpu_side {
 	GPU_SIDE_SERVICE,   /* clients of one user */
 	GPU_SIDE_TWO_USERS, /* clients of two users in turn; only if root measures */
+	GPU_SIDE_MPS_USERS, /* the same, while the two users' engines share an MPS server */
 	GPU_SIDE_DIRECT,    /* separate processes, each with its own context */
 	GPU_SIDE_MPS,       /* the same as clients of MPS */
 	GPU_SIDE_TRACED,    /* as SERVICE, while a trace is taken */
@@ -23,10 +24,11 @@ enum gpu_side {
 
 enum {
 	/* Ways to run the same work. */
-	GPU_SIDES_WAYS = 1 << GPU_SIDE_SERVICE | 1 << GPU_SIDE_TWO_USERS | 1 << GPU_SIDE_DIRECT |
-			 1 << GPU_SIDE_MPS,
+	GPU_SIDES_WAYS = 1 << GPU_SIDE_SERVICE | 1 << GPU_SIDE_TWO_USERS | 1 << GPU_SIDE_MPS_USERS |
+			 1 << GPU_SIDE_DIRECT | 1 << GPU_SIDE_MPS,
 	GPU_SIDES_OF_TRACES = 1 << GPU_SIDE_TRACED | 1 << GPU_SIDE_EXACT,
-	GPU_SIDES_OF_CLIENTS = 1 << GPU_SIDE_SERVICE | 1 << GPU_SIDE_TWO_USERS | GPU_SIDES_OF_TRACES
+	GPU_SIDES_OF_USERS = 1 << GPU_SIDE_TWO_USERS | 1 << GPU_SIDE_MPS_USERS,
+	GPU_SIDES_OF_CLIENTS = 1 << GPU_SIDE_SERVICE | GPU_SIDES_OF_USERS | GPU_SIDES_OF_TRACES
 };
 
 /* How the answers of one side's processes are combined: rates are added; for other values the

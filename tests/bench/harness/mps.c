@@ -73,22 +73,23 @@ static bool answers(void *mps)
 	return command(mps, "get_server_list") == 0;
 }
 
-static int start_control(struct mps *mps)
+static int start_control(bool users, struct mps *mps)
 {
 	struct settings settings;
 	char logs[80], said[80];
-	const char *argv[] = {control_program(), "-f", NULL};
+	const char *argv[] = {control_program(), "-f", users ? "-multiuser-server" : NULL, NULL};
 	(void)snprintf(mps->pipes, sizeof(mps->pipes), "%s/pipe", mps->directory);
 	(void)snprintf(logs, sizeof(logs), "%s/log", mps->directory);
 	(void)snprintf(said, sizeof(said), "%s/said", mps->directory);
-	if (mkdir(mps->pipes, 0755) < 0 || mkdir(logs, 0755) < 0)
+	if (mkdir(mps->pipes, 0755) < 0 || mkdir(logs, 0755) < 0 ||
+	    (users && chmod(mps->directory, 0755) < 0))
 		return -errno;
 	settings_make(mps, &settings);
 	int r = child_start_logged(argv, settings.list, said, &mps->control);
 	return r == 0 && !wait_until(answers, mps, SECONDS_NS(START_SECONDS)) ? -ETIMEDOUT : r;
 }
 
-int mps_start(struct mps **mps_out)
+int mps_start(bool users, struct mps **mps_out)
 {
 	if (!mps_installed())
 		return -ENOENT;
@@ -101,7 +102,7 @@ int mps_start(struct mps **mps_out)
 		mps->directory[0] = '\0';
 		return -errno;
 	}
-	int r = start_control(mps);
+	int r = start_control(users, mps);
 	if (r == 0)
 		*mps_out = TAKE(mps);
 	return r;

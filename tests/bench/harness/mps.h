@@ -11,8 +11,9 @@ struct mps {
 	struct child control;
 };
 
-/* Starts it and waits until it answers. -ENOENT: it is not installed. */
-int mps_start(struct mps **mps_out);
+/* Starts it and waits until it answers; `users`: one server has clients of several users. -ENOENT:
+ * it is not installed. */
+int mps_start(bool users, struct mps **mps_out);
 /* Ends the control program and its servers. Their clients must have ended. */
 struct mps *mps_free(struct mps *mps);
 DEFINE_CLEANUP(mps)

@@ -211,7 +211,7 @@ static int side_start(struct mix *mix, enum side side, const struct bench *bench
 	double latency[AGENT_VALUES], rates[ROLES];
 	unsigned next = 0;
 	int r = side == SERVICE ? gpu_service(false, &mix->service)
-		: side == MPS   ? mps_start(&mix->mps)
+		: side == MPS   ? mps_start(false, &mix->mps)
 				: 0;
 	if (r < 0)
 		return r;

@@ -103,8 +103,9 @@ static int lines_start(struct lines *lines, unsigned stages, bool quick)
 	    line_start(&lines->sides[BY_HAND], PIPELINE_CUDA, stages, GPU_NOBODY, quick) < 0)
 		bench_complain("processes cannot share memory by hand here");
 	if (r == 0 && mps_installed() &&
-	    (mps_start(&lines->mps) < 0 || line_start(&lines->sides[BY_HAND_MPS], PIPELINE_CUDA,
-						      stages, lines->mps->pipes, quick) < 0))
+	    (mps_start(false, &lines->mps) < 0 ||
+	     line_start(&lines->sides[BY_HAND_MPS], PIPELINE_CUDA, stages, lines->mps->pipes,
+			quick) < 0))
 		bench_complain("without MPS");
 	if (r == 0)
 		gpu_settle(lines->service);

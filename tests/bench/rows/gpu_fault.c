@@ -356,7 +356,7 @@ static int measure_fault(struct bench *bench, struct fault_row *row)
 	}
 	/* The sides do not take turns: a bystander of MPS does not outlive a run. */
 	agent_end(&row->bystander);
-	mps = r == 0 && mps && mps_start(&row->mps) == 0;
+	mps = r == 0 && mps && mps_start(false, &row->mps) == 0;
 	for (unsigned run = 0; run < bench->runs && mps; run++)
 		mps = fault_under_mps(row, run) == 0;
 	if (r < 0)

@@ -45,7 +45,7 @@ static int measure_first_launch(struct bench *bench, struct gpu_compared *compar
 	int r = gpu_service(false, &service);
 	if (r == 0 && gpu_users() && (r = gpu_service(true, &both)) == 0)
 		compared->sides |= 1u << GPU_SIDE_TWO_USERS;
-	if (r == 0 && mps_installed() && mps_start(&mps) == 0)
+	if (r == 0 && mps_installed() && mps_start(false, &mps) == 0)
 		compared->sides |= 1u << GPU_SIDE_MPS;
 	if (r < 0)
 		return r;

@@ -91,7 +91,7 @@ static int start_first_clients(struct memory_row *row)
 	double ignored[AGENT_VALUES];
 	int r = gpu_service(false, &row->service);
 	if (r == 0 && mps_installed())
-		(void)mps_start(&row->mps);
+		(void)mps_start(false, &row->mps);
 	gpu_place_write(&alone, text);
 	if (r == 0)
 		r = agent_start(&observer, text, &row->watcher);

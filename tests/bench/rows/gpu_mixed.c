@@ -383,7 +383,7 @@ static int gpu_mixed_measure_side(const struct bench *bench, const struct side *
 	if (side->is_service)
 		r = gpu_service_with(option, false, &pair.service);
 	else if (side->is_mps)
-		r = mps_start(&pair.mps);
+		r = mps_start(false, &pair.mps);
 	if (r < 0)
 		return r;
 	if (pair.service)

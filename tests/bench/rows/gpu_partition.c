@@ -304,7 +304,7 @@ static int gpu_partition_measure_side(const struct bench *bench, enum gpu_side s
 	if (is_client)
 		r = gpu_service_with(option, false, &pair.service);
 	else if (side == GPU_SIDE_MPS)
-		r = mps_start(&pair.mps);
+		r = mps_start(false, &pair.mps);
 	if (r < 0)
 		return r;
 	if (is_client)

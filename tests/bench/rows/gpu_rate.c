@@ -70,12 +70,14 @@ int row_gpu_small(struct bench *bench)
 		 "baseline: eight processes without MPS"},
 		{"TG3.two_users", GPU_SIDE_TWO_USERS, GPU_SIDE_SERVICE, BENCH_NO_TARGET, 0,
 		 "two users with four clients each; baseline: eight clients of one user"},
+		{"TG3.mps_users", GPU_SIDE_MPS_USERS, GPU_SIDE_SERVICE, BENCH_RATIO_AT_LEAST, 0.9,
+		 "the same, their engines share an MPS server"},
 	};
 	struct gpu_comparison comparison = {.client = &client_add,
 					    .direct = &direct_add,
 					    .agents = CROWD,
 					    .sides = GPU_SIDES_WAYS};
-	return gpu_rate_measure_rate(bench, "TG3", &comparison, rate_row, 3);
+	return gpu_rate_measure_rate(bench, "TG3", &comparison, rate_row, 4);
 }
 
 int row_gpu_spin(struct bench *bench)
@@ -87,10 +89,12 @@ int row_gpu_spin(struct bench *bench)
 		 "baseline: eight processes without MPS"},
 		{"TG4.two_users", GPU_SIDE_TWO_USERS, GPU_SIDE_SERVICE, BENCH_NO_TARGET, 0,
 		 "two users with four clients each; baseline: eight clients of one user"},
+		{"TG4.mps_users", GPU_SIDE_MPS_USERS, GPU_SIDE_SERVICE, BENCH_RATIO_AT_LEAST, 0.9,
+		 "the same, their engines share an MPS server"},
 	};
 	struct gpu_comparison comparison = {.client = &client_spin,
 					    .direct = &direct_spin,
 					    .agents = CROWD,
 					    .sides = GPU_SIDES_WAYS};
-	return gpu_rate_measure_rate(bench, "TG4", &comparison, rate_row, 3);
+	return gpu_rate_measure_rate(bench, "TG4", &comparison, rate_row, 4);
 }
