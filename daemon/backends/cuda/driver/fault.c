@@ -188,7 +188,7 @@ void cuda_lose(struct backend_device *device, struct backend_fault *fault)
 
 const char *cuda_failed_text(const struct backend_device *device)
 {
-	return device->facts->mps
+	return device->facts && device->facts->mps
 		       ? "the device failed, by a kernel of this process or of another client of MPS"
 		       : "the device failed";
 }
