@@ -94,8 +94,10 @@ static cl_int build_code(sycl_result result, bool compiles)
 typedef sycl_result build_function(sycl_kernel_bundle input, const char *options,
 				   sycl_kernel_bundle *bundle_out);
 
+/* `options` are those of the program, `sent` those for the service. */
 static cl_int build_with(cl_program program, build_function *function, const char *source,
-			 const char *options, cl_uint count, const cl_device_id *devices)
+			 const char *options, const char *sent, cl_uint count,
+			 const cl_device_id *devices)
 {
 	bool compiles = function == sycl_kernel_bundle_compile;
 	sycl_kernel_bundle input = NULL, bundle = NULL;
@@ -106,7 +108,7 @@ static cl_int build_with(cl_program program, build_function *function, const cha
 	}
 	sycl_result r = make_input(program, count, devices, source, &input);
 	if (r == SYCL_SUCCESS)
-		r = function(input, options, &bundle);
+		r = function(input, sent, &bundle);
 	cl_int code = build_code(r, compiles);
 	if (program->bundle)
 		(void)sycl_kernel_bundle_release(program->bundle);
@@ -114,7 +116,7 @@ static cl_int build_with(cl_program program, build_function *function, const cha
 	program->is_object = compiles;
 	parts_clear(&program->parts);
 	if (r == SYCL_SUCCESS &&
-	    !parts_add(&program->parts, source, strlen(source), options, strlen(options)))
+	    !parts_add(&program->parts, source, strlen(source), sent, strlen(sent)))
 		code = CL_OUT_OF_HOST_MEMORY;
 	note_builds(program, count, devices, options, r,
 		    compiles ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
@@ -132,10 +134,11 @@ static cl_int build_source(cl_program program, build_function *function, cl_uint
 {
 	options = options ? options : "";
 	char *source = program_include(program->source, header_count, headers, names, options);
-	if (!source)
-		return CL_OUT_OF_HOST_MEMORY;
-	cl_int code = build_with(program, function, source, options, count, devices);
+	char *sent = source ? program_options(options, source) : NULL;
+	cl_int code = sent ? build_with(program, function, source, options, sent, count, devices)
+			   : CL_OUT_OF_HOST_MEMORY;
 	free(source);
+	free(sent);
 	return code;
 }
 

@@ -186,6 +186,46 @@ static void read_folders(struct headers *headers, const char *options)
 	}
 }
 
+/* True if a directive of the text still includes something, or asks whether it could. A comment may
+ * look the same. */
+static bool includes_more(const char *text)
+{
+	static const char word[] = "include";
+	for (const char *at = text; (at = strstr(at, word)) != NULL; at += sizeof(word) - 1) {
+		const char *before = at;
+		while (before > text &&
+		       (before[-1] == ' ' || before[-1] == '\t' ||
+			(before - text > 1 && before[-1] == '\n' && before[-2] == '\\')))
+			before -= before[-1] == '\n' ? 2 : 1;
+		if (before > text && strchr("#:/_", before[-1]))
+			return true;
+	}
+	return false;
+}
+
+char *program_options(const char *options, const char *text)
+{
+	char *kept = strdup(options), *to = kept;
+	if (!kept || includes_more(text))
+		return kept;
+	for (const char *at = options; *at;) {
+		const char *begin = at;
+		char *word = next_word(&at);
+		if (!word)
+			break;
+		bool is_folder = strncmp(word, "-I", 2) == 0;
+		if (is_folder && !word[2])
+			free(next_word(&at));
+		free(word);
+		if (!is_folder) {
+			memcpy(to, begin, (size_t)(at - begin));
+			to += at - begin;
+		}
+	}
+	*to = 0;
+	return kept;
+}
+
 char *program_include(const char *source, cl_uint count, const cl_program *programs,
 		      const char **names, const char *options)
 {

@@ -51,6 +51,9 @@ cl_program program_make(cl_context context, cl_uint count, const cl_device_id *d
  * folders that the options name. NULL: no memory. */
 char *program_include(const char *source, cl_uint count, const cl_program *programs,
 		      const char **names, const char *options);
+/* The options without the folders of headers, if the text has all its headers: the service does not
+ * keep what may depend on files that the options name. The caller frees it. NULL: no memory. */
+char *program_options(const char *options, const char *text);
 /* parts.c. On a failure for want of memory what was added stays. */
 void parts_clear(struct parts *parts);
 bool parts_add(struct parts *parts, const char *source, size_t source_bytes, const char *options,

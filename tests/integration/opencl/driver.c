@@ -64,6 +64,11 @@ void with_driver_for_all(void)
 	(void)rmdir(folder);
 }
 
+struct private_service *driver_service(void)
+{
+	return service;
+}
+
 void without_driver(void)
 {
 	CL(clReleaseCommandQueue(cl_queue));

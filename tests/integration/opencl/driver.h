@@ -29,6 +29,8 @@ void with_driver(void);
 void without_driver(void);
 /* The same, and the service's engine has a loader that finds PoCL and the driver. */
 void with_driver_for_all(void);
+/* The service that these started. */
+struct private_service *driver_service(void);
 
 cl_command_queue out_of_order_queue(void);
 cl_mem buffer_of(const cl_uint *words); /* NULL: without contents */

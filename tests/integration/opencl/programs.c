@@ -1,5 +1,6 @@
 /* Programs of the OpenCL driver: binaries of all kinds, and headers in files. */
 #include "driver.h"
+#include "private_service.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,4 +183,67 @@ Test(programs, headers_are_files_of_the_program)
 	for (int i = 0; i < 2; i++)
 		CL(clReleaseProgram(parts[i]));
 	CL(clReleaseProgram(whole));
+}
+
+static char *options_of(cl_program program)
+{
+	static char options[128];
+	CL(clGetProgramBuildInfo(program, cl_device, CL_PROGRAM_BUILD_OPTIONS, sizeof(options),
+				 options, NULL));
+	return options;
+}
+
+static cl_program built_with(const char *text, const char *options)
+{
+	cl_int code = 0;
+	cl_program program = clCreateProgramWithSource(cl_context_made, 1, &text, NULL, &code);
+	CL(code);
+	CL(clBuildProgram(program, 0, NULL, options, NULL, NULL));
+	return program;
+}
+
+static int cache_hits(void)
+{
+	const char *key = "build_cache_hits";
+	json_t *status = private_service_status(driver_service());
+	json_t *tenants = json_object_get(status, "tenants");
+	int hits = (int)json_integer_value(json_object_get(json_array_get(tenants, 0), key));
+	json_decref(status);
+	return hits;
+}
+
+/* pyopencl names a folder in every build. What the headers say is in the text then, so the service
+ * may keep the build. A binary is the same text with the same options. */
+Test(programs, a_build_with_a_folder_of_headers_is_kept)
+{
+	static const char text[] =
+		"#include \"word.h\"\n__kernel void k(__global uint *x) { *x = WORD + MORE; }";
+	char folder[] = "/tmp/sycld-headers.XXXXXX", options[64], word[64];
+	cr_assert(mkdtemp(folder) != NULL);
+	/* A text that no earlier run has built. */
+	(void)snprintf(word, sizeof(word), "#define WORD 4 // %s\n", folder);
+	write_file(folder, "word.h", word);
+	(void)snprintf(options, sizeof(options), "-DMORE=1 -I %s -w", folder);
+	cl_program first = built_with(text, options);
+	check_word(first, 5);
+	cr_assert(eq(str, options_of(first), options));
+	cr_assert(eq(int, cache_hits(), 0));
+	(void)snprintf(options, sizeof(options), "-DMORE=1 -I\"%s\" -w", folder);
+	cl_program second = built_with(text, options);
+	check_word(second, 5);
+	cr_assert(eq(int, cache_hits(), 1));
+	(void)snprintf(word, sizeof(word), "#define WORD 5 // %s\n", folder);
+	write_file(folder, "word.h", word);
+	cl_program third = built_with(text, options);
+	check_word(third, 6);
+	cr_assert(eq(int, cache_hits(), 1));
+	remove_file(folder, "word.h");
+	cr_assert(eq(int, rmdir(folder), 0));
+	cl_program again = reloaded(first, CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
+	CL(clBuildProgram(again, 0, NULL, NULL, NULL, NULL));
+	check_word(again, 5);
+	cr_assert(eq(int, cache_hits(), 2));
+	CL(clReleaseProgram(second));
+	CL(clReleaseProgram(third));
+	CL(clReleaseProgram(again));
 }
