@@ -14,6 +14,7 @@
 enum shape { SMALL, LARGE_NUMBERS, MANY };
 
 enum { INPUT_BYTES_MAX = 2 + PACKET_BYTES_MAX };
+enum { PACKET, COMMAND, REPLY }; /* of message_types.h */
 
 static _Alignas(16) uint8_t heap[4 << 20];
 static size_t heap_used;
@@ -97,14 +98,31 @@ static void fill_field(ProtobufCMessage *message, const ProtobufCFieldDescriptor
 	memcpy(base + field->quantifier_offset, &count, sizeof(count));
 }
 
-/* In each oneof only the last field stays; `seed_bodies` chooses the others. */
+/* The fields that oneofs of inner messages have, ended by NULL. Any other oneof has its last one.
+ */
+static const ProtobufCFieldDescriptor *chosen[3];
+
+/* Another field of the oneof of a chosen one. Fields of one descriptor lie in one array. */
+static bool is_displaced(const ProtobufCMessageDescriptor *type,
+			 const ProtobufCFieldDescriptor *field)
+{
+	for (unsigned i = 0; chosen[i]; i++)
+		if (field != chosen[i] && (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) &&
+		    chosen[i] >= type->fields && chosen[i] < type->fields + type->n_fields &&
+		    field->quantifier_offset == chosen[i]->quantifier_offset)
+			return true;
+	return false;
+}
+
+/* In each oneof only the last field stays; `seed_bodies` and `seed_choices` choose the others. */
 static ProtobufCMessage *filled(const ProtobufCMessageDescriptor *type, enum shape shape,
 				unsigned depth)
 {
 	ProtobufCMessage *message = take_heap(type->sizeof_message);
 	type->message_init(message);
 	for (unsigned i = 0; depth < 8 && i < type->n_fields; i++)
-		fill_field(message, &type->fields[i], shape, depth);
+		if (!is_displaced(type, &type->fields[i]))
+			fill_field(message, &type->fields[i], shape, depth);
 	return message;
 }
 
@@ -164,13 +182,52 @@ static void seed_bodies(unsigned type, enum shape shape, const char *shape_name)
 	}
 }
 
+static void seed_chosen(const char *body, const char *name)
+{
+	static const char *const shapes[] = {"small", "large"};
+	const ProtobufCMessageDescriptor *descriptor = message_types[COMMAND];
+	const ProtobufCFieldDescriptor *field =
+		protobuf_c_message_descriptor_get_field_by_name(descriptor, body);
+	for (enum shape shape = SMALL; shape <= LARGE_NUMBERS; shape++) {
+		char whole[160];
+		heap_used = 0;
+		ProtobufCMessage *message = take_heap(descriptor->sizeof_message);
+		descriptor->message_init(message);
+		fill_field(message, field, shape, 0);
+		(void)snprintf(whole, sizeof(whole), "Command_%s_%s_%s", body, name, shapes[shape]);
+		seed_message(COMMAND, 0, whole, message);
+	}
+}
+
+/* The command `body`, for each field of each oneof of `inner`, which lies in it. `outer`: the field
+ * that has `inner` in it, if that is one of a oneof, too. */
+static void seed_choices(const char *body, const ProtobufCFieldDescriptor *outer,
+			 const ProtobufCMessageDescriptor *inner)
+{
+	for (unsigned i = 0; i < inner->n_fields; i++) {
+		const ProtobufCFieldDescriptor *field = &inner->fields[i];
+		char name[96];
+		if (!(field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF))
+			continue;
+		chosen[0] = field;
+		chosen[1] = outer;
+		(void)snprintf(name, sizeof(name), "%s_%s", inner->short_name, field->name);
+		seed_chosen(body, name);
+	}
+	chosen[0] = NULL;
+}
+
+static const ProtobufCFieldDescriptor *action(const char *name)
+{
+	return protobuf_c_message_descriptor_get_field_by_name(&sycl__v1__command_group__descriptor,
+							       name);
+}
+
 #define RAW(name, ...)                                                                             \
 	do {                                                                                       \
 		static const uint8_t raw_[] = {__VA_ARGS__};                                       \
 		seed("packet_unpack", name, raw_, sizeof(raw_));                                   \
 	} while (0)
-
-enum { PACKET, COMMAND, REPLY };
 
 static void seed_malformed(void)
 {
@@ -232,6 +289,10 @@ void make_message_seeds(void)
 		seed_bodies(type, LARGE_NUMBERS, "large");
 		seed_bodies(type, MANY, "many");
 	}
+	seed_choices("command_group", NULL, &sycl__v1__command_group__descriptor);
+	seed_choices("command_group", action("launch"), &sycl__v1__argument__descriptor);
+	seed_choices("command_group", action("copy"), &sycl__v1__memory_end__descriptor);
+	seed_choices("bundle_build", NULL, &sycl__v1__bundle_build__descriptor);
 	uint8_t input[2 + 256] = {COMMAND};
 	uint8_t group[256];
 	size_t size = pack_example_group(group);
