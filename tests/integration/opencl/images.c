@@ -217,6 +217,30 @@ Test(images, R10_fills_copies_and_maps_are_of_parts)
 }
 
 /* Commands follow each other: the write sends what the read brings, though neither was awaited. */
+/* Where the contents lie is the service's matter, so they only stay. */
+Test(images, a_migration_takes_images_and_buffers)
+{
+	unsigned char bytes[WIDTH * HEIGHT * 4], got[sizeof(bytes)];
+	const size_t origin[3] = {0}, region[3] = {WIDTH, HEIGHT, 1};
+	cl_event event = NULL;
+	cl_command_type type = 0;
+	fill_bytes(bytes, sizeof(bytes));
+	cl_mem image = image_of(&rgba8, CL_MEM_OBJECT_IMAGE2D, HEIGHT, 1, 1, bytes);
+	const cl_mem both[2] = {image, buffer_of(NULL)};
+	CL(clEnqueueMigrateMemObjects(cl_queue, 2, both, CL_MIGRATE_MEM_OBJECT_HOST, 0, NULL,
+				      &event));
+	CL(clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof(type), &type, NULL));
+	cr_assert(eq(u32, type, CL_COMMAND_MIGRATE_MEM_OBJECTS));
+	CL(clWaitForEvents(1, &event));
+	CL(clEnqueueReadImage(cl_queue, image, CL_TRUE, origin, region, 0, 0, got, 0, NULL, NULL));
+	cr_assert(memcmp(got, bytes, sizeof(bytes)) == 0);
+	CL(clReleaseEvent(event));
+	CL(clReleaseMemObject(both[1]));
+	CL(clReleaseMemObject(image));
+	REFUSES(clEnqueueMigrateMemObjects(cl_queue, 1, both, 0, 0, NULL, NULL),
+		CL_INVALID_MEM_OBJECT);
+}
+
 Test(images, R11_a_write_sends_what_an_earlier_read_brings)
 {
 	static unsigned char all[WIDTH * HEIGHT * 4], between[sizeof(all)], out[sizeof(all)];

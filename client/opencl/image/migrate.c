@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Migrations. */
-#include "memory/memory.h"
+#include "image/image.h"
 
-/* The service moves contents when a command needs them, so a migration is only a place in the
- * order of each buffer. */
+static cl_int check_memory(cl_command_queue queue, cl_mem memory)
+{
+	return FIND_MEMORY(memory) && memory_is_image(memory) ? image_check(queue, memory)
+							      : buffer_check(queue, memory);
+}
+
+/* The service moves contents when a command needs them, so a migration is only a place in the order
+ * of the queue, and of each buffer. */
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(
 	cl_command_queue queue_handle, cl_uint memory_count, const cl_mem *memories,
 	cl_mem_migration_flags flags, cl_uint count, const cl_event *events, cl_event *event_out)
@@ -17,7 +23,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(
 	if (memory_count == 0 || !memories || flags & ~all)
 		return CL_INVALID_VALUE;
 	for (cl_uint i = 0; i < memory_count; i++) {
-		cl_int code = buffer_check(queue, memories[i]);
+		cl_int code = check_memory(queue, memories[i]);
 		if (code != CL_SUCCESS)
 			return code;
 	}
@@ -27,7 +33,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueMigrateMemObjects(
 		return code;
 	sycl_result r = SYCL_SUCCESS;
 	for (cl_uint i = 0; i < memory_count && r == SYCL_SUCCESS; i++)
-		if (!memories[i]->svm)
+		if (memories[i]->sycl)
 			r = sycl_handler_require(command.handler, memories[i]->sycl,
 						 SYCL_ACCESS_READ);
 	return command_submit(&command, r, false, NULL);
