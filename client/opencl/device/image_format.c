@@ -50,6 +50,12 @@ static const struct {
 };
 enum { ORDERS = sizeof(orders) / sizeof(*orders), TYPES = sizeof(types) / sizeof(*types) };
 
+/* OpenCL has orders that the library has not (CL_DEPTH_STENCIL), and R is the library's 0. */
+static bool order_is_known(cl_uint index)
+{
+	return index < ORDERS && (orders[index] != SYCL_IMAGE_ORDER_R || index == 0);
+}
+
 /* Channels in memory. */
 static size_t channels_of(cl_channel_order order)
 {
@@ -77,7 +83,7 @@ bool image_format_read(const cl_image_format *format, sycl_image_format *ours, s
 {
 	cl_uint order = format->image_channel_order - ORDER_FIRST,
 		type = format->image_channel_data_type - TYPE_FIRST;
-	if (order >= ORDERS || type >= TYPES || types[type].bytes == 0)
+	if (!order_is_known(order) || type >= TYPES || types[type].bytes == 0)
 		return false;
 	bool is_packed = format->image_channel_data_type == CL_UNORM_INT_101010_2;
 	*ours = sycl_image_format_of(orders[order], types[type].type);
@@ -90,7 +96,7 @@ static cl_image_format format_of(uint32_t ours)
 	cl_image_format format = {0, 0};
 	uint32_t code = ours - SYCL_IMAGE_FORMAT_GENERAL;
 	for (cl_uint i = 0; i < ORDERS; i++)
-		if ((uint32_t)orders[i] == code / 32)
+		if (order_is_known(i) && (uint32_t)orders[i] == code / 32)
 			format.image_channel_order = ORDER_FIRST + i;
 	for (cl_uint i = 0; i < TYPES; i++)
 		if (types[i].bytes > 0 && (uint32_t)types[i].type == code % 32)

@@ -38,7 +38,8 @@ Test(images, the_device_reports_images_and_their_formats)
 	cl_uint count = 0, few = 0;
 	cl_image_format formats[256];
 	const cl_image_format blue_first = {CL_BGRA, CL_UNORM_INT8};
-	bool has_rgba = false, has_bgra = false;
+	const cl_image_format red = {CL_R, CL_UNSIGNED_INT8};
+	bool has_rgba = false, has_bgra = false, has_red = false;
 	CL(clGetDeviceInfo(cl_device, CL_DEVICE_IMAGE_SUPPORT, sizeof(has), &has, NULL));
 	cr_assert(eq(u32, has, CL_TRUE));
 	CL(clGetSupportedImageFormats(cl_context_made, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D,
@@ -47,7 +48,10 @@ Test(images, the_device_reports_images_and_their_formats)
 	for (cl_uint i = 0; i < count; i++) {
 		has_rgba |= memcmp(&formats[i], &rgba8, sizeof(rgba8)) == 0;
 		has_bgra |= memcmp(&formats[i], &blue_first, sizeof(blue_first)) == 0;
+		has_red |= memcmp(&formats[i], &red, sizeof(red)) == 0;
+		cr_assert(ne(u32, formats[i].image_channel_order, CL_DEPTH_STENCIL));
 	}
+	cr_assert(has_red);
 	cr_assert(has_rgba);
 	cr_assert(has_bgra);
 	CL(clGetSupportedImageFormats(cl_context_made, 0, CL_MEM_OBJECT_IMAGE3D, 0, NULL, &few));
