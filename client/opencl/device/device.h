@@ -39,8 +39,9 @@ struct _cl_context {
 	cl_platform_id platform;
 	sycl_context sycl;
 	sycl_queue gates;     /* of user events; made with the first one */
-	pthread_mutex_t lock; /* guards gates and destructors */
+	pthread_mutex_t lock; /* guards gates, destructors and the list of queues */
 	struct destructor *destructors;
+	cl_command_queue queues; /* the first of those that live; they keep the context */
 	cl_uint device_count;
 	cl_device_id *devices;
 	cl_context_properties *properties;
@@ -51,8 +52,22 @@ struct _cl_context {
 cl_device_id device_make(cl_platform_id platform, sycl_device sycl);
 
 cl_int device_info(cl_device_id device, cl_device_info what, struct answer answer);
+/* ability.c. False: the query is about something else. */
+bool device_ability_info(cl_device_id device, cl_device_info what, struct answer answer,
+			 cl_int *code_out);
 /* 0: no shared virtual memory. */
 cl_device_svm_capabilities device_svm_capabilities(cl_device_id device);
+/* USM of a kind, as cl_intel_unified_shared_memory says it. 0: none. */
+cl_device_unified_shared_memory_capabilities_intel device_usm_capabilities(cl_device_id device,
+									   sycl_usm_kind kind);
+bool device_has_usm(cl_device_id device);
+bool device_has_uuid(cl_device_id device);
+/* Whether the sizes of sub-groups are known. */
+bool device_has_sub_groups(cl_device_id device);
+/* Whether builds take SPIR-V. */
+bool device_takes_il(cl_device_id device);
+/* extensions.c. With their versions, or as a text. */
+cl_int device_extensions(cl_device_id device, bool versions, struct answer answer);
 void device_use(cl_device_id device);
 void device_unuse(cl_device_id device);
 

@@ -129,97 +129,6 @@ static const struct fixed {
 		 CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP},
 };
 
-/* Shared USM lies at one address in the program and in the engine, in the same pages. Memory that
- * the driver did not allocate is never shared. */
-cl_device_svm_capabilities device_svm_capabilities(cl_device_id device)
-{
-	uint64_t aspects = 0;
-	(void)sycl_device_get_info(device->sycl, SYCL_DEVICE_INFO_ASPECTS, sizeof(aspects),
-				   &aspects, NULL);
-	if (!(aspects & UINT64_C(1) << SYCL_ASPECT_USM_SHARED_ALLOCATIONS))
-		return 0;
-	if (!(aspects & UINT64_C(1) << SYCL_ASPECT_USM_ATOMIC_SHARED_ALLOCATIONS))
-		return CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
-	return CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER |
-	       CL_DEVICE_SVM_ATOMICS;
-}
-
-/* What the driver itself has for every device. */
-static const cl_name_version own[] = {
-	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_create_command_queue"},
-	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
-	{CL_MAKE_VERSION(0, 9, 0), "cl_khr_command_buffer"},
-	{CL_MAKE_VERSION(1, 0, 0), "cl_khr_priority_hints"},
-};
-
-/* Extensions of a device that the driver passes on: those of the language alone. */
-static const char *const passed[] = {
-	"cl_khr_byte_addressable_store",
-	"cl_khr_global_int32_base_atomics",
-	"cl_khr_global_int32_extended_atomics",
-	"cl_khr_local_int32_base_atomics",
-	"cl_khr_local_int32_extended_atomics",
-	"cl_khr_int64_base_atomics",
-	"cl_khr_int64_extended_atomics",
-	"cl_khr_fp64",
-	"cl_khr_fp16",
-	"cl_khr_3d_image_writes",
-	"cl_khr_depth_images",
-	"cl_khr_subgroups",
-	"cl_khr_subgroup_extended_types",
-	"cl_khr_subgroup_non_uniform_vote",
-	"cl_khr_subgroup_ballot",
-	"cl_khr_subgroup_non_uniform_arithmetic",
-	"cl_khr_subgroup_shuffle",
-	"cl_khr_subgroup_shuffle_relative",
-	"cl_khr_subgroup_clustered_reduce",
-	"cl_khr_expect_assume",
-	"cl_khr_extended_bit_ops",
-	"cl_nv_compiler_options",
-	"cl_nv_pragma_unroll",
-};
-enum { OWN = sizeof(own) / sizeof(*own), PASSED = sizeof(passed) / sizeof(*passed) };
-
-static bool is_passed(const char *word)
-{
-	for (size_t i = 0; i < PASSED; i++)
-		if (strcmp(word, passed[i]) == 0)
-			return true;
-	return false;
-}
-
-/* The driver's own, and those of the device that it passes on. Each once. Returns how many. */
-static size_t extensions_of(cl_device_id device, cl_name_version table[OWN + PASSED])
-{
-	char all[16384] = "", *rest = NULL;
-	size_t count = OWN;
-	memcpy(table, own, sizeof(own));
-	if (sycl_device_get_info(device->sycl, SYCL_DEVICE_INFO_EXTENSIONS, sizeof(all), all,
-				 NULL) != SYCL_SUCCESS)
-		return count;
-	for (char *word = strtok_r(all, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-		if (!is_passed(word) || count == OWN + PASSED)
-			continue;
-		table[count].version = CL_MAKE_VERSION(1, 0, 0);
-		(void)snprintf(table[count].name, sizeof(table[count].name), "%s", word);
-		count++;
-	}
-	return count;
-}
-
-static cl_int answer_extensions(cl_device_id device, bool versions, struct answer answer)
-{
-	cl_name_version table[OWN + PASSED];
-	char text[sizeof(table)] = "";
-	memset(table, 0, sizeof(table));
-	size_t count = extensions_of(device, table);
-	if (versions)
-		return answer_bytes(answer, table, count * sizeof(*table));
-	for (size_t i = 0; i < count; i++)
-		text_append(text, sizeof(text), " ", table[i].name);
-	return answer_text(answer, text);
-}
-
 static cl_int answer_row(cl_device_id device, const struct row *row, struct answer answer)
 {
 	union {
@@ -265,9 +174,8 @@ static cl_int answer_names(cl_device_info what, struct answer answer)
 		return answer_bytes(answer, c_versions, sizeof(c_versions));
 	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
 	case CL_DEVICE_BUILT_IN_KERNELS: /* the library runs none of the device's */
-	case CL_DEVICE_IL_VERSION:
 		return answer_text(answer, "");
-	default: /* IL and built-in kernels with version, features of OpenCL C */
+	default: /* built-in kernels with version, features of OpenCL C */
 		return answer_bytes(answer, NULL, 0);
 	}
 }
@@ -308,13 +216,14 @@ cl_int device_info(cl_device_id device, cl_device_info what, struct answer answe
 		if (fixed[i].what == what)
 			return fixed[i].wide ? answer_ulong(answer, fixed[i].number)
 					     : answer_uint(answer, (cl_uint)fixed[i].number);
+	cl_int code = CL_SUCCESS;
+	if (device_ability_info(device, what, answer, &code))
+		return code;
 	switch (what) {
 	case CL_DEVICE_TYPE:
 		return answer_ulong(answer, device->type);
 	case CL_DEVICE_PLATFORM:
 		return answer_handle(answer, device->platform);
-	case CL_DEVICE_SVM_CAPABILITIES:
-		return answer_ulong(answer, device_svm_capabilities(device));
 	case CL_DEVICE_IMAGE_SUPPORT:
 		return answer_uint(answer, image_device_has_any(device));
 	case CL_DEVICE_PARENT_DEVICE:
@@ -322,9 +231,9 @@ cl_int device_info(cl_device_id device, cl_device_info what, struct answer answe
 	case CL_DEVICE_REFERENCE_COUNT:
 		return answer_uint(answer, device->parent ? object_references(&device->head) : 1);
 	case CL_DEVICE_EXTENSIONS:
-		return answer_extensions(device, false, answer);
+		return device_extensions(device, false, answer);
 	case CL_DEVICE_EXTENSIONS_WITH_VERSION:
-		return answer_extensions(device, true, answer);
+		return device_extensions(device, true, answer);
 	case CL_DEVICE_PARTITION_PROPERTIES:
 	case CL_DEVICE_PARTITION_AFFINITY_DOMAIN:
 	case CL_DEVICE_PARTITION_TYPE:
@@ -333,11 +242,9 @@ cl_int device_info(cl_device_id device, cl_device_info what, struct answer answe
 	case CL_DEVICE_OPENCL_C_VERSION:
 	case CL_DEVICE_OPENCL_C_ALL_VERSIONS:
 	case CL_DEVICE_OPENCL_C_FEATURES:
-	case CL_DEVICE_ILS_WITH_VERSION:
 	case CL_DEVICE_BUILT_IN_KERNELS:
 	case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
 	case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
-	case CL_DEVICE_IL_VERSION:
 		return answer_names(what, answer);
 	default:
 		return CL_INVALID_VALUE;

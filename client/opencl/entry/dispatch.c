@@ -146,9 +146,13 @@ static const struct {
 	const char *name;
 	void (*function)(void);
 } named[] = {
-	NAMED(clIcdGetPlatformIDsKHR),        NAMED(clGetPlatformInfo),
-	NAMED(clGetExtensionFunctionAddress), NAMED_KHR(clCreateCommandQueueWithProperties),
+	NAMED(clIcdGetPlatformIDsKHR),
+	NAMED(clGetPlatformInfo),
+	NAMED(clGetExtensionFunctionAddress),
+	NAMED_KHR(clCreateCommandQueueWithProperties),
 	NAMED_KHR(clGetKernelSubGroupInfo),
+	NAMED_KHR(clCreateProgramWithIL),
+	NAMED(clSetProgramSpecializationConstant),
 };
 
 __attribute__((visibility("default"))) CL_API_ENTRY void *CL_API_CALL

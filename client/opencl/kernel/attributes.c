@@ -139,6 +139,8 @@ static bool find_kernel(const char *source, const char *name, struct declaration
 char *attributes_of(const struct parts *parts, const char *name)
 {
 	for (size_t i = 0; i < parts->count; i++) {
+		if (parts->list[i].is_il)
+			continue;
 		const char *source = parts->list[i].source;
 		struct declaration declaration = {.attributes = calloc(1, strlen(source) + 1)};
 		if (!declaration.attributes)

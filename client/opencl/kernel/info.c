@@ -156,6 +156,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel handle,
 /* Numbers of sub-groups and their sizes, for a work-group of a program's choice. */
 struct sub_groups {
 	size_t size, max_groups, required; /* size 0: the device has none */
+	size_t required_size;              /* 0: any */
 	size_t max_items;                  /* of a work-group of this kernel */
 };
 
@@ -188,8 +189,9 @@ static cl_int answer_sub_groups(const struct sub_groups *groups, cl_kernel_sub_g
 				size_t input_bytes, const void *input, struct answer answer)
 {
 	size_t sizes[3] = {0, 0, 0}, dimensions = 0;
-	bool has_input =
-		what != CL_KERNEL_MAX_NUM_SUB_GROUPS && what != CL_KERNEL_COMPILE_NUM_SUB_GROUPS;
+	bool has_input = what != CL_KERNEL_MAX_NUM_SUB_GROUPS &&
+			 what != CL_KERNEL_COMPILE_NUM_SUB_GROUPS &&
+			 what != CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL;
 	if (has_input) {
 		dimensions = input_bytes / sizeof(size_t);
 		if (!input || dimensions < 1 || dimensions > 3 || input_bytes % sizeof(size_t) != 0)
@@ -209,6 +211,8 @@ static cl_int answer_sub_groups(const struct sub_groups *groups, cl_kernel_sub_g
 		return answer_size(answer, groups->max_groups);
 	case CL_KERNEL_COMPILE_NUM_SUB_GROUPS:
 		return answer_size(answer, groups->required);
+	case CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL:
+		return answer_size(answer, groups->required_size);
 	default:
 		return CL_INVALID_VALUE;
 	}
@@ -231,6 +235,8 @@ CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel handle,
 		.size = kernel_word(kernel, device, SYCL_KERNEL_INFO_MAX_SUB_GROUP_SIZE),
 		.max_groups = kernel_word(kernel, device, SYCL_KERNEL_INFO_MAX_NUM_SUB_GROUPS),
 		.required = kernel_word(kernel, device, SYCL_KERNEL_INFO_COMPILE_NUM_SUB_GROUPS),
+		.required_size =
+			kernel_word(kernel, device, SYCL_KERNEL_INFO_COMPILE_SUB_GROUP_SIZE),
 		.max_items = kernel_fact(kernel, device, SYCL_KERNEL_INFO_WORK_GROUP_SIZE),
 	};
 	if (groups.size == 0 || groups.max_groups == 0)

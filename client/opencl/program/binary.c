@@ -17,12 +17,13 @@ struct binary {
 	uint64_t part_count;
 	uint64_t link_options_bytes;
 };
-static const char binary_magic[8] = {'S', 'Y', 'C', 'L', 'D', 'C', 'L', '2'};
+static const char binary_magic[8] = {'S', 'Y', 'C', 'L', 'D', 'C', 'L', '3'};
 enum { PARTS_MAX = 1024 };
 
 /* The head of a part. The options and the source follow. */
 struct binary_part {
 	uint64_t options_bytes, source_bytes;
+	uint64_t is_il;
 };
 
 static size_t link_options_bytes(const struct parts *parts)
@@ -38,7 +39,7 @@ static size_t size_of(cl_program program, const struct device_build *build)
 	size_t bytes = sizeof(struct binary) + link_options_bytes(parts);
 	for (size_t i = 0; i < parts->count; i++)
 		bytes += sizeof(struct binary_part) + strlen(parts->list[i].options) +
-			 strlen(parts->list[i].source);
+			 parts->list[i].source_bytes;
 	return bytes;
 }
 
@@ -60,7 +61,8 @@ static void write_binary(cl_program program, const struct device_build *build, u
 	out = put(out, parts->link_options, head.link_options_bytes);
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct part *part = &parts->list[i];
-		const struct binary_part part_head = {strlen(part->options), strlen(part->source)};
+		const struct binary_part part_head = {strlen(part->options), part->source_bytes,
+						      part->is_il};
 		out = put(out, &part_head, sizeof(part_head));
 		out = put(out, part->options, part_head.options_bytes);
 		out = put(out, part->source, part_head.source_bytes);
@@ -112,14 +114,22 @@ static bool take_text(struct rest *rest, uint64_t bytes, const char **text_out)
 static bool read_part(struct rest *rest, struct parts *parts)
 {
 	struct binary_part head;
-	const char *options = NULL, *source = NULL;
+	const char *options = NULL, *text = NULL;
 	const unsigned char *at = take(rest, sizeof(head));
 	if (!at)
 		return false;
 	memcpy(&head, at, sizeof(head));
-	return take_text(rest, head.options_bytes, &options) &&
-	       take_text(rest, head.source_bytes, &source) &&
-	       (!parts || parts_add(parts, source, head.source_bytes, options, head.options_bytes));
+	if (head.is_il > 1 || !take_text(rest, head.options_bytes, &options))
+		return false;
+	if (head.is_il) {
+		text = (const char *)take(rest, head.source_bytes);
+		if (!text || !module_is_good(text, head.source_bytes))
+			return false;
+	} else if (!take_text(rest, head.source_bytes, &text)) {
+		return false;
+	}
+	const struct source source = {text, head.source_bytes, head.is_il != 0};
+	return !parts || parts_add(parts, source, options, head.options_bytes);
 }
 
 static bool is_type(uint32_t type)

@@ -66,15 +66,17 @@ static void note_builds(cl_program program, cl_uint count, const cl_device_id *d
 }
 
 static sycl_result make_input(cl_program program, cl_uint count, const cl_device_id *devices,
-			      const char *source, sycl_kernel_bundle *input_out)
+			      struct source source, sycl_kernel_bundle *input_out)
 {
 	sycl_device list[64];
 	cl_uint chosen = 0;
 	for (cl_uint i = 0; i < program->device_count && chosen < 64; i++)
 		if (is_chosen(program->devices[i], count, devices))
 			list[chosen++] = program->devices[i]->sycl;
-	return sycl_kernel_bundle_create_input(program->context->sycl, chosen, list,
-					       SYCL_SOURCE_OPENCL_C, source, 0, input_out);
+	return sycl_kernel_bundle_create_input(
+		program->context->sycl, chosen, list,
+		source.is_il ? SYCL_SOURCE_SPIRV : SYCL_SOURCE_OPENCL_C, source.bytes,
+		source.is_il ? source.count : 0, input_out);
 }
 
 /* The driver behind the service says what was wrong with the options. */
@@ -94,8 +96,9 @@ static cl_int build_code(sycl_result result, bool compiles)
 typedef sycl_result build_function(sycl_kernel_bundle input, const char *options,
 				   sycl_kernel_bundle *bundle_out);
 
-/* `options` are those of the program, `sent` those for the service. */
-static cl_int build_with(cl_program program, build_function *function, const char *source,
+/* `options` are those of the program, `sent` those for the service. A source that is NULL is the
+ * program's module. */
+static cl_int build_with(cl_program program, build_function *function, const char *text,
 			 const char *options, const char *sent, cl_uint count,
 			 const cl_device_id *devices)
 {
@@ -106,6 +109,8 @@ static cl_int build_with(cl_program program, build_function *function, const cha
 		pthread_mutex_unlock(&program->lock);
 		return CL_INVALID_OPERATION;
 	}
+	const struct source source = {text ? text : (const char *)program->module,
+				      text ? strlen(text) : program->il_bytes, !text};
 	sycl_result r = make_input(program, count, devices, source, &input);
 	if (r == SYCL_SUCCESS)
 		r = function(input, sent, &bundle);
@@ -115,8 +120,7 @@ static cl_int build_with(cl_program program, build_function *function, const cha
 	program->bundle = bundle;
 	program->is_object = compiles;
 	parts_clear(&program->parts);
-	if (r == SYCL_SUCCESS &&
-	    !parts_add(&program->parts, source, strlen(source), sent, strlen(sent)))
+	if (r == SYCL_SUCCESS && !parts_add(&program->parts, source, sent, strlen(sent)))
 		code = CL_OUT_OF_HOST_MEMORY;
 	note_builds(program, count, devices, options, r,
 		    compiles ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
@@ -127,12 +131,14 @@ static cl_int build_with(cl_program program, build_function *function, const cha
 	return code;
 }
 
-/* The same for the program's own source. */
+/* The same for what the program was made of. */
 static cl_int build_source(cl_program program, build_function *function, cl_uint header_count,
 			   const cl_program *headers, const char **names, const char *options,
 			   cl_uint count, const cl_device_id *devices)
 {
 	options = options ? options : "";
+	if (program->module)
+		return build_with(program, function, NULL, options, options, count, devices);
 	char *source = program_include(program->source, header_count, headers, names, options);
 	char *sent = source ? program_options(options, source) : NULL;
 	cl_int code = sent ? build_with(program, function, source, options, sent, count, devices)
@@ -152,7 +158,8 @@ static sycl_result load_parts(cl_program program, bool executable, sycl_kernel_b
 	sycl_result r = SYCL_SUCCESS;
 	for (; count < parts->count && r == SYCL_SUCCESS; count += r == SYCL_SUCCESS) {
 		const struct part *part = &parts->list[count];
-		r = make_input(program, 0, NULL, part->source, &input);
+		const struct source source = {part->source, part->source_bytes, part->is_il};
+		r = make_input(program, 0, NULL, source, &input);
 		if (r != SYCL_SUCCESS)
 			break;
 		r = (is_single && executable

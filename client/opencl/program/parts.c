@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program was made of: each text that was compiled, with its headers in it, and its options.
- * That is also what its binary has. */
+/* What a program was made of: each text that was compiled, with its headers in it, or module, and
+ * its options. That is also what its binary has. */
 #include "program/program.h"
 
 #include <stdlib.h>
@@ -17,15 +17,21 @@ void parts_clear(struct parts *parts)
 	*parts = (struct parts){0, NULL, NULL};
 }
 
-bool parts_add(struct parts *parts, const char *source, size_t source_bytes, const char *options,
-	       size_t options_bytes)
+bool parts_add(struct parts *parts, struct source source, const char *options, size_t options_bytes)
 {
 	struct part *list = realloc(parts->list, (parts->count + 1) * sizeof(*list));
 	if (!list)
 		return false;
 	parts->list = list;
 	struct part *part = &list[parts->count++];
-	part->source = strndup(source, source_bytes);
+	part->source = malloc(source.count + 1);
+	part->source_bytes = source.count;
+	part->is_il = source.is_il;
+	if (part->source) {
+		if (source.count > 0)
+			memcpy(part->source, source.bytes, source.count);
+		part->source[source.count] = 0;
+	}
 	part->options = strndup(options ? options : "", options ? options_bytes : 0);
 	return part->source && part->options;
 }
@@ -34,8 +40,8 @@ bool parts_add_all(struct parts *parts, const struct parts *more)
 {
 	for (size_t i = 0; i < more->count; i++) {
 		const struct part *part = &more->list[i];
-		if (!parts_add(parts, part->source, strlen(part->source), part->options,
-			       strlen(part->options)))
+		const struct source source = {part->source, part->source_bytes, part->is_il};
+		if (!parts_add(parts, source, part->options, strlen(part->options)))
 			return false;
 	}
 	return true;

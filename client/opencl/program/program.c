@@ -21,6 +21,8 @@ static void program_destroy(struct object *object)
 	free(program->builds);
 	free(program->devices);
 	free(program->source);
+	free(program->il);
+	free(program->module);
 	free(program);
 }
 
@@ -94,15 +96,6 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context handle,
 			    code_out);
 }
 
-CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *il,
-							  size_t bytes, cl_int *code_out)
-{
-	(void)il;
-	(void)bytes;
-	return made(NULL, FIND_CONTEXT(context) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT,
-		    code_out);
-}
-
 /* No device reports a built-in kernel, so any name is one that a device lacks. */
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context handle,
 								      cl_uint count,
@@ -140,15 +133,6 @@ CL_API_ENTRY cl_int CL_API_CALL clSetProgramReleaseCallback(
 	if (!FIND_PROGRAM(handle))
 		return CL_INVALID_PROGRAM;
 	return notify ? CL_INVALID_OPERATION : CL_INVALID_VALUE;
-}
-
-CL_API_ENTRY cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program handle, cl_uint id,
-								   size_t bytes, const void *value)
-{
-	(void)id;
-	(void)bytes;
-	(void)value;
-	return FIND_PROGRAM(handle) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
 }
 
 static cl_int answer_kernels(cl_program program, cl_program_info what, struct answer answer)
@@ -201,7 +185,7 @@ CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program handle, cl_program_i
 	case CL_PROGRAM_KERNEL_NAMES:
 		return answer_kernels(program, what, ANSWER);
 	case CL_PROGRAM_IL:
-		return answer_bytes(ANSWER, NULL, 0);
+		return answer_bytes(ANSWER, program->il, program->il_bytes);
 	case CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT:
 	case CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT:
 		return answer_uint(ANSWER, CL_FALSE);

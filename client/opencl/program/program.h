@@ -15,9 +15,18 @@ struct device_build {
 	cl_program_binary_type type;
 };
 
-/* A text that was compiled, with its headers in it. */
+/* What is compiled: a text with its headers in it, or a SPIR-V module. */
+struct source {
+	const char *bytes;
+	size_t count;
+	bool is_il;
+};
+
+/* The same, with the options that it was compiled with. */
 struct part {
 	char *source, *options;
+	size_t source_bytes; /* a 0 follows */
+	bool is_il;
 };
 
 struct parts {
@@ -31,11 +40,14 @@ struct _cl_program {
 	cl_context context;
 	cl_uint device_count;
 	cl_device_id *devices;
-	char *source; /* all strings joined; "" for a linked program */
+	char *source; /* all strings joined; "" for a linked program and for a module */
 	size_t source_bytes;
+	void *il; /* the module as the program gave it; NULL: not made of one */
+	size_t il_bytes;
 	bool is_binary;              /* made of binaries, which contain sources */
 	bool is_linked;              /* by clLinkProgram */
 	pthread_mutex_t lock;        /* guards what follows */
+	uint32_t *module;            /* the same, with the values of its constants */
 	struct device_build *builds; /* one for each device */
 	struct parts parts;          /* what the bundle was, or is to be, made of */
 	sycl_kernel_bundle bundle;   /* executable or object; NULL: not built */
@@ -56,9 +68,13 @@ char *program_include(const char *source, cl_uint count, const cl_program *progr
 char *program_options(const char *options, const char *text);
 /* parts.c. On a failure for want of memory what was added stays. */
 void parts_clear(struct parts *parts);
-bool parts_add(struct parts *parts, const char *source, size_t source_bytes, const char *options,
+bool parts_add(struct parts *parts, struct source source, const char *options,
 	       size_t options_bytes);
 bool parts_add_all(struct parts *parts, const struct parts *more);
+/* module.c. Reads only the beginning: a build says what is wrong behind it. */
+bool module_is_good(const void *bytes, size_t count);
+cl_int module_set_constant(uint32_t *words, size_t bytes, cl_uint spec_id, size_t value_bytes,
+			   const void *value);
 struct device_build *program_build_of(cl_program program, cl_device_id device);
 cl_int program_answer_binaries(cl_program program, cl_program_info what, struct answer answer);
 

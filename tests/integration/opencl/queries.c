@@ -65,7 +65,9 @@ Test(queries, functions_of_extensions_are_found_by_name)
 Test(queries, no_built_in_kernels_and_no_il_are_refused_as_such)
 {
 	char names[64] = "x";
+	size_t bytes = 1;
 	cl_int code = 0;
+	cl_program program = built_program("__kernel void k(__global uint *x) { *x = 1; }");
 	CL(clGetDeviceInfo(cl_device, CL_DEVICE_BUILT_IN_KERNELS, sizeof(names), names, NULL));
 	cr_assert(eq(str, names, ""));
 	(void)clCreateProgramWithBuiltInKernels(cl_context_made, 0, NULL, "a", &code);
@@ -75,8 +77,14 @@ Test(queries, no_built_in_kernels_and_no_il_are_refused_as_such)
 	REFUSES(code, CL_INVALID_DEVICE);
 	(void)clCreateProgramWithBuiltInKernels(cl_context_made, 1, &cl_device, "a", &code);
 	REFUSES(code, CL_INVALID_VALUE);
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_IL_VERSION, sizeof(names), names, &bytes));
+	cr_assert(eq(str, names, ""));
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_ILS_WITH_VERSION, 0, NULL, &bytes));
+	cr_assert(eq(sz, bytes, 0));
 	(void)clCreateProgramWithIL(cl_context_made, names, 4, &code);
 	REFUSES(code, CL_INVALID_OPERATION);
+	REFUSES(clSetProgramSpecializationConstant(program, 1, 4, names), CL_INVALID_OPERATION);
+	CL(clReleaseProgram(program));
 }
 
 Test(queries, a_device_without_sub_groups_says_so)

@@ -1,7 +1,7 @@
 /*
- * Programs of the fake backend: names of its functions, one per line. The binary is a magic line
- * and those names. A source of built-in kernels gets another magic line, because such kernels have
- * a largest range.
+ * Programs of the fake backend: names of its functions, one per line; of a SPIR-V module the names
+ * of its entry points. The binary is a magic line and those names. A source of built-in kernels
+ * gets another magic line, because such kernels have a largest range.
  */
 #include "fake_internal.h"
 
@@ -40,6 +40,32 @@ static bool next_name(const char **at, const char *end, uint32_t *line, const ch
 	return false;
 }
 
+/* The names of a module's entry points, one per line, which the caller frees. NULL: no module. */
+static char *module_names(const char *source, size_t source_bytes)
+{
+	enum { MAGIC = 0x07230203, HEADER_WORDS = 5, OP_ENTRY_POINT = 15, WORDS_BEFORE_NAME = 3 };
+	const size_t total = source_bytes / sizeof(uint32_t);
+	CLEANUP(free_pointer) uint32_t *words = malloc(source_bytes + 1);
+	CLEANUP(free_pointer) char *names = calloc(1, source_bytes + 1);
+	if (!words || !names || total < HEADER_WORDS)
+		return NULL;
+	memcpy(words, source, source_bytes);
+	if (words[0] != MAGIC)
+		return NULL;
+	for (size_t at = HEADER_WORDS; at < total;) {
+		const size_t count = words[at] >> 16;
+		if (count == 0 || count > total - at)
+			return NULL;
+		if ((words[at] & 0xffff) == OP_ENTRY_POINT && count > WORDS_BEFORE_NAME) {
+			const size_t room = (count - WORDS_BEFORE_NAME) * sizeof(uint32_t);
+			strncat(names, (const char *)&words[at + WORDS_BEFORE_NAME], room);
+			strncat(names, "\n", 1);
+		}
+		at += count;
+	}
+	return TAKE(names);
+}
+
 static int refuse_build(uint32_t line, const char *name, size_t length, char **log_out,
 			struct backend_fault *fault_out)
 {
@@ -63,6 +89,12 @@ int fake_build(struct backend *backend, uint32_t device, enum backend_source_kin
 		return -EINVAL;
 
 	CLEANUP(free_pointer) char *log = NULL;
+	CLEANUP(free_pointer) char *names = NULL;
+	if (kind == BACKEND_SOURCE_SPIRV) {
+		names = module_names(source, source_bytes);
+		source = names ? names : "no module";
+		source_bytes = strlen(source);
+	}
 	fake_build_script(source, source_bytes, fake_cache_directory(backend), &log);
 	CLEANUP(free_pointer) char *binary = malloc(MAGIC_BYTES + source_bytes + 1);
 	if (!binary) {
