@@ -55,6 +55,7 @@ static const struct {
 	{{CL_MAKE_VERSION(1, 0, 0), "cl_khr_il_program"}, device_takes_il},
 	{{CL_MAKE_VERSION(1, 0, 0), "cl_khr_device_uuid"}, device_has_uuid},
 	{{CL_MAKE_VERSION(1, 0, 0), "cl_intel_required_subgroup_size"}, device_has_sub_groups},
+	{{CL_MAKE_VERSION(1, 0, 0), "cl_intel_unified_shared_memory"}, device_has_usm},
 };
 enum {
 	OWN = sizeof(own) / sizeof(*own),

@@ -153,6 +153,17 @@ static const struct {
 	NAMED_KHR(clGetKernelSubGroupInfo),
 	NAMED_KHR(clCreateProgramWithIL),
 	NAMED(clSetProgramSpecializationConstant),
+	NAMED(clHostMemAllocINTEL),
+	NAMED(clDeviceMemAllocINTEL),
+	NAMED(clSharedMemAllocINTEL),
+	NAMED(clMemFreeINTEL),
+	NAMED(clMemBlockingFreeINTEL),
+	NAMED(clGetMemAllocInfoINTEL),
+	NAMED(clSetKernelArgMemPointerINTEL),
+	NAMED(clEnqueueMemFillINTEL),
+	NAMED(clEnqueueMemcpyINTEL),
+	NAMED(clEnqueueMigrateMemINTEL),
+	NAMED(clEnqueueMemAdviseINTEL),
 };
 
 __attribute__((visibility("default"))) CL_API_ENTRY void *CL_API_CALL

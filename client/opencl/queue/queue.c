@@ -5,9 +5,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void list_add(cl_command_queue queue)
+{
+	pthread_mutex_lock(&queue->context->lock);
+	queue->next = queue->context->queues;
+	queue->context->queues = queue;
+	pthread_mutex_unlock(&queue->context->lock);
+}
+
+static void list_remove(cl_command_queue queue)
+{
+	pthread_mutex_lock(&queue->context->lock);
+	for (cl_command_queue *at = &queue->context->queues; *at; at = &(*at)->next)
+		if (*at == queue) {
+			*at = queue->next;
+			break;
+		}
+	pthread_mutex_unlock(&queue->context->lock);
+}
+
+/* A barrier of each queue never blocks, so it is made while the list cannot change. */
+void queue_wait_all(cl_context context)
+{
+	size_t count = 0, made = 0;
+	pthread_mutex_lock(&context->lock);
+	for (cl_command_queue queue = context->queues; queue; queue = queue->next)
+		count++;
+	sycl_event *events = calloc(count ? count : 1, sizeof(sycl_event));
+	for (cl_command_queue queue = context->queues; events && queue; queue = queue->next)
+		if (sycl_queue_barrier(queue->sycl, &events[made]) == SYCL_SUCCESS)
+			made++;
+	pthread_mutex_unlock(&context->lock);
+	for (size_t i = 0; i < made; i++) {
+		(void)sycl_event_wait(events[i]);
+		(void)sycl_event_release(events[i]);
+	}
+	free(events);
+	printed_pass_on(context);
+}
+
 static void queue_destroy(struct object *object)
 {
 	cl_command_queue queue = (cl_command_queue)object;
+	list_remove(queue);
 	if (queue->barrier)
 		(void)sycl_event_release(queue->barrier);
 	if (queue->sycl)
@@ -98,6 +138,7 @@ clCreateCommandQueueWithProperties(cl_context context_handle, cl_device_id devic
 	if (bytes > 0)
 		memcpy(queue->properties, list, bytes);
 	queue->properties_bytes = bytes;
+	list_add(queue);
 	object_publish(&queue->head, OBJECT_QUEUE, queue_destroy);
 	return queue;
 }

@@ -16,8 +16,9 @@ struct _cl_command_queue {
 	cl_command_queue_properties flags;
 	cl_queue_properties properties[8];
 	size_t properties_bytes;
-	pthread_mutex_t lock; /* guards barrier */
-	sycl_event barrier;   /* the latest one of an out-of-order queue, or NULL */
+	cl_command_queue next; /* in the context's list; guarded by the context's lock */
+	pthread_mutex_t lock;  /* guards barrier */
+	sycl_event barrier;    /* the latest one of an out-of-order queue, or NULL */
 };
 
 struct event_callback {
@@ -68,6 +69,9 @@ cl_ulong command_time(cl_command_queue queue, const cl_event *event_out);
 cl_event event_new(cl_context context, cl_command_queue queue, cl_command_type type);
 /* The status of an event: CL_QUEUED to CL_COMPLETE, or an error. */
 cl_int event_status(cl_event event);
+
+/* queue.c: waits for all commands of all queues of the context. */
+void queue_wait_all(cl_context context);
 
 /* printed.c: what kernels have printed goes to standard output. After a wait. */
 void printed_pass_on(cl_context context);

@@ -55,12 +55,17 @@ CL_API_ENTRY void CL_API_CALL clSVMFree(cl_context handle, void *pointer)
 		(void)sycl_usm_free(context->sycl, pointer);
 }
 
+bool usm_find(cl_context context, const void *pointer, struct sycl_usm_info *info)
+{
+	return pointer && sycl_usm_get_pointer_info(context->sycl, pointer, info) == SYCL_SUCCESS &&
+	       info->kind != SYCL_USM_UNKNOWN;
+}
+
 bool svm_find(cl_context context, const void *pointer, size_t *rest_out)
 {
 	struct sycl_usm_info info = SYCL_USM_INFO_INIT;
-	if (!pointer || svm_context_capabilities(context) == 0 ||
-	    sycl_usm_get_pointer_info(context->sycl, pointer, &info) != SYCL_SUCCESS ||
-	    info.kind == SYCL_USM_UNKNOWN)
+	if (svm_context_capabilities(context) == 0 || !usm_find(context, pointer, &info) ||
+	    info.kind == SYCL_USM_DEVICE)
 		return false;
 	if (rest_out)
 		*rest_out = info.size_bytes - (size_t)((const char *)pointer - (char *)info.base);
@@ -166,6 +171,27 @@ static sycl_result copy_plain(sycl_handler handler, void *to, const void *from, 
 	return r;
 }
 
+cl_int svm_submit_copy(struct command *command, bool blocking, void *to, const void *from,
+		       size_t bytes)
+{
+	const uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
+	struct sycl_usm_info info = SYCL_USM_INFO_INIT;
+	cl_int code = CL_SUCCESS;
+	if (!to || !from)
+		code = CL_INVALID_VALUE;
+	else if (a - b < bytes || b - a < bytes)
+		code = CL_MEM_COPY_OVERLAP;
+	if (code != CL_SUCCESS) {
+		command_drop(command);
+		return code;
+	}
+	const cl_context context = command->queue->context;
+	bool is_shared = usm_find(context, to, &info) || usm_find(context, from, &info);
+	sycl_result r = is_shared ? sycl_handler_memcpy(command->handler, to, from, bytes)
+				  : copy_plain(command->handler, to, from, bytes);
+	return command_submit(command, r, blocking, NULL);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking,
 						   void *to, const void *from, size_t bytes,
 						   cl_uint count, const cl_event *events,
@@ -173,22 +199,21 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bo
 {
 	struct command command;
 	cl_int code = svm_begin(&command, queue, CL_COMMAND_SVM_MEMCPY, count, events, event_out);
-	if (code != CL_SUCCESS)
-		return code;
-	const uintptr_t a = (uintptr_t)to, b = (uintptr_t)from;
-	if (!to || !from)
-		code = CL_INVALID_VALUE;
-	else if (a - b < bytes || b - a < bytes)
-		code = CL_MEM_COPY_OVERLAP;
-	if (code != CL_SUCCESS) {
-		command_drop(&command);
-		return code;
+	return code == CL_SUCCESS ? svm_submit_copy(&command, blocking, to, from, bytes) : code;
+}
+
+cl_int svm_submit_fill(struct command *command, void *pointer, const void *pattern,
+		       size_t pattern_bytes, size_t bytes)
+{
+	if (!pointer || !pattern || pattern_bytes == 0 || pattern_bytes > 128 ||
+	    (pattern_bytes & (pattern_bytes - 1)) != 0 || bytes % pattern_bytes != 0 ||
+	    (uintptr_t)pointer % pattern_bytes != 0) {
+		command_drop(command);
+		return CL_INVALID_VALUE;
 	}
-	const cl_context context = command.queue->context;
-	bool is_shared = svm_find(context, to, NULL) || svm_find(context, from, NULL);
-	sycl_result r = is_shared ? sycl_handler_memcpy(command.handler, to, from, bytes)
-				  : copy_plain(command.handler, to, from, bytes);
-	return command_submit(&command, r, blocking, NULL);
+	sycl_result r =
+		sycl_handler_usm_fill(command->handler, pointer, bytes, pattern, pattern_bytes);
+	return command_submit(command, r, false, NULL);
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue queue, void *pointer,
@@ -198,17 +223,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue queue, void
 {
 	struct command command;
 	cl_int code = svm_begin(&command, queue, CL_COMMAND_SVM_MEMFILL, count, events, event_out);
-	if (code != CL_SUCCESS)
-		return code;
-	if (!pointer || !pattern || pattern_bytes == 0 || pattern_bytes > 128 ||
-	    (pattern_bytes & (pattern_bytes - 1)) != 0 || bytes % pattern_bytes != 0 ||
-	    (uintptr_t)pointer % pattern_bytes != 0) {
-		command_drop(&command);
-		return CL_INVALID_VALUE;
-	}
-	sycl_result r =
-		sycl_handler_usm_fill(command.handler, pointer, bytes, pattern, pattern_bytes);
-	return command_submit(&command, r, false, NULL);
+	return code == CL_SUCCESS
+		       ? svm_submit_fill(&command, pointer, pattern, pattern_bytes, bytes)
+		       : code;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking,
