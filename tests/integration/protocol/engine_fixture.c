@@ -2,6 +2,8 @@
 #include "access_mode.h"
 #include "cleanup.h"
 #include "fake_control.h"
+#include "scheduler/public/scheduler.h"
+#include "session/engine_state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -83,6 +85,7 @@ void fixture_stop(struct engine_fixture *fixture)
 	(void)pthread_join(fixture->thread, NULL);
 	if (fixture->run_result < 0)
 		FAIL("the engine's work did not end: %s", strerror(-fixture->run_result));
+	scheduler_counters(fixture->engine->scheduler, &fixture->last_counters);
 	(void)engine_free(fixture->engine);
 	(void)sem_destroy(&fixture->closed);
 	for (int i = 0; i < FIXTURE_CLIENTS; i++)

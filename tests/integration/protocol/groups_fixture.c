@@ -112,6 +112,11 @@ Sycl__V1__Usage groups_gone(void)
 	return usage;
 }
 
+uint64_t groups_kept_launches(void)
+{
+	return fixture.last_counters.kept_launches;
+}
+
 uint64_t groups_number(bool ordered)
 {
 	return ++numbers[ordered];

@@ -29,6 +29,8 @@ void groups_expect_closed(const char *words); /* the engine has closed the sessi
 						 that contains these words; ends the test */
 Sycl__V1__Usage
 groups_gone(void); /* the client closes its socket; returns the session's counts; ends the test */
+/* Returns how many launches of kept tasks the engine that was stopped last has submitted. */
+uint64_t groups_kept_launches(void);
 /* Returns the counts of the session so far. */
 Sycl__V1__Usage groups_usage(void);
 /* Returns and takes the number of the queue's next group. */

@@ -106,6 +106,7 @@ Test(groups, TR5_a_stretch_that_is_kept_has_its_values_each_time)
 	cr_expect(eq(u64, usage.groups_completed, UINT64_C(2) * ROUNDS + 2));
 	cr_expect(eq(u64, usage.groups_resubmitted, UINT64_C(2) * ROUNDS));
 	groups_stop();
+	cr_expect(gt(u64, groups_kept_launches(), 0));
 }
 
 /* Afterwards it is learnt anew. */
