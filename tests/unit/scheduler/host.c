@@ -275,3 +275,37 @@ Test(host_access, D17_M9_behind_a_move_it_is_refused_before_others_are_granted)
 	harness_words_free(&h, &x);
 	harness_expect_stopped(&h);
 }
+
+/* Each part's author fails by itself, the last part's first. Their moves come back together. */
+Test(host_access, M9_failing_moves_of_one_access_are_looked_at_a_few_times_each)
+{
+	enum { MANY = 400, STEPS = 40 };
+	static struct probe failing[MANY];
+	struct words x;
+	struct probe gate, refused;
+	harness_words(&h, &x, MANY, true, 0);
+	(void)host_hold_words(1, &x, ACCESS_MODE_READ_WRITE, &gate);
+	for (uint32_t i = MANY; i-- > 0;) {
+		const struct use part = {.words = &x,
+					 .mode = ACCESS_MODE_READ_WRITE,
+					 .first = i,
+					 .count = 1,
+					 .unused = true,
+					 .sub_buffer = true};
+		(void)harness_launch(
+			&h,
+			&(struct launch){
+				.kernel = "fail", .uses = &part, .use_count = 1, .home_lane = 1},
+			&failing[i]);
+	}
+	(void)harness_host(&h, &x, ACCESS_MODE_READ, &refused);
+	const uint64_t before = scheduler_visits(h.scheduler);
+	fake_gate_open(1);
+	cr_assert(harness_wait(&h, &refused));
+	cr_expect(eq(i32, refused.fault.status, STATUS_DEPENDENCY_FAILED));
+	cr_assert(harness_settle(&h));
+	cr_expect(lt(u64, scheduler_visits(h.scheduler) - before, UINT64_C(1) * MANY * STEPS));
+	cr_expect(eq(u32, refused.calls, 1));
+	harness_words_free(&h, &x);
+	harness_expect_stopped(&h);
+}

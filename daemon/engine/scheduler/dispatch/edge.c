@@ -10,6 +10,8 @@
 #include "scheduler/task/pool.h"
 #include "scheduler/state/buffer.h"
 
+#define FAILING_MOVES_MOST 16u
+
 /* Adds to the edge that the two tasks have already. */
 static void edge_unite(struct task_edge *edge, bool data, uint32_t launches)
 {
@@ -103,16 +105,21 @@ static void edge_remove(struct task_edge *edge)
 	sched_give_edge(to->scheduler, edge);
 }
 
-/* True if the task waits for nothing but moves that will fail. */
+/*
+ * True if the task waits for nothing but moves that will fail. The question comes again with each
+ * failing move, so a task that waits for many is refused when they are back.
+ */
 static bool waits_for_failing_moves_only(const struct task *task)
 {
-	for (const struct task_edge *edge = task->in; edge; edge = edge->next_in) {
+	const struct task_edge *edge = task->in;
+	for (uint32_t i = 0; edge && i < FAILING_MOVES_MOST; i++, edge = edge->next_in) {
 		const struct task *from = edge->from;
 		bool fails = from->role == TASK_ROLE_MOVE && from->cause;
+		task->scheduler->visits++;
 		if (from->state != TASK_DONE && !fails)
 			return false;
 	}
-	return true;
+	return !edge;
 }
 
 /*
