@@ -216,6 +216,7 @@ static bool may_wait(struct session *session, const struct session_kept *kept)
 	if (!session->engine->may_spin)
 		return false;
 	if (kepts->wait_since_ns == 0 || kepts->wait_place != session->record_place) {
+		session->engine->kept_waits++;
 		kepts->wait_place = session->record_place;
 		kepts->wait_since_ns = now_ns;
 		kepts->wait_until_ns = now_ns + WAIT_NS;
@@ -237,13 +238,17 @@ static void note_miss(struct session *session, struct session_kept *kept)
 	kepts->rest_next = kepts->rest < REST_MOST ? 2 * kepts->rest : REST_MOST;
 }
 
-/* `was_followed`: there was a record behind the stretch when it was taken. */
-static void note_hit(struct session *session, struct session_kept *kept, bool was_followed)
+static void note_hit(struct session *session, struct session_kept *kept)
 {
 	session->kepts.rest_next = 0;
 	kept->is_used = true;
 	kept->misses = 0;
-	kept->unfollowed = was_followed ? 0 : kept->unfollowed + 1;
+}
+
+/* All records of the stretch have come, whether it is taken or not. */
+static void note_followed(struct session_kept *kept, bool is_followed)
+{
+	kept->unfollowed = is_followed ? 0 : kept->unfollowed + 1;
 	kept->is_followed &= kept->unfollowed <= MISSES_MOST;
 }
 
@@ -252,7 +257,9 @@ static bool queue_takes_kept(struct session *session, const struct session_kept 
 {
 	struct queue *queue = kept->queue;
 	const uint32_t count = kept->row.count;
-	return !queue->profiling && !queue->has_native_lane && !queue->lane_is_known &&
+	/* Groups that are no stretch have no task, and need not be waited for. */
+	return sched_kept_is_ready(kept->task) && queue->window.count == 0 && !queue->profiling &&
+	       !queue->has_native_lane && !queue->lane_is_known &&
 	       first == queue->window.last + 1 && session->turn_left >= count &&
 	       command_burst_room(session, queue) >= count &&
 	       !(queue->object.id == session->unburst_queue && first <= session->unburst_to) &&
@@ -325,11 +332,11 @@ int command_take_kept(struct session *session, uint32_t shape, const Sycl__V1__C
 		return KEPT_WAITS;
 	}
 	session->kepts.wait_since_ns = 0;
-	if (gathered == GATHERED_ALL && kept->queue->window.count == 0 &&
-	    sched_kept_is_ready(kept->task)) {
+	if (gathered == GATHERED_ALL) {
+		note_followed(kept, is_followed);
 		const int taken = submit_kept(session, kept, group->group);
 		if (taken > 0) {
-			note_hit(session, kept, is_followed);
+			note_hit(session, kept);
 			return taken;
 		}
 	}

@@ -138,6 +138,7 @@ struct engine {
 	uint64_t order_stamp; /* number of the latest graph_order */
 	bool never_instance;  /* graphs are launched node by node */
 	uint64_t commands_decoded, wakes_sent;
+	uint64_t kept_waits; /* for the records of a stretch that is kept (command/kept.c) */
 	/* Instances of graphs that were built; launches of whole graphs; launches node by node, for
 	 * each reason. */
 	uint64_t graphs_built, graph_launches, graph_replays[GRAPH_REPLAY_REASONS];

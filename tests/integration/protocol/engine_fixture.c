@@ -86,6 +86,7 @@ void fixture_stop(struct engine_fixture *fixture)
 	if (fixture->run_result < 0)
 		FAIL("the engine's work did not end: %s", strerror(-fixture->run_result));
 	scheduler_counters(fixture->engine->scheduler, &fixture->last_counters);
+	fixture->last_kept_waits = fixture->engine->kept_waits;
 	(void)engine_free(fixture->engine);
 	(void)sem_destroy(&fixture->closed);
 	for (int i = 0; i < FIXTURE_CLIENTS; i++)

@@ -19,7 +19,9 @@ struct engine_fixture {
 	sem_t closed;               /* posted when a session is gone */
 	Sycl__V1__Usage last_usage; /* of the session that ended last; read it after waiting */
 	char last_reason[512];
-	struct scheduler_counters last_counters; /* of the engine that was stopped last */
+	/* Of the engine that was stopped last. */
+	struct scheduler_counters last_counters;
+	uint64_t last_kept_waits;
 };
 
 /* Defaults for fixture_start: the fake backend, the ordinary limits. */

@@ -117,6 +117,11 @@ uint64_t groups_kept_launches(void)
 	return fixture.last_counters.kept_launches;
 }
 
+uint64_t groups_kept_waits(void)
+{
+	return fixture.last_kept_waits;
+}
+
 uint64_t groups_number(bool ordered)
 {
 	return ++numbers[ordered];

@@ -31,6 +31,8 @@ Sycl__V1__Usage
 groups_gone(void); /* the client closes its socket; returns the session's counts; ends the test */
 /* Returns how many launches of kept tasks the engine that was stopped last has submitted. */
 uint64_t groups_kept_launches(void);
+/* Returns how often it has waited for records of a stretch that is kept. */
+uint64_t groups_kept_waits(void);
 /* Returns the counts of the session so far. */
 Sycl__V1__Usage groups_usage(void);
 /* Returns and takes the number of the queue's next group. */

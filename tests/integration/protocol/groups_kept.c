@@ -1,6 +1,7 @@
 /* Stretches that a session sends again and again, which the engine takes as a whole: their results
  * are those of groups that come alone, and anything unexpected is found as always. */
 #include "protocol/groups_fixture.h"
+#include "processors.h"
 #include "resubmit.h"
 #include "switches.h"
 
@@ -12,6 +13,7 @@ enum {
 	KEPT_PASSES_ON = 2,
 	KEPT_HOLDS = 3,
 	KEPT_ADDS = 4,
+	KEPT_WRITES_OTHER = 5,
 	KEPT_GENERATION = 3,
 	ROUNDS = 20
 };
@@ -37,21 +39,26 @@ static void define_passes_on(uint32_t from, uint32_t to)
 	cr_assert(eq(u32, groups_wait(true), 0));
 }
 
+static void define_writes(uint32_t shape, uint32_t buffer)
+{
+	struct build build;
+	build_begin(&build);
+	build_require(&build, buffer, ACCESS_MODE_WRITE_NO_INIT);
+	build_accessor(&build, 0);
+	build_value(&build, 2);
+	build_launch(&build, EVEN, 1024);
+	build.group.shape = shape;
+	build.group.shape_generation = KEPT_GENERATION;
+	(void)build_submit(&build, true);
+}
+
 /* The device's clock reports short kernels, and a stretch is kept as soon as it comes again. */
 static void start_keeping(void)
 {
 	cr_assert(eq(int, setenv(SWITCH_KEEP_ALL, "1", 1), 0));
 	groups_start_timed(0, false);
 	fake_clock(1000000000, 1000);
-	struct build build;
-	build_begin(&build);
-	build_require(&build, BUFFER, ACCESS_MODE_WRITE_NO_INIT);
-	build_accessor(&build, 0);
-	build_value(&build, 2);
-	build_launch(&build, EVEN, 1024);
-	build.group.shape = KEPT_WRITES;
-	build.group.shape_generation = KEPT_GENERATION;
-	(void)build_submit(&build, true);
+	define_writes(KEPT_WRITES, BUFFER);
 	define_passes_on(BUFFER, OTHER);
 }
 
@@ -240,6 +247,48 @@ Test(groups, TR5_a_stretch_that_begins_like_another_is_not_kept_for_it)
 		expect_rounds(3);
 		groups_stop();
 	}
+}
+
+/* Nothing is behind a stretch before its results are there. Groups that need nothing of each other
+ * are no stretch. */
+Test(groups, groups_that_are_no_stretch_are_not_waited_for)
+{
+	cr_assert(eq(int, setenv(PROCESSORS_VARIABLE, "4", 1), 0));
+	for (uint32_t shape = KEPT_PASSES_ON; shape <= KEPT_WRITES_OTHER;
+	     shape += KEPT_WRITES_OTHER - KEPT_PASSES_ON) {
+		start_keeping();
+		define_writes(KEPT_WRITES_OTHER, OTHER);
+		for (uint32_t i = 0; i < ROUNDS; i++) {
+			const struct kept_record first = kept_record_of(KEPT_WRITES, 2 * i),
+						 second = kept_record_of(shape, 2 * i);
+			send_kept_record(&first, true);
+			send_kept_record(&second, false);
+			cr_assert(eq(u32, groups_wait(true), 0));
+			raw_round_trip(client);
+		}
+		groups_stop();
+		cr_expect(eq(int, groups_kept_waits() > 0, shape == KEPT_PASSES_ON), "shape %u",
+			  shape);
+	}
+}
+
+/* Each time the host has written before, so the task that is kept is not used. */
+Test(groups, a_stretch_with_nothing_behind_it_is_not_waited_for_for_ever)
+{
+	enum { MANY = 60 };
+	cr_assert(eq(int, setenv(PROCESSORS_VARIABLE, "4", 1), 0));
+	start_keeping();
+	for (uint32_t i = 0; i < MANY; i++) {
+		const uint32_t once = 40 + i;
+		(void)send_pair(2 * i);
+		cr_assert(eq(u32, groups_wait(true), 0));
+		groups_access(once, BUFFER, ACCESS_MODE_WRITE_NO_INIT, once);
+		cr_assert(eq(u32, raw_wait_slot(client, once, 1), 0));
+		(void)raw_release(client, raw_id(OBJECT_HOST_ACCESSOR, once));
+	}
+	groups_stop();
+	cr_expect(gt(u64, groups_kept_waits(), 0));
+	cr_expect(lt(u64, groups_kept_waits(), MANY / 2));
 }
 
 /* The last of its groups waits for a gate, by its value. Returns the number of the first. */
