@@ -291,6 +291,21 @@ Test(groups, a_stretch_with_nothing_behind_it_is_not_waited_for_for_ever)
 	cr_expect(lt(u64, groups_kept_waits(), MANY / 2));
 }
 
+enum { OPEN = 5, SHUT = 6 }; /* gates */
+
+static void start_holding(void)
+{
+	start_keeping();
+	fake_gate_open(OPEN);
+	struct build build;
+	build_hold(&build, OPEN);
+	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
+	build.group.shape = KEPT_HOLDS;
+	build.group.shape_generation = KEPT_GENERATION;
+	(void)build_submit(&build, true);
+	cr_assert(eq(u32, groups_wait(true), 0));
+}
+
 /* The last of its groups waits for a gate, by its value. Returns the number of the first. */
 static uint64_t send_held_pair(uint32_t value, uint32_t gate, bool has_event, bool last_has_event)
 {
@@ -307,16 +322,7 @@ static uint64_t send_held_pair(uint32_t value, uint32_t gate, bool has_event, bo
  * now. */
 Test(groups, B18_H9_a_group_whose_event_the_program_has_is_the_last_of_a_kept_stretch)
 {
-	enum { OPEN = 5, SHUT = 6 };
-	start_keeping();
-	fake_gate_open(OPEN);
-	struct build build;
-	build_hold(&build, OPEN);
-	build_require(&build, BUFFER, ACCESS_MODE_READ_WRITE);
-	build.group.shape = KEPT_HOLDS;
-	build.group.shape_generation = KEPT_GENERATION;
-	(void)build_submit(&build, true);
-	cr_assert(eq(u32, groups_wait(true), 0));
+	start_holding();
 	for (uint32_t round = 0; round < 3; round++) {
 		for (uint32_t i = 0; i < ROUNDS; i++) {
 			(void)send_held_pair(2 * i, OPEN, round > 0, i % 2);
@@ -329,4 +335,36 @@ Test(groups, B18_H9_a_group_whose_event_the_program_has_is_the_last_of_a_kept_st
 		cr_assert(eq(u32, groups_wait(true), 0));
 	}
 	groups_stop();
+}
+
+/* It is in flight, or the session has ended first. */
+Test(groups, what_a_kept_stretch_names_is_released_while_it_runs)
+{
+	for (uint32_t ends = 0; ends < 2; ends++) {
+		start_holding();
+		access_number = 0;
+		for (uint32_t i = 0; i < ROUNDS; i++) {
+			(void)send_held_pair(2 * i, OPEN, false, false);
+			expect_words(BUFFER, 2 * i, 40 + access_number++);
+		}
+		fake_gate_close(SHUT);
+		(void)send_held_pair(6, SHUT, false, false);
+		if (ends) {
+			close_fd(&client->socket);
+			fake_gate_open(SHUT);
+			const Sycl__V1__Usage usage = groups_gone();
+			cr_expect(eq(u64, usage.buffer_bytes, 0));
+			continue;
+		}
+		(void)raw_release(client, raw_id(OBJECT_BUFFER, BUFFER));
+		(void)raw_release(client, raw_id(OBJECT_BUFFER, OTHER));
+		(void)raw_release(client, raw_id(OBJECT_KERNEL, FIRST_KERNEL + EVEN));
+		(void)raw_release(client, raw_id(OBJECT_KERNEL, FIRST_KERNEL + HOLD));
+		(void)raw_release(client, raw_id(OBJECT_BUNDLE, BUNDLE));
+		raw_round_trip(client);
+		fake_gate_open(SHUT);
+		cr_assert(eq(u32, groups_wait(true), 0));
+		groups_stop();
+		cr_expect(gt(u64, groups_kept_launches(), 0));
+	}
 }
