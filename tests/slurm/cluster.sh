@@ -3,6 +3,7 @@
 # as root, because jobs are of several users.
 # shellcheck shell=sh disable=SC2034,SC2154
 nodes=${NODES:-n1 n2 n3}
+group_node=
 
 # Prints what is missing here, in one sentence; nothing: nothing.
 cluster_lacks() {
@@ -20,23 +21,68 @@ cluster_lacks() {
 	[ -e "$build/lib/sycld_spank.so" ] || echo "sycld_spank.so was not built: the package libslurm-dev was missing"
 }
 
-# Starts a program in the background as a user, in a session of its own; its number is added to $pids.
-start_as() {
-	user=$1 log=$2
+# Starts a program in the background as a user, in a session of its own. The file run/NAME has its number while it should
+# run, also if a part of the checks that runs beside others has started it.
+start_as() { # USER NAME COMMAND...
+	user=$1 name=$2
 	shift 2
-	setsid setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups "$@" >>"$folder/log/$log" 2>&1 </dev/null &
-	pids="$pids $!"
-	last=$!
+	setsid setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups "$@" >>"$folder/log/$name" 2>&1 </dev/null &
+	echo $! >"$folder/run/$name"
+}
+pid_of() { cat "$folder/run/$1"; }
+
+# Ends a program that should run, by a signal, and waits for its end.
+end_program() { # NAME SIGNAL
+	ended=$(pid_of "$1")
+	rm -f "$folder/run/$1"
+	kill "-$2" "$ended" 2>/dev/null
+	wait_for 30 process_is_gone "$ended"
+}
+process_is_gone() { case $(cut -d ' ' -f 3 "/proc/$1/stat" 2>/dev/null) in '' | Z) ;; *) false ;; esac }
+
+# Prints which daemon has ended that should run, and what it said last.
+ended_daemon() {
+	for file in "$folder"/run/*; do
+		name=${file##*/}
+		process=$(cat "$file" 2>/dev/null)
+		if [ -z "$process" ] || ! process_is_gone "$process"; then continue; fi
+		[ "$(cat "$file" 2>/dev/null)" = "$process" ] || continue # ended by a check, or started again, meanwhile
+		echo "$name has ended; its last lines:"
+		grep -v '^$' "$folder/log/$name" | tail -n 5
+		return
+	done
 }
 
-# Waits until a command succeeds, a minute at most.
-until_true() {
-	tries=0
+# Waits until a command succeeds, SECONDS at most. On a loaded machine each look takes long, so looks become rarer.
+wait_for() { # SECONDS COMMAND...
+	until_s=$(($(date +%s) + $1)) pause=0.05
+	shift
 	until "$@" >/dev/null 2>&1; do
-		tries=$((tries + 1))
-		[ $tries -lt 600 ] || { echo "not within a minute: $*" >&2; return 1; }
-		sleep 0.1
+		[ "$(date +%s)" -lt "$until_s" ] || return 1
+		sleep $pause
+		case $pause in 0.05) pause=0.1 ;; 0.1) pause=0.2 ;; *) pause=0.3 ;; esac
 	done
+}
+
+# The same with a long limit. If a daemon has ended, or the limit is over, no later check could succeed either: the test ends
+# with the cause.
+until_true() {
+	pause=0.05 since=$(date +%s)
+	until "$@" >/dev/null 2>&1; do
+		cause=$(ended_daemon)
+		[ -z "$cause" ] || give_up "while waiting for: $*: $cause"
+		[ $(($(date +%s) - since)) -lt "${WAIT_S:-300}" ] || give_up "not within ${WAIT_S:-300} seconds: $*"
+		sleep $pause
+		case $pause in 0.05) pause=0.1 ;; 0.1) pause=0.2 ;; *) pause=0.3 ;; esac
+	done
+}
+
+give_up() {
+	echo "FAILED: $1"
+	echo "$1" >>"$folder/failures"
+	timeout 5 squeue -o '%i %P %u %T %R %N' 2>/dev/null | head -n 20
+	timeout 5 sinfo -N -o '%N %T %E' 2>/dev/null | sort -u
+	exit 1
 }
 
 # Prints a port on which, as on the next four, nothing listens.
@@ -99,25 +145,28 @@ KillWait=2
 MinJobAge=300
 SchedulerParameters=bf_interval=1,sched_min_interval=100000
 PreemptType=preempt/partition_prio
-PreemptMode=REQUEUE
+PreemptMode=SUSPEND,GANG
+SchedulerTimeSlice=600
+DebugFlags=NO_CONF_HASH
 $(n=0; for node in $nodes; do
 	n=$((n + 1))
 	echo "NodeName=$node NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=$((port + n)) CPUs=16 Sockets=16 CoresPerSocket=1 ThreadsPerCore=1 RealMemory=100 Gres=sycl:100"
 done)
-PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:8 PriorityTier=1
-PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP OverSubscribe=FORCE:8 PriorityTier=2
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:8 PriorityTier=1 PreemptMode=REQUEUE
+PartitionName=patient Nodes=ALL MaxTime=INFINITE State=UP OverSubscribe=FORCE:1 PriorityTier=1 PreemptMode=SUSPEND
+PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP OverSubscribe=FORCE:1 PriorityTier=2
 SlurmdParameters=config_overrides
 END
 	printf 'Name=sycl Count=100 Flags=CountOnly\n' >"$folder/etc/gres.conf"
 	cat >"$folder/etc/plugstack.conf" <<END
-required $folder/lib/sycld_spank.so syclctl=$folder/bin/syclctl runtime_dir=$folder/%n/sycld state_dir=$folder/%n/jobs cgroup=$groups-%n devices=opencl:0 most=100
+required $folder/lib/sycld_spank.so syclctl=$folder/bin/syclctl runtime_dir=$folder/%n/sycld state_dir=$folder/%n/jobs cgroup=$groups-%n devices=opencl:0 most=100 deadline_ms=30000
 END
 	printf 'CgroupMountpoint=/sys/fs/cgroup\n' >"$folder/etc/cgroup.conf"
 	# Each node has its own service, and Slurm passes the node's name alone.
 	for program in epilog health; do
 		cat >"$folder/etc/$program" <<END
 #!/bin/sh
-export SYCLCTL="$folder/bin/syclctl --runtime-dir $folder/\$SLURMD_NODENAME/sycld" SLURM_CONF=$folder/etc/slurm.conf
+export SYCLCTL="$folder/bin/syclctl --runtime-dir $folder/\$SLURMD_NODENAME/sycld" SLURM_CONF=$folder/etc/slurm.conf SYCLD_COMMENT_PARTS=2 SYCLD_SECONDS=\$(cat $folder/etc-\$SLURMD_NODENAME/seconds)
 exec $folder/bin/sycld-$program
 END
 		chmod 755 "$folder/etc/$program"
@@ -146,40 +195,90 @@ start_database() {
 	mariadb-install-db --no-defaults --datadir="$folder/db/data" --auth-root-authentication-method=normal --skip-test-db >"$folder/log/install-db" 2>&1
 	chown -R mysql "$folder/db"
 	start_as mysql mariadb "$(PATH=$PATH:/usr/sbin command -v mariadbd)" --no-defaults --datadir="$folder/db/data" --socket="$folder/db/socket" \
-		--bind-address=127.0.0.1 --port="$database_port" --pid-file="$folder/db/pid" --innodb-buffer-pool-size=32M --innodb-lock-wait-timeout=900
-	until_true mariadb --no-defaults -S "$folder/db/socket" -u root -e 'select 1' || return 1
+		--bind-address=127.0.0.1 --port="$database_port" --pid-file="$folder/db/pid" --innodb-buffer-pool-size=32M --innodb-lock-wait-timeout=900 --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0
+	until_true mariadb --no-defaults -S "$folder/db/socket" -u root -e 'select 1'
 	mariadb --no-defaults -S "$folder/db/socket" -u root -e "create database slurm; create user slurm@127.0.0.1 identified by 'slurm'; create user slurm@localhost identified by 'slurm'; grant all on slurm.* to slurm@127.0.0.1; grant all on slurm.* to slurm@localhost"
 }
 
 start_sycld() {
 	node=$1
-	printf '[service]\nengine_idle_seconds = 5\nengines_at_stop = leave\n' >"$folder/$node/sycld.conf"
+	printf '[service]\nengine_idle_seconds = 5\nengines_at_stop = leave\n[limits]\nbuild_seconds = 600\n' >"$folder/$node/sycld.conf"
 	start_as root "sycld-$node" "$folder/bin/sycld" --runtime-dir "$folder/$node/sycld" --config "$folder/$node/sycld.conf" --cache-dir "$folder/cache"
-	eval "sycld_$node=$last"
 }
 
 start_slurmd() {
 	node=$1
-	start_as root "slurmd-$node" env SLURMD_NODENAME="$node" slurmd -D -f "$folder/etc/slurm.conf" -N "$node"
-	eval "slurmd_$node=$last"
+	if [ "$node" = "$group_node" ]; then
+		# A mount namespace in which /sys/fs/cgroup is version 2 alone.
+		# shellcheck disable=SC2016  # the inner shell's own
+		start_as root "slurmd-$node" unshare --mount --propagation private sh -c 'umount -R /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup && exec "$@"' sh \
+			env LD_PRELOAD="$folder/lib/slurm_only_v2.so" SLURMD_NODENAME="$node" slurmd -D -f "$folder/etc-$node/slurm.conf" -N "$node"
+	else
+		start_as root "slurmd-$node" env SLURMD_NODENAME="$node" slurmd -D -f "$folder/etc-$node/slurm.conf" -N "$node"
+	fi
+}
+
+# Each node has a configuration of its own, which a check may change.
+write_node_configuration() {
+	mkdir -p "$folder/etc-$1"
+	cp "$folder/etc/gres.conf" "$folder/etc/cgroup.conf" "$folder/etc/plugstack.conf" "$folder/etc-$1/"
+	echo 60 >"$folder/etc-$1/seconds" # for each command of epilog and health check
+	sed "s|/etc/plugstack|/etc-$1/plugstack|" "$folder/etc/slurm.conf" >"$folder/etc-$1/slurm.conf"
+	[ "$1" = "$group_node" ] || return 0
+	# Jobs are in control groups of Slurm's plug-in cgroup/v2. It needs no controller, but a tree of its own, and it ends
+	# where processes are in groups of version 1 too: slurm_only_v2.so hides these.
+	sed -i -e 's|^ProctrackType=.*|ProctrackType=proctrack/cgroup|' -e 's|^TaskPlugin=.*|TaskPlugin=task/cgroup|' "$folder/etc-$1/slurm.conf"
+	sed -i 's|cgroup=[^ ]*|cgroup=slurm|' "$folder/etc-$1/plugstack.conf"
+	printf 'CgroupPlugin=cgroup/v2\nCgroupMountpoint=/sys/fs/cgroup\nIgnoreSystemd=yes\n' >"$folder/etc-$1/cgroup.conf"
+	[ -d "$group_mount/system.slice" ] || { mkdir "$group_mount/system.slice" && made_slice=yes; }
+}
+
+slurmd_has_started() { grep -q 'slurmd.*started' "$folder/log/slurmd-$1"; }
+slurmd_is_decided() { slurmd_has_started "$1" || process_is_gone "$(pid_of "slurmd-$1")"; }
+
+# Prints the control group that Slurm gives to a node. Its name is the same in each test that runs.
+scope_of() { find "$group_mount" -maxdepth 4 -type d -name "${1}_slurmstepd.scope" | head -n 1; }
+
+# Starts the node with Slurm's own control groups; where that is impossible, as the others.
+start_group_node() {
+	scope=$(scope_of "$1")
+	[ -z "$scope" ] || groups_are_removed "$scope"
+	if [ -d "${scope:-/none}" ]; then
+		echo "skipped: Slurm's plug-in cgroup/v2: another slurmd has $scope"
+		write_node_configuration "$1"
+		start_slurmd "$1"
+		return
+	fi
+	group_node=$1
+	write_node_configuration "$1"
+	start_slurmd "$1"
+	wait_for 60 slurmd_is_decided "$1" && slurmd_has_started "$1" && return
+	echo "skipped: Slurm's plug-in cgroup/v2 does not start here: $(grep -a 'error\|fatal' "$folder/log/slurmd-$1" | head -n 1)"
+	group_node=
+	write_node_configuration "$1"
+	start_slurmd "$1"
 }
 
 # The build's folder may be closed to the users of jobs, and a build may go on meanwhile.
 copy_programs() {
 	cp "$build/lib/sycld_spank.so" "$build"/lib/libsyclclient.so.0* "$folder/lib/"
 	cp "$build/bin/sycld" "$build/bin/sycl-engine" "$build/bin/syclctl" "$build/tests/slurm_worker" "$root/client/slurm/sycld-epilog" "$root/client/slurm/sycld-health" "$folder/bin/"
+	cp "$build/tests/slurm_only_v2.so" "$folder/lib/"
 	[ ! -e "$build/bin/mpi_heat" ] || cp "$build/bin/mpi_heat" "$folder/bin/"
+	[ ! -e "$build/tests/slurm_mpi_memory.so" ] || cp "$build/tests/slurm_mpi_memory.so" "$folder/lib/"
 	chmod -R a+rX "$folder/bin" "$folder/lib"
 }
 
 cluster_start() {
 	PATH=$PATH:/usr/sbin:/sbin
-	for part in etc log munge db state ctld dbd cache output bin lib; do mkdir -p "$folder/$part"; done
+	for part in etc log run munge db state ctld dbd cache output bin lib; do mkdir -p "$folder/$part"; done
 	copy_programs
 	for node in $nodes; do mkdir -p "$folder/$node/spool" "$folder/$node/sycld" "$folder/$node/tmp" && chmod 1777 "$folder/$node/tmp"; done
 	chmod 755 "$folder" "$folder/etc" "$folder/cache"
 	chmod 1777 "$folder/output"
 	write_configuration
+	start_database &
+	database=$!
 	export SLURM_CONF="$folder/etc/slurm.conf"
 	head -c 1024 /dev/urandom >"$folder/munge/key"
 	chmod 400 "$folder/munge/key"
@@ -188,16 +287,16 @@ cluster_start() {
 	start_as munge munge munged --foreground --force --key-file="$folder/munge/key" --socket="$folder/munge/socket" \
 		--pid-file="$folder/munge/pid" --log-file="$folder/munge/log" --seed-file="$folder/munge/seed"
 	chown -R slurm "$folder/state" "$folder/ctld" "$folder/dbd"
-	start_database || return 1
+	for node in $nodes; do start_sycld "$node"; done
+	wait "$database" || return 1
 	start_as slurm slurmdbd env SLURM_CONF="$folder/etc/slurm.conf" slurmdbd -D
-	until_true sacctmgr -n list cluster || return 1
+	until_true sacctmgr -n list cluster
 	sacctmgr -i add cluster sycl >"$folder/log/sacctmgr" 2>&1
 	start_as slurm slurmctld slurmctld -D -f "$folder/etc/slurm.conf"
-	until_true scontrol ping || return 1
-	for node in $nodes; do
-		start_sycld "$node"
-		start_slurmd "$node"
-	done
+	until_true scontrol ping
+	for node in $nodes; do last_node=$node; done
+	for node in $nodes; do [ "$node" = "$last_node" ] || { write_node_configuration "$node" && start_slurmd "$node"; }; done
+	start_group_node "$last_node"
 	until_true all_idle
 }
 
@@ -205,35 +304,37 @@ cluster_start() {
 all_idle() { [ "$(sinfo -h -N -p main -o %T | grep -c '^idle$')" = "$(set -- $nodes && echo $#)" ]; }
 
 no_job_is_left() { [ -z "$(squeue -h -o %A)" ]; }
-any_is_alive() {
-	for pid in $pids; do
-		kill -0 "$pid" 2>/dev/null && return 0
-	done
-	return 1
+all_are_gone() {
+	for process in $processes; do process_is_gone "$process" || return 1; done
+}
+
+# Removes the control groups of jobs below a group, innermost first.
+remove_groups() {
+	[ -d "$1" ] || return 0
+	echo 1 >"$1/cgroup.kill" 2>/dev/null
+	wait_for 10 groups_are_removed "$1" || echo "control groups are left in $1"
+}
+groups_are_removed() {
+	find "$1" -depth -type d -exec rmdir {} + 2>/dev/null
+	[ ! -d "$1" ]
 }
 
 cluster_stop() {
 	# Epilogs that run later would wait for slurmctld.
-	if timeout 5 scontrol ping >/dev/null 2>&1; then
+	if [ -e "$folder/run/slurmctld" ] && timeout 5 scontrol ping >/dev/null 2>&1; then
 		squeue -h -o %A | xargs -r scancel
-		until_true no_job_is_left
+		wait_for 20 no_job_is_left
 	fi
-	for pid in $pids; do kill "$pid" 2>/dev/null; done
-	tries=0
+	processes=$(cat "$folder"/run/* 2>/dev/null)
+	for process in $processes; do kill "$process" 2>/dev/null; done
 	# A slurmd that waits for its threads ends too.
-	while [ $tries -lt 50 ] && any_is_alive; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
-	for pid in $pids; do kill -9 "$pid" 2>/dev/null; done
-	for pid in $pids; do wait "$pid" 2>/dev/null; done
-	for group in "$group_mount$groups"-*; do
-		[ -d "$group" ] || continue
-		for job in "$group"/*/; do
-			[ -d "$job" ] || continue
-			echo 1 >"$job/cgroup.kill"
-			rmdir "$job" 2>/dev/null
-		done
-		rmdir "$group" 2>/dev/null
-	done
+	wait_for 5 all_are_gone
+	for process in $processes; do kill -9 "$process" 2>/dev/null; done
+	wait_for 5 all_are_gone
+	for node in $nodes; do remove_groups "$group_mount$groups-$node"; done
+	if [ -n "$group_node" ]; then
+		scope=$(scope_of "$group_node")
+		[ -z "$scope" ] || remove_groups "$scope"
+	fi
+	[ -z "${made_slice:-}" ] || rmdir "$group_mount/system.slice" 2>/dev/null
 }

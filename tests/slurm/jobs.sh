@@ -6,9 +6,31 @@ expect() { # WHAT COMMAND...
 	what=$1
 	shift
 	"$@" && return 0
-	failures=$((failures + 1))
+	echo "$what" >>"$folder/failures"
 	echo "FAILED: $what"
 	return 1
+}
+
+# Waits until a command succeeds while a job runs. A job that has ended before is a failure, which its output explains.
+until_job() { # JOB COMMAND...
+	until_true has_ended_or "$@"
+	waits_for=$1
+	shift
+	"$@" >/dev/null 2>&1 || {
+		expect "job $waits_for has $*, but it was $(state_of "$waits_for")" false
+		tail -n 3 "$folder/output/$waits_for.out"
+	}
+}
+has_ended_or() {
+	ends=$1
+	shift
+	"$@" || has_ended "$ends"
+}
+
+# Waits for the end of a job, and expects that its program has found its results right.
+until_verified() { # JOB TIMES
+	until_true has_ended "$1"
+	expect "job $1 is verified" [ "$(grep -c '[;]* *verified' "$folder/output/$1.out")" = "${2:-1}" ] || tail -n 3 "$folder/output/$1.out"
 }
 
 ctl() { # NODE WORDS...
@@ -39,71 +61,132 @@ node_of() { scontrol -o show job "$1" | sed -n 's/.* NodeList=\([^ ]*\).*/\1/p';
 number_of() { # NAME: from JSON on standard input, the sum
 	sed -n "s/^ *\"$1\": \([0-9]*\),*\$/\1/p" | awk '{sum += $1} END {printf "%.0f", sum}'
 }
-job_is_known() { [ "$(ctl "$1" jobs --json | number_of job)" != 0 ]; }
-job_has_sessions() { [ "$(ctl "$1" jobs --json | number_of sessions)" -gt 0 ]; }
-is_suspended() { ctl "$1" jobs --json | grep -q '"suspended": true'; }
-is_not_suspended() { ctl "$1" jobs --json | grep -q '"suspended": false'; }
-is_paused() { ctl "$1" sessions --json | grep -q '"state": "paused"'; }
-
-# The use that sacct shows equals that of the service, within one percent.
-use_is_in_sacct() { # JOB NODE
-	ns=$(ctl "$2" accounts --json --by job --job "$1" | number_of device_ns)
-	comment=$(sacct -n -X -P -j "$1" -o AdminComment | tail -n 1)
-	seconds=$(printf '%s\n' "$comment" | sed -n "s/.*sycld\[$2\]: device_s=\([0-9.]*\).*/\1/p")
-	awk -v ns="$ns" -v seconds="${seconds:--1}" 'BEGIN {difference = ns / 1e9 - seconds
-		exit !(ns > 0 && difference <= ns / 1e11 && -difference <= ns / 1e11)}'
+# Prints a figure of a job at a node's service; nothing: the job is not known there.
+job_value() { # NODE JOB NAME
+	ctl "$1" jobs --json | awk -F '[":, ]+' -v job="$2" -v name="$3" '
+		$2 == "job" {is_it = $3 == job}
+		is_it && $2 == name {print $3; exit}'
 }
+job_is_known() { [ -n "$(job_value "$1" "$2" job)" ]; }
+job_has_sessions() { [ "$(job_value "$1" "$2" sessions)" -gt 0 ]; }
+is_suspended() { [ "$(job_value "$1" "$2" suspended)" = "$3" ]; }
+# The session of the only job on that node.
+is_paused() { ctl "$1" sessions --json | grep -q '"state": "paused"'; }
+is_not_paused() { ! is_paused "$1"; }
+
+# Prints what the services of nodes have counted: the sum; or, with LONGEST, the largest.
+counted() { # JOB NAME HOW NODE...
+	of_job=$1 named=$2 how=$3
+	shift 3
+	for at; do ctl "$at" accounts --json --by job --job "$of_job" | number_of "$named" && echo; done |
+		awk -v how="$how" '{sum += $1; if ($1 > most) most = $1} END {printf "%.0f", how == "LONGEST" ? most : sum}'
+}
+comment_of() { sacct -n -X -P -j "$1" -o AdminComment | tail -n 1; }
+# Prints a figure of a job's comment, behind HEAD.
+in_comment() { comment_of "$1" | awk -v head="$2" -v name="$3=" 'at = index($0, head) {
+	rest = substr($0, at + length(head))
+	sub(/;.*/, "", rest)
+	count = split(rest, words, " ")
+	for (i = 1; i <= count; i++)
+		if (index(words[i], name) == 1)
+			print substr(words[i], length(name) + 1)
+}'; }
+is_near() { # COUNTED SCALE SHOWN: within one percent, or what a shown figure is rounded to
+	awk -v counted="$1" -v scale="$2" -v shown="${3:--1}" 'BEGIN {
+		difference = counted / scale - shown
+		room = counted / scale / 100
+		if (room < 0.05 && scale > 1)
+			room = scale == 1e3 ? 0.05 : 1e-6
+		exit !(difference <= room && -difference <= room)}'
+}
+
+# What sacct shows of a job equals what the services of its nodes have counted, within one percent.
+use_is_in_sacct() { # JOB NODE...
+	used=$1
+	shift
+	nanoseconds=$(counted "$used" device_ns SUM "$@")
+	[ "$nanoseconds" -gt 0 ] && [ "$(in_comment "$used" sycld: nodes)" = "$#/$#" ] &&
+		is_near "$nanoseconds" 1e9 "$(in_comment "$used" sycld: device_s)" &&
+		is_near "$(counted "$used" commands SUM "$@")" 1 "$(in_comment "$used" sycld: commands)" &&
+		is_near "$(counted "$used" delay_p50_ns LONGEST "$@")" 1e3 "$(in_comment "$used" sycld: wait_p50_us)" &&
+		is_near "$(counted "$used" delay_p99_ns LONGEST "$@")" 1e3 "$(in_comment "$used" sycld: wait_p99_us)"
+}
+part_is_in_sacct() { # JOB NODE
+	is_near "$(counted "$1" device_ns SUM "$2")" 1e9 "$(in_comment "$1" "sycld[$2]:" device_s)"
+}
+has_no_parts() { case $(comment_of "$1") in *'sycld['*) return 1 ;; esac }
 
 # Users of every Debian system.
 users="daemon bin games mail"
 
+# Prints where a node's services see the job's tasks.
+group_of() { # NODE JOB
+	if [ "$1" = "$group_node" ]; then
+		echo "/.*${1}_slurmstepd.scope/job_$2"
+	else
+		echo "$groups-$1/job_$2"
+	fi
+}
+
+# One job on one node, one whose comment has parts for its two nodes, and one with so many nodes that its comment has sums.
 fractions() {
 	first=$(submit daemon "$worker 20" --gres=sycl:25 -w n1 --sycl-memory=10M --sycl-class=latency)
 	second=$(submit bin "$worker 20" --gres=sycl:50 -w n1)
-	third=$(submit games "srun $worker 20" --gres=sycl:100 -N 2 -w n2,n3)
-	for job in $first $second $third; do
-		until_true has_ended "$job"
-		expect "job $job is verified" output_has "$job" verified
-	done
-	expect "job $third ran on two nodes" [ "$(grep -c verified "$folder/output/$third.out")" = 2 ]
-	expect "the tasks of a job are in its control group" grep -q "job $first of uid $(id -u daemon)\( (daemon)\)\? in $groups-n1/job_$first: share 25-100 %, memory 10485760 bytes, latency, devices opencl:0" "$folder/log/sycld-n1"
-	expect "the use of $first is in sacct" until_true use_is_in_sacct "$first" n1
-	expect "the use of $second is in sacct" until_true use_is_in_sacct "$second" n1
-	expect "the use of $third is in sacct, of n2" until_true use_is_in_sacct "$third" n2
-	expect "the use of $third is in sacct, of n3" until_true use_is_in_sacct "$third" n3
+	third=$(submit games "srun $worker 20" --gres=sycl:50 -N 2 -w n2,n3)
+	fourth=$(submit mail "srun $worker 20" --gres=sycl:25 -N 3)
+	until_verified "$first"
+	until_verified "$second"
+	until_verified "$third" 2
+	until_verified "$fourth" 3
+	expect "the tasks of a job are in its control group" grep -q "job $first of uid $(id -u daemon)\( (daemon)\)\? in $(group_of n1 "$first"): share 25-100 %, memory 10485760 bytes, latency, devices opencl:0" "$folder/log/sycld-n1"
+	expect "also in one of Slurm's own" grep -q "job $third of uid $(id -u games)\( (games)\)\? in $(group_of n3 "$third"): share 50-100 %" "$folder/log/sycld-n3"
+	until_true use_is_in_sacct "$first" n1
+	until_true use_is_in_sacct "$second" n1
+	until_true use_is_in_sacct "$third" n2 n3
+	expect "the part of n2 is in sacct" part_is_in_sacct "$third" n2
+	expect "the part of n3 is in sacct" part_is_in_sacct "$third" n3
+	until_true use_is_in_sacct "$fourth" n1 n2 n3
+	expect "of many nodes there are sums only" has_no_parts "$fourth"
 	expect "sacct shows the fraction" [ "$(sacct -n -X -P -j "$first" -o AllocTRES | grep -c gres/sycl=25)" = 1 ]
 }
 
 class_of_a_job() {
 	job=$(submit daemon "unset SYCLD_CLASS; $worker 1; SYCLD_CLASS=latency $worker 1" --gres=sycl:10 -w n1 --sycl-class=best-effort)
-	until_true has_ended "$job"
+	until_verified "$job" 2
 	expect "a program cannot get a better class than its job" [ "$(grep -c 'verified, class [12]' "$folder/output/$job.out")" = 0 ]
 	expect "but it gets that of its job" output_has "$job" 'verified, class 3'
 }
 
-suspension() {
-	job=$(submit daemon "sleep 1000 | $worker 0" --gres=sycl:25 -w n1)
-	until_true job_has_sessions n1
+# A job whose program works until the file output/NAME exists.
+until_file() { echo "while [ ! -e $folder/output/$1 ]; do sleep 0.2; done | $worker 0"; }
+tell() { : >"$folder/output/$1"; }
+
+suspension_on() { # NODE
+	job=$(submit daemon "$(until_file "suspension-$1")" --gres=sycl:25 -w "$1")
+	until_job "$job" job_has_sessions "$1" "$job"
 	scontrol suspend "$job"
-	expect "a suspended job is suspended at the service" until_true is_suspended n1
-	expect "and its session is paused" is_paused n1
+	until_true is_suspended "$1" "$job" true
+	until_true is_paused "$1"
 	scontrol resume "$job"
-	expect "a resumed job is resumed" until_true is_not_suspended n1
-	scancel "$job"
-	until_true has_ended "$job"
+	until_true is_suspended "$1" "$job" false
+	until_true is_not_paused "$1"
+	tell "suspension-$1"
+	until_verified "$job"
 }
+suspension() { suspension_on n1; }
+suspension_in_slurms_group() { suspension_on n3; }
 
 # Ranks on three nodes, each with its node's service; Slurm starts them by PMIx.
 mpi() {
 	[ -e "$build/bin/mpi_heat" ] || { echo "mpi_heat was not built: the package libopenmpi-dev was missing"; return; }
-	job=$(submit games "for ranks in 1 2 3; do OMPI_MCA_mpi_yield_when_idle=1 srun --mpi=pmix -N \$ranks -n \$ranks $folder/bin/mpi_heat 64 64 20 2>&1; done" --gres=sycl:25 -N 3)
-	until_true has_ended "$job"
-	expect "one, two and three ranks agree with the whole grid" [ "$(grep -c '; verified' "$folder/output/$job.out")" = 3 ]
+	job=$(submit games "for ranks in 1 2 3; do OMPI_MCA_mpi_yield_when_idle=1 srun --export=ALL,LD_PRELOAD=$folder/lib/slurm_mpi_memory.so --mpi=pmix -N \$ranks -n \$ranks $folder/bin/mpi_heat 64 64 20 2>&1; done" --gres=sycl:25 -N 3)
+	until_verified "$job" 3
+	# One rank has no messages, so these are those of two and three.
+	expect "what neighbours exchange is in memory that the engine shares" [ "$(grep -c ': \([1-9][0-9]*\) of \1 messages in shared memory' "$folder/output/$job.out")" = 5 ]
 }
 
 array_and_steps() {
 	array=$(submit bin "srun $worker 3; srun $worker 3" --gres=sycl:25 --array=1-3 -o "$folder/output/array-%a.out")
-	for task in 1 2 3; do until_true grep -q -c verified "$folder/output/array-$task.out"; done
 	until_true array_has_ended "$array"
 	for task in 1 2 3; do
 		expect "both steps of task $task are verified" [ "$(grep -c verified "$folder/output/array-$task.out")" = 2 ]
@@ -111,81 +194,115 @@ array_and_steps() {
 }
 array_has_ended() { [ -z "$(squeue -h -j "$1" 2>/dev/null)" ]; }
 
-requeue() {
-	rm -f "$folder/output/again"
-	job=$(submit games "if [ -e $folder/output/again ]; then $worker 3; else : >$folder/output/again; sleep 1000 | $worker 0; fi" --gres=sycl:25 -w n2 --requeue)
-	until_true job_has_sessions n2
-	scontrol requeue "$job"
-	# Slurm holds a requeued job back for two minutes.
-	until_true is_in_state "$job" PENDING
-	until_true begins_now "$job"
-	until_true has_ended "$job"
-	expect "a requeued job is verified" output_has "$job" verified
-}
+# Prints the script of a job that works without end when it begins first, and a little when it begins again.
+at_first_endless() { echo "if [ -e $folder/output/$1 ]; then $worker 3; else : >$folder/output/$1; sleep 1000 | $worker 0; fi"; }
 
+requeue() {
+	job=$(submit games "$(at_first_endless requeue)" --gres=sycl:25 -w n2 --requeue)
+	until_job "$job" job_has_sessions n2 "$job"
+	scontrol requeue "$job"
+	until_begun_again "$job"
+	until_verified "$job"
+}
+# Slurm holds a requeued job back for two minutes.
+until_begun_again() {
+	until_true is_in_state "$1" PENDING
+	until_true begins_now "$1"
+}
 begins_now() { scontrol update jobid="$1" starttime=now; is_in_state "$1" RUNNING || has_ended "$1"; }
 
+# A job of a higher partition takes the hundredths of one that may be requeued.
+preemption_by_requeue() {
+	job=$(submit games "$(at_first_endless preempted)" --gres=sycl:100 -w n2 --requeue)
+	until_job "$job" job_has_sessions n2 "$job"
+	urgent=$(submit bin "$worker 3" --gres=sycl:100 -w n2 -p urgent)
+	until_verified "$urgent"
+	until_begun_again "$job"
+	until_verified "$job"
+}
+
+# A job of a higher partition needs the processors of one that may be suspended. Slurm takes no generic resource from a
+# suspended job, so both jobs together ask for no more than there is.
+preemption_by_suspension() {
+	job=$(submit games "$(until_file preempted-2)" --gres=sycl:50 -w n2 -p patient -c 16)
+	until_job "$job" job_has_sessions n2 "$job"
+	urgent=$(submit bin "$(until_file urgent)" --gres=sycl:50 -w n2 -p urgent -c 16)
+	until_true is_in_state "$job" SUSPENDED
+	until_true is_suspended n2 "$job" true
+	until_true is_paused n2
+	until_job "$urgent" job_has_sessions n2 "$urgent"
+	tell urgent
+	until_verified "$urgent"
+	until_true is_suspended n2 "$job" false
+	until_true is_not_paused n2
+	tell preempted-2
+	until_verified "$job"
+}
+
 restart_of_a_service() {
-	job=$(submit mail "sleep 8 | $worker 0; $worker 2" --gres=sycl:25 -w n1 --sycl-class=best-effort)
-	until_true job_has_sessions n1
-	kill -9 "$sycld_n1"
+	job=$(submit mail "$(until_file restart); $worker 2" --gres=sycl:25 -w n1 --sycl-class=best-effort)
+	until_job "$job" job_has_sessions n1 "$job"
+	end_program sycld-n1 KILL
 	start_sycld n1
-	expect "the next service knows the job" until_true job_has_sessions n1
-	until_true has_ended "$job"
-	expect "the job is verified over a restart" [ "$(grep -c 'verified, class 3' "$folder/output/$job.out")" = 2 ]
+	until_job "$job" job_has_sessions n1 "$job"
+	tell restart
+	until_verified "$job" 2
+	expect "the job has its class over a restart" [ "$(grep -c 'verified, class 3' "$folder/output/$job.out")" = 2 ]
 }
 
 refusals() {
 	expect "a wrong option is refused where it is written" sh -c "! srun --sycl-memory=much true 2>&1 | grep -q 'needs a number of bytes' && exit 1 || exit 0"
 	expect "more than a node has is refused" sh -c "! srun --gres=sycl:500 true 2>/dev/null"
-	job=$(submit daemon "$worker 1" --gres=sycl:25 -w n1)
-	until_true has_ended "$job"
-	touch "$folder/output/left"
 	# A process that its job has left behind.
-	job=$(submit daemon "setsid sh -c 'sleep 1000 & exec sleep 1000' >/dev/null 2>&1 </dev/null & sleep 1" --gres=sycl:25 -w n1)
+	job=$(submit daemon "setsid sh -c 'sleep 1000 & exec sleep 1000' >/dev/null 2>&1 </dev/null & sleep 0.2" --gres=sycl:25 -w n1)
 	until_true has_ended "$job"
-	expect "what a job has left behind is ended" until_true no_group n1 "$job"
+	until_true no_group n1 "$job"
 }
 no_group() { [ ! -e "$group_mount$groups-$1/job_$2" ]; }
 
 reason_of() { sinfo -h -R -o '%E %N' | grep -q "$1.*$2"; }
 no_reason() { ! sinfo -h -R -o '%N' | grep -q "$1"; }
 health() {
-	kill "$sycld_n3"
-	wait "$sycld_n3" 2>/dev/null
-	expect "a node without its service is drained, with the reason" until_true reason_of "sycld: no service" n3
+	end_program sycld-n3 TERM
+	until_true reason_of "sycld: no service" n3
 	start_sycld n3
-	expect "it comes back" until_true no_reason n3
-	ctl n3 drain --all >/dev/null
-	expect "a node whose service is drained is drained" until_true reason_of "sycld: no new session is accepted" n3
+	until_true no_reason n3
+	until_true ctl n3 drain --all
+	until_true reason_of "sycld: no new session is accepted" n3
 	ctl n3 resume --all >/dev/null
-	expect "it comes back again" until_true no_reason n3
-	until_true all_idle
+	until_true no_reason n3
 }
 
+# A service that does not answer holds up neither a job nor its node.
 dead_service() {
-	job=$(submit bin "sleep 2" --gres=sycl:25 -w n2)
-	until_true job_is_known n2
-	kill -STOP "$sycld_n2"
-	expect "a service that does not answer does not hold a job up" until_true has_ended "$job"
-	expect "nor its node" until_true node_is_free n2
-	kill -CONT "$sycld_n2"
-	expect "the job is dropped, because its control group is gone" until_true no_jobs n2
-	expect "the node comes back" until_true no_reason n2
+	job=$(submit bin "while [ ! -e $folder/output/dead ]; do sleep 0.2; done" --gres=sycl:25 -w n2)
+	until_job "$job" job_is_known n2 "$job"
+	sed -i 's/deadline_ms=[0-9]*/deadline_ms=300/' "$folder/etc-n2/plugstack.conf"
+	echo 1 >"$folder/etc-n2/seconds"
+	kill -STOP "$(pid_of sycld-n2)"
+	tell dead
+	until_true has_ended "$job"
+	until_true node_is_free n2
+	kill -CONT "$(pid_of sycld-n2)"
+	echo 60 >"$folder/etc-n2/seconds"
+	# The job is dropped, because its control group is gone.
+	until_true no_jobs n2
+	until_true no_reason n2
 }
 node_is_free() { [ -z "$(squeue -h -w "$1")" ] && ! sinfo -h -n "$1" -o %T | grep -q completing; }
 no_jobs() { [ "$(ctl "$1" jobs --json | number_of job)" = 0 ]; }
 
 no_sessions() { [ "$(ctl "$1" sessions --json | number_of id)" = 0 ]; }
-no_engines_of_jobs() { ! ctl "$1" status --json | grep -q '"state": "ready"' || ctl "$1" status --json | grep -q '"sessions": 0'; }
+has_no_group_of_jobs() { [ -z "$(find "$group_mount" -type d -path "*/$1_slurmstepd.scope/job_*" 2>/dev/null)" ]; }
 nothing_left() {
 	scancel --state=PENDING,RUNNING,SUSPENDED 2>/dev/null
 	for node in $nodes; do
 		until_true node_is_free "$node"
-		expect "no job is left at the service of $node" until_true no_jobs "$node"
-		expect "no session is left on $node" until_true no_sessions "$node"
+		until_true no_jobs "$node"
+		until_true no_sessions "$node"
 		expect "no file of jobs is left on $node" [ ! -e "$folder/$node/sycld/jobs" ]
 		expect "no file of the plug-in is left on $node" [ -z "$(ls "$folder/$node/jobs" 2>/dev/null)" ]
 		expect "no control group is left on $node" [ -z "$(find "$group_mount$groups-$node" -mindepth 1 -type d 2>/dev/null)" ]
+		[ "$node" != "$group_node" ] || until_true has_no_group_of_jobs "$node"
 	done
 }

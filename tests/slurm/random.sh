@@ -11,12 +11,12 @@ kill_something() {
 	shift "$(chance 3)"
 	case $(chance 3) in
 	0)
-		eval "kill -9 \$sycld_$1"
+		kill -9 "$(pid_of "sycld-$1")"
 		start_sycld "$1"
 		echo "killed sycld of $1"
 		;;
 	1)
-		eval "kill -9 \$slurmd_$1"
+		kill -9 "$(pid_of "slurmd-$1")"
 		start_slurmd "$1"
 		echo "killed slurmd of $1"
 		;;
@@ -65,8 +65,7 @@ random_jobs() {
 		[ "$(chance 5)" != 0 ] || kill_something
 	done
 	tries=0
-	until no_jobs_in_queue || [ $tries -ge 40 ]; do
-		until_true no_jobs_in_queue 2>/dev/null
+	until wait_for 60 no_jobs_in_queue || [ $tries -ge 40 ]; do
 		tries=$((tries + 1))
 		# Requeued jobs are held back for two minutes.
 		for job in $(squeue -h -t PENDING -o %A); do scontrol update jobid="$job" starttime=now; done
