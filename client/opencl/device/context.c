@@ -84,9 +84,8 @@ static cl_int open_context(cl_context context)
 	sycl_device devices[64];
 	if (context->device_count > 64)
 		return CL_INVALID_VALUE;
-	for (cl_uint i = 0; i < context->device_count; i++)
-		devices[i] = context->devices[i]->sycl;
-	return code_of(sycl_context_create(context->device_count, devices, &context->sycl));
+	uint32_t count = device_list(context->device_count, context->devices, devices);
+	return code_of(sycl_context_create(count, devices, &context->sycl));
 }
 
 CL_API_ENTRY cl_context CL_API_CALL

@@ -5,9 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Guards the lists of parts. Nothing that waits is called inside it. */
+static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void part_remove(cl_device_id device)
+{
+	pthread_mutex_lock(&parts_lock);
+	for (cl_device_id *at = &device->parent->parts; *at; at = &(*at)->next)
+		if (*at == device) {
+			*at = device->next;
+			break;
+		}
+	pthread_mutex_unlock(&parts_lock);
+}
+
 static void device_destroy(struct object *object)
 {
 	cl_device_id device = (cl_device_id)object;
+	if (device->parent)
+		part_remove(device);
 	(void)sycl_device_release(device->sycl);
 	if (device->parent)
 		object_unuse(&device->parent->head);
@@ -53,6 +69,19 @@ cl_device_id device_make(cl_platform_id platform, sycl_device sycl)
 	device->align_bits = (cl_uint)fact(sycl, SYCL_DEVICE_INFO_MEM_BASE_ADDR_ALIGN_BITS);
 	object_publish(&device->head, OBJECT_DEVICE, device_destroy);
 	return device;
+}
+
+uint32_t device_list(cl_uint count, const cl_device_id *devices, sycl_device *list_out)
+{
+	uint32_t stored = 0;
+	for (cl_uint i = 0; i < count; i++) {
+		uint32_t at = 0;
+		while (at < stored && list_out[at] != devices[i]->sycl)
+			at++;
+		if (at == stored)
+			list_out[stored++] = devices[i]->sycl;
+	}
+	return stored;
 }
 
 /* Only sub-devices are counted. */
@@ -155,6 +184,51 @@ static cl_int check_equal_parts(cl_device_id device, const struct division *divi
 					    : CL_INVALID_DEVICE_PARTITION_COUNT;
 }
 
+/*
+ * Finds the parts that live of an equal division. Two sub-devices of the driver may be one of the
+ * library, of which a session has few: SYCL's runtimes divide a device again and again and keep all
+ * that they get. Returns how many, each with a reference; 0: they must be made.
+ */
+static uint32_t parts_again(cl_device_id parent, const struct division *division,
+			    const cl_device_partition_property *list, sycl_device parts[PARTS_MAX])
+{
+	uint64_t seen = 0;
+	uint32_t found = 0, wanted = 0;
+	if (division->bytes > sizeof(parent->partition))
+		return 0;
+	pthread_mutex_lock(&parts_lock);
+	for (cl_device_id at = parent->parts; at; at = at->next) {
+		if (at->partition_bytes != division->bytes ||
+		    memcmp(at->partition, list, division->bytes) != 0 || seen >> at->part & 1 ||
+		    sycl_device_retain(at->sycl) != SYCL_SUCCESS)
+			continue;
+		seen |= UINT64_C(1) << at->part;
+		parts[at->part] = at->sycl;
+		wanted = at->part_count;
+		found++;
+	}
+	pthread_mutex_unlock(&parts_lock);
+	if (found == wanted)
+		return found;
+	for (uint32_t i = 0; i < PARTS_MAX; i++)
+		if (seen >> i & 1)
+			(void)sycl_device_release(parts[i]);
+	return 0;
+}
+
+static sycl_result make_parts(cl_device_id device, const struct division *division,
+			      const cl_device_partition_property *list,
+			      sycl_device parts[PARTS_MAX], uint32_t *count)
+{
+	const uint32_t again = parts_again(device, division, list, parts);
+	if (again > 0) {
+		*count = again;
+		return SYCL_SUCCESS;
+	}
+	return sycl_device_create_sub_devices(device->sycl, division->property, division->count,
+					      division->values, *count, parts, count);
+}
+
 static cl_int store_sub_devices(cl_device_id parent, const struct division *division,
 				const cl_device_partition_property *list, uint32_t count,
 				const sycl_device *syclies, cl_device_id *out)
@@ -169,6 +243,12 @@ static cl_int store_sub_devices(cl_device_id parent, const struct division *divi
 						  ? division->bytes
 						  : sizeof(out[i]->partition);
 		memcpy(out[i]->partition, list, out[i]->partition_bytes);
+		out[i]->part = i;
+		out[i]->part_count = count;
+		pthread_mutex_lock(&parts_lock);
+		out[i]->next = parent->parts;
+		parent->parts = out[i];
+		pthread_mutex_unlock(&parts_lock);
 	}
 	return CL_SUCCESS;
 }
@@ -197,8 +277,7 @@ CL_API_ENTRY cl_int CL_API_CALL clCreateSubDevices(cl_device_id handle,
 	if (r == SYCL_SUCCESS && out && (capacity < count || count > PARTS_MAX))
 		return CL_INVALID_VALUE;
 	if (r == SYCL_SUCCESS && out)
-		r = sycl_device_create_sub_devices(device->sycl, division.property, division.count,
-						   division.values, count, parts, &count);
+		r = make_parts(device, &division, list, parts, &count);
 	if (r == SYCL_ERROR_INVALID && division.property == SYCL_PARTITION_BY_COUNTS)
 		return CL_INVALID_DEVICE_PARTITION_COUNT;
 	if (r == SYCL_ERROR_INVALID || r == SYCL_ERROR_FEATURE_NOT_SUPPORTED)

@@ -27,6 +27,9 @@ struct _cl_device_id {
 	cl_device_id parent; /* NULL: no sub-device */
 	cl_device_partition_property partition[8];
 	size_t partition_bytes;
+	uint32_t part, part_count; /* which one of its division */
+	cl_device_id parts;        /* the first of its parts that live */
+	cl_device_id next;         /* in the parent's list */
 	cl_device_type type;
 	size_t max_group, max_items[3]; /* OpenCL's order of dimensions */
 	cl_ulong max_alloc_bytes, local_bytes;
@@ -70,6 +73,9 @@ bool device_takes_il(cl_device_id device);
 cl_int device_extensions(cl_device_id device, bool versions, struct answer answer);
 void device_use(cl_device_id device);
 void device_unuse(cl_device_id device);
+
+/* Stores the library's devices, each once: two of the driver may be one of the library. */
+uint32_t device_list(cl_uint count, const cl_device_id *devices, sycl_device *list_out);
 
 bool context_has_device(cl_context context, cl_device_id device);
 

@@ -69,12 +69,14 @@ static sycl_result make_input(cl_program program, cl_uint count, const cl_device
 			      struct source source, sycl_kernel_bundle *input_out)
 {
 	sycl_device list[64];
+	cl_device_id found[64];
 	cl_uint chosen = 0;
 	for (cl_uint i = 0; i < program->device_count && chosen < 64; i++)
 		if (is_chosen(program->devices[i], count, devices))
-			list[chosen++] = program->devices[i]->sycl;
+			found[chosen++] = program->devices[i];
+	const uint32_t listed = device_list(chosen, found, list);
 	return sycl_kernel_bundle_create_input(
-		program->context->sycl, chosen, list,
+		program->context->sycl, listed, list,
 		source.is_il ? SYCL_SOURCE_SPIRV : SYCL_SOURCE_OPENCL_C, source.bytes,
 		source.is_il ? source.count : 0, input_out);
 }

@@ -138,7 +138,7 @@ static cl_device_id device_of(cl_context context, const void *pointer, sycl_usm_
 	if (kind == SYCL_USM_UNKNOWN || kind == SYCL_USM_HOST ||
 	    sycl_usm_get_pointer_device(context->sycl, pointer, &sycl) != SYCL_SUCCESS)
 		return NULL;
-	for (cl_uint i = 0; i < context->device_count; i++)
+	for (cl_uint i = 0; i < context->device_count && !device; i++)
 		if (context->devices[i]->sycl == sycl)
 			device = context->devices[i];
 	(void)sycl_device_release(sycl);

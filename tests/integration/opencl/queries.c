@@ -103,6 +103,49 @@ Test(queries, a_device_without_sub_groups_says_so)
 	CL(clReleaseKernel(kernel));
 }
 
+/* A session has few sub-devices, and SYCL's runtimes keep all that they ever got. */
+Test(queries, equal_divisions_may_be_made_any_number_of_times)
+{
+	enum { TIMES = 50 };
+	const cl_device_partition_property list[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+	cl_device_id parts[TIMES][64];
+	cl_uint count = 0, word = 0;
+	cl_int code = 0;
+	const char *source = "__kernel void k(__global uint *x) { *x = 7; }";
+	CL(clCreateSubDevices(cl_device, list, 0, NULL, &count));
+	if (count < 2 || count > 16)
+		cr_skip_test("%u parts", count);
+	for (int i = 0; i < TIMES; i++)
+		CL(clCreateSubDevices(cl_device, list, 64, parts[i], NULL));
+	cr_assert(ne(ptr, parts[0][0], parts[TIMES - 1][0]));
+	/* The same part twice, and another one, in one context and program. */
+	const cl_device_id three[] = {parts[0][0], parts[1][0], parts[1][1]};
+	cl_context context = clCreateContext(NULL, 3, three, NULL, NULL, &code);
+	CL(code);
+	cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &code);
+	CL(code);
+	CL(clBuildProgram(program, 0, NULL, NULL, NULL, NULL));
+	cl_command_queue queue =
+		clCreateCommandQueueWithProperties(context, parts[1][0], NULL, &code);
+	CL(code);
+	cl_mem buffer = clCreateBuffer(context, 0, sizeof(word), NULL, &code);
+	CL(code);
+	cl_kernel kernel = clCreateKernel(program, "k", &code);
+	CL(code);
+	CL(clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+	CL(clEnqueueTask(queue, kernel, 0, NULL, NULL));
+	CL(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof(word), &word, 0, NULL, NULL));
+	cr_assert(eq(u32, word, 7));
+	CL(clReleaseKernel(kernel));
+	CL(clReleaseMemObject(buffer));
+	CL(clReleaseCommandQueue(queue));
+	CL(clReleaseProgram(program));
+	CL(clReleaseContext(context));
+	for (int i = 0; i < TIMES; i++)
+		for (cl_uint k = 0; k < count; k++)
+			CL(clReleaseDevice(parts[i][k]));
+}
+
 Test(queries, room_for_too_few_sub_devices_is_refused)
 {
 	cl_device_partition_property list[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
