@@ -199,8 +199,8 @@ static uint32_t parts_again(cl_device_id parent, const struct division *division
 	pthread_mutex_lock(&parts_lock);
 	for (cl_device_id at = parent->parts; at; at = at->next) {
 		if (at->partition_bytes != division->bytes ||
-		    memcmp(at->partition, list, division->bytes) != 0 || seen >> at->part & 1 ||
-		    sycl_device_retain(at->sycl) != SYCL_SUCCESS)
+		    memcmp(at->partition, list, division->bytes - sizeof(*list)) != 0 ||
+		    seen >> at->part & 1 || sycl_device_retain(at->sycl) != SYCL_SUCCESS)
 			continue;
 		seen |= UINT64_C(1) << at->part;
 		parts[at->part] = at->sycl;
@@ -242,7 +242,11 @@ static cl_int store_sub_devices(cl_device_id parent, const struct division *divi
 		out[i]->partition_bytes = division->bytes < sizeof(out[i]->partition)
 						  ? division->bytes
 						  : sizeof(out[i]->partition);
-		memcpy(out[i]->partition, list, out[i]->partition_bytes);
+		/* DPC++'s runtime leaves out the last 0 behind a list of counts. It is there. */
+		memcpy(out[i]->partition, list,
+		       division->bytes - sizeof(*list) < sizeof(out[i]->partition)
+			       ? division->bytes - sizeof(*list)
+			       : sizeof(out[i]->partition));
 		out[i]->part = i;
 		out[i]->part_count = count;
 		pthread_mutex_lock(&parts_lock);
