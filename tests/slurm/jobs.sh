@@ -277,7 +277,7 @@ health() {
 dead_service() {
 	job=$(submit bin "while [ ! -e $folder/output/dead ]; do sleep 0.2; done" --gres=sycl:25 -w n2)
 	until_job "$job" job_is_known n2 "$job"
-	sed -i 's/deadline_ms=[0-9]*/deadline_ms=300/' "$folder/etc-n2/plugstack.conf"
+	sed -i 's/deadline_ms=[0-9]*/deadline_ms=1000/' "$folder/etc-n2/plugstack.conf"
 	echo 1 >"$folder/etc-n2/seconds"
 	kill -STOP "$(pid_of sycld-n2)"
 	tell dead

@@ -4,13 +4,13 @@
  */
 #include <mpi.h>
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { LINE_BYTES = 1024 };
+enum { LINE_BYTES = 1024, BASE = 16, SHARED = 4 };
 
 static unsigned messages, shared;
 
@@ -21,11 +21,13 @@ static bool is_shared(const void *address)
 	bool found = false;
 	FILE *file = fopen("/proc/self/maps", "re");
 	while (file && !found && fgets(line, sizeof(line), file)) {
-		uintptr_t begin, end;
-		char rights[8];
-		found = sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &begin, &end, rights) == 3 &&
-			(uintptr_t)address >= begin && (uintptr_t)address < end &&
-			rights[3] == 's' && strstr(line, "/memfd:");
+		char *rest; /* " rw-s ..." */
+		uintptr_t begin = strtoull(line, &rest, BASE), end = 0;
+		if (*rest == '-')
+			end = strtoull(rest + 1, &rest, BASE);
+		found = (uintptr_t)address >= begin && (uintptr_t)address < end &&
+			strnlen(rest, SHARED + 1) > SHARED && rest[SHARED] == 's' &&
+			strstr(line, "/memfd:");
 	}
 	if (file)
 		(void)fclose(file);
