@@ -227,6 +227,20 @@ static cl_int view_fill_in(cl_mem image, cl_mem parent)
 	return CL_SUCCESS;
 }
 
+/* A device with 2D images of buffers says how such an image has to lie there. */
+static bool has_2d_views(cl_context context)
+{
+	for (cl_uint i = 0; i < context->device_count; i++) {
+		uint32_t pixels = 0;
+		if (sycl_device_get_info(context->devices[i]->sycl,
+					 SYCL_DEVICE_INFO_IMAGE_VIEW_PITCH_PIXELS, sizeof(pixels),
+					 &pixels, NULL) == SYCL_SUCCESS &&
+		    pixels > 0)
+			return true;
+	}
+	return false;
+}
+
 static cl_mem image_new(cl_context context, cl_mem_flags flags, const cl_image_format *format,
 			const cl_image_desc *d)
 {
@@ -246,6 +260,9 @@ static cl_int image_make(cl_context context, cl_mem_flags flags, const cl_image_
 	size_t pixel = 0, extent[3] = {0, 0, 0}, row = 0, slice = 0;
 	bool is_view = d && d->mem_object;
 	cl_int code = check_format(context, format, d, &ours, &pixel);
+	if (code == CL_SUCCESS && is_view && d->image_type == CL_MEM_OBJECT_IMAGE2D &&
+	    !has_2d_views(context))
+		code = CL_INVALID_OPERATION;
 	if (code == CL_SUCCESS)
 		code = memory_check_flags(flags, is_view ? NULL : host);
 	if (code == CL_SUCCESS && (!d || !description_is_good(d, extent) || (is_view && host)))

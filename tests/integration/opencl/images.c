@@ -295,3 +295,22 @@ Test(images, what_is_no_image_or_no_part_is_refused)
 	cr_assert(eq(int, code, CL_INVALID_VALUE));
 	CL(clReleaseMemObject(image));
 }
+
+/* PoCL 3 has none, and says so by an alignment of 0. */
+Test(images, a_2d_image_of_a_buffer_needs_a_device_that_has_them)
+{
+	cl_uint pixels = 0;
+	cl_int code = 0;
+	cl_mem buffer = buffer_of(NULL);
+	const cl_image_desc description = {.image_type = CL_MEM_OBJECT_IMAGE2D,
+					   .image_width = 4,
+					   .image_height = 2,
+					   .mem_object = buffer};
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_IMAGE_PITCH_ALIGNMENT, sizeof(pixels), &pixels,
+			   NULL));
+	cl_mem image = clCreateImage(cl_context_made, 0, &rgba8, &description, NULL, &code);
+	cr_assert(eq(int, code, pixels > 0 ? CL_SUCCESS : CL_INVALID_OPERATION));
+	if (image)
+		CL(clReleaseMemObject(image));
+	CL(clReleaseMemObject(buffer));
+}
