@@ -28,7 +28,8 @@ judge_stop() {
 	[ -z "$work" ] || rm -rf "$work"
 }
 
-# judge_begin NAME BUILD OUT: starts the service, and the table of results, OUT/NAME.tsv.
+# judge_begin NAME BUILD OUT: starts the service, and the table of results, OUT/NAME.tsv. The plain drivers are those of the machine, or of
+# the folder that judge_vendors names.
 judge_begin() {
 	local build=$2 file
 	judge=$1 out=$3
@@ -46,7 +47,7 @@ judge_begin() {
 	trap judge_stop EXIT
 	trap 'exit 130' INT TERM
 	mkdir "$work/plain" "$work/through"
-	for file in /etc/OpenCL/vendors/*.icd; do
+	for file in "${judge_vendors:-/etc/OpenCL/vendors}"/*.icd; do
 		[ ! -e "$file" ] || grep -q libsyclcl "$file" || cp "$file" "$work/plain/"
 	done
 	[ -n "$(ls "$work/plain")" ] || judge_skip "this machine has no OpenCL driver"

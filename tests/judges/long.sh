@@ -1,8 +1,8 @@
 #!/bin/bash
 # long.sh BUILD OUT: all judges, whole, and one table of their tests, OUT/judges.md. Folders of other projects' builds are not in this tree:
-# SYCLD_CTS (a build of OpenCL-CTS), SYCLD_CLBLAST (a build of CLBlast), SYCLD_LOADERS (folders with a libOpenCL.so.1, with colons between).
-# README.md says how they are made. What is missing is left out and named. Exit status 1: a test passes on the plain driver only, for no
-# known reason.
+# SYCLD_CTS (a build of OpenCL-CTS), SYCLD_CLBLAST (a build of CLBlast), SYCLD_DPCTL (a virtual environment with dpctl), SYCLD_LOADERS (folders
+# with a libOpenCL.so.1, with colons between). README.md says how they are made. What is missing is left out and named. Exit status 1: a test
+# passes on the plain driver only, for no known reason.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 1
 build=$1 out=$2 worst=0
 
@@ -34,5 +34,6 @@ run loaders "${loaders[@]}"
 run hashcat
 run_in clblast "${SYCLD_CLBLAST-}" SYCLD_CLBLAST
 run_in cts "${SYCLD_CTS-}" SYCLD_CTS
+run_in dpctl "${SYCLD_DPCTL-}" SYCLD_DPCTL
 "$here/table.sh" "$out" >"$out/judges.md"
 exit "$worst"

@@ -1,4 +1,4 @@
-"""A plugin of pytest for pyopencl.sh. It adds a line for each test to the file JUDGE_RESULTS when it begins and when it ends, leaves out
+"""A plugin of pytest for pytest.sh. It adds a line for each test to the file JUDGE_RESULTS when it begins and when it ends, leaves out
 tests that are in there, and lets a test that takes longer than JUDGE_LIMIT seconds end the process by SIGALRM. JUDGE_PART: regular
 expression of the tests that are run."""
 import os
