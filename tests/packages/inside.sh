@@ -29,6 +29,7 @@ dpkg -i /packages/one/sycld_*.deb /packages/one/sycld-exporter_*.deb /packages/o
 	/packages/one/libsyclclient0_*.deb /packages/one/libsyclclient-dev_*.deb /packages/one/sycld-doc_*.deb >/tmp/log 2>&1 || fail "the installation failed: $(cat /tmp/log)"
 getent group sycld sycld-observers >/dev/null || fail "the installation made no group"
 [ -e /etc/systemd/system/sockets.target.wants/sycld.socket ] || fail "the socket is not enabled"
+[ -d /etc/sycld/sycld.conf.d ] || fail "there is no folder for files of the configuration"
 [ -e /etc/systemd/system/multi-user.target.wants/sycld-exporter.service ] || fail "the exporter is not enabled"
 [ "$(stat -c %a /run/sycld)" = 755 ] || fail "the folder of the sockets does not exist, or has another mode"
 for page in syclctl.1 sycld.conf.5 sycld-overview.7 sycld.8 sycld-exporter.8 libsyclcl.7 sycl_queue_submit.3; do

@@ -46,6 +46,7 @@ verify ''
 ! grep -q 'scriptlet failed' /tmp/log || fail "a scriptlet failed: $(cat /tmp/log)"
 getent group sycld sycld-observers >/dev/null || fail "the installation made no group"
 [ -e /etc/systemd/system/sockets.target.wants/sycld.socket ] || fail "the socket is not enabled"
+[ -d /etc/sycld/sycld.conf.d ] || fail "there is no folder for files of the configuration"
 [ "$(stat -c %a /run/sycld)" = 755 ] || fail "the folder of the sockets does not exist, or has another mode"
 grep -q '^ExecStart=/usr/sbin/sycld' /usr/lib/systemd/system/sycld.service || fail "the unit names another program"
 work=$(mktemp -d)
