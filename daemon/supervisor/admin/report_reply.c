@@ -355,6 +355,26 @@ static void reply_add_share(struct reply *reply, const struct engine *engine, ui
 	reply->share_list[index] = facts;
 }
 
+/* Returns for how long commands have run there that the engine has not charged yet. So a kernel
+ * counts that never ends. No command can have run for longer than its session exists. */
+static uint64_t engine_runs_ns(const struct engine *engine, uint32_t slot, uint64_t now_ns)
+{
+	const struct session *session;
+	uint64_t sum_ns = 0;
+	TAILQ_FOREACH (session, &engine->sessions, link) {
+		const struct session_figures *claim = claims_of_session(engine, session);
+		const Sycl__V1__SessionPresent *present =
+			claim && claim->has_present ? &claim->present : NULL;
+		if (!present || present->backend != (Sycl__V1__Backend)(slot / SHARE_DEVICES) ||
+		    present->index != slot % SHARE_DEVICES ||
+		    present->activity != SYCL__V1__SESSION_ACTIVITY__SESSION_ACTIVITY_RUNNING)
+			continue;
+		uint64_t age_ns = now_ns - session->since_ns;
+		sum_ns += present->running_ns < age_ns ? present->running_ns : age_ns;
+	}
+	return sum_ns;
+}
+
 static void reply_add_shares_of(struct reply *reply, const struct engine *engine)
 {
 	unsigned count = 0;
@@ -363,6 +383,8 @@ static void reply_add_shares_of(struct reply *reply, const struct engine *engine
 	for (uint32_t slot = 0; slot < SHARE_SLOTS && count < SHARES_OF_ENGINE_MAX; slot++) {
 		if (!sharing_claim(engine, slot, &used_ns, &wants))
 			continue;
+		if (engine_has_answered(reply, engine))
+			used_ns += engine_runs_ns(engine, slot, clock_now_ns());
 		reply_add_share(reply, engine, slot, used_ns, wants);
 		count++;
 	}

@@ -373,6 +373,32 @@ static void expect_limit_refused(const struct private_service *service, const ch
 	cr_expect_neq(processes_order(service, words, answer), 0, "%s is taken", assignment);
 }
 
+/* The engine counts a command when it ends. Both figures are of one answer. */
+static bool has_used_what_runs(void *context)
+{
+	json_t *status = private_service_status(context);
+	const json_t *session = json_array_get(json_object_get(status, "sessions"), 0);
+	const json_t *share = json_array_get(json_object_get(status, "shares"), 0);
+	double runs_seconds = json_real_value(
+		json_object_get(json_object_get(session, "present"), "running_seconds"));
+	double used_ns = json_number_value(json_object_get(share, "used_ns"));
+	json_decref(status);
+	return runs_seconds > 0.1 && used_ns >= runs_seconds * 1e9 - 1e6;
+}
+
+Test(processes_shares, a_kernel_that_never_ends_counts_as_used)
+{
+	CLEANUP(private_service_cleanup)
+	struct private_service *service =
+		processes_service("[service]\nstandby = no\n[shares]\ndefault = 10\n", false);
+	struct child endless = CHILD_INIT;
+	char line[LINE_BYTES];
+	worker_start(&endless, service, "endless", NULL, NULL);
+	worker_expect(&endless, "ready", line);
+	cr_expect(wait_until(has_used_what_runs, service, SOON));
+	child_end(&endless);
+}
+
 Test(processes_shares, orders_that_make_no_sense_are_refused)
 {
 	char uid[16], answer[ANSWER_BYTES];
