@@ -1,8 +1,10 @@
 /* The environment of a kernel: ids and ranges in SYCL's order, the portable prelude, local memory,
  * constant memory. */
+#include "protocol_limits.h"
 #include "targets/target.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -463,6 +465,87 @@ Test(opencl_kernels, a_kernel_of_OpenCL_C_may_have_a_built_in_functions_name)
 	free(names);
 	run.fixture.ops->memory_free(memory);
 	run_close(&run);
+}
+
+/* "abc...abc..." of this many letters, and a 0. */
+static void long_name(char *name, size_t letters)
+{
+	for (size_t i = 0; i < letters; i++)
+		name[i] = (char)('a' + i % 26);
+	name[letters] = '\0';
+}
+
+/* Builds the source, or compiles and links it. */
+static struct backend_program *load_built(struct fixture *fixture, const char *source, bool links)
+{
+	struct backend_fault fault = {0};
+	struct backend_program *program = NULL;
+	void *object = NULL, *binary = NULL;
+	size_t object_bytes = 0, bytes = 0;
+	char *log = NULL;
+
+	if (!links)
+		return fixture_build(fixture, BACKEND_SOURCE_OPENCL_C, source, "");
+	int error = fixture->ops->compile(fixture->backend, fixture->index, BACKEND_SOURCE_OPENCL_C,
+					  source, strlen(source), "", &object, &object_bytes, &log,
+					  &fault);
+	cr_assert_eq(error, 0, "%s", log ? log : fault.text);
+	free(log);
+	const void *const objects[] = {object};
+	error = fixture->ops->link(fixture->backend, fixture->index, 1, objects, &object_bytes, "",
+				   &binary, &bytes, &log, &fault);
+	cr_assert_eq(error, 0, "%s", log ? log : fault.text);
+	free(log);
+	cr_assert_eq(fixture->ops->program_load(fixture->device, binary, bytes, &program, &fault),
+		     0, "%s", fault.text);
+	free(object);
+	free(binary);
+	return program;
+}
+
+/* A kernel with a name of so many letters beside one with the same first letters. */
+static void check_long_name(size_t letters, bool links)
+{
+	enum { ROOM = 2 * KERNEL_NAME_BYTES_MAX + 256 };
+	char name[KERNEL_NAME_BYTES_MAX + 1], source[ROOM];
+	const uint64_t global = 1;
+	struct backend_fault fault = {0};
+	uint32_t got = 0;
+	char *names = NULL;
+	struct run run = {.fixture = {.wake_fd = -1}};
+
+	long_name(name, letters);
+	(void)snprintf(source, sizeof(source),
+		       "__kernel void %s(__global uint *out) { out[0] = 5u; }\n"
+		       "__kernel void %.*s_(__global uint *out) { out[0] = 6u; }\n",
+		       name, (int)letters - 1, name);
+	fixture_open(&run.fixture, 0);
+	run.program = load_built(&run.fixture, source, links);
+	cr_assert_eq(run.fixture.ops->kernel_create(run.program, name, &run.kernel, &fault), 0,
+		     "%s", fault.text);
+	cr_assert_eq(run.fixture.ops->program_kernels(run.program, &names, &fault), 0);
+	const char *second = names + strlen(names) + 1;
+	cr_assert_eq(strlen(names), letters);
+	cr_assert_eq(strlen(second), letters);
+	cr_assert(strcmp(names, name) == 0 || strcmp(second, name) == 0);
+	free(names);
+	struct backend_memory *memory = fixture_memory(&run.fixture, sizeof(got), NULL);
+	const struct backend_argument argument = global_argument(memory);
+	const struct backend_command command = launch_command(run.kernel, 1, &global, &argument, 1);
+	run_command(&run, &command);
+	fixture_read(&run.fixture, memory, 0, &got, sizeof(got));
+	cr_assert_eq(got, 5);
+	run.fixture.ops->memory_free(memory);
+	run_close(&run);
+}
+
+/* PoCL before 4.0 cannot run such a kernel itself: it makes files with the names of kernels. */
+Test(opencl_kernels, a_kernels_name_may_be_longer_than_a_files)
+{
+	check_long_name(200, false);
+	check_long_name(256, false);
+	check_long_name(KERNEL_NAME_BYTES_MAX, false);
+	check_long_name(300, true);
 }
 
 Test(opencl_kernels, A28_a_listed_builtin_kernel_runs)

@@ -8,6 +8,7 @@
 #include "opencl/driver/aspects.h"
 #include "opencl/driver/fault.h"
 #include "opencl/program/kernel_name.h"
+#include "opencl/program/long_name.h"
 #include "opencl/driver/log.h"
 #include "opencl/driver/missing.h"
 #include "opencl/driver/pocl.h"
@@ -132,11 +133,15 @@ int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, 
 		(void)snprintf(define, sizeof(define),
 			       "-DSYCL_DIMENSIONS=%u -DSYCL_MAX_GROUP_=%llu", dimensions,
 			       (unsigned long long)build->facts->max_work_group_size);
-	if (asprintf(options_out, "-cl-kernel-arg-info %s %s %s %s %s", define,
-		     build->checks ? "-DSYCL_CHECKS_" : "",
-		     sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "",
-		     version ? "-DSYCL_VERSION_ASKED_" : "",
-		     build->options ? build->options : "") < 0) {
+	CLEANUP(free_pointer)
+	char *names = build->shortens_names
+			      ? opencl_long_name_options(build->source, build->source_bytes)
+			      : strdup("");
+	if (!names || asprintf(options_out, "-cl-kernel-arg-info %s %s %s %s%s %s", define,
+			       build->checks ? "-DSYCL_CHECKS_" : "",
+			       sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "",
+			       version ? "-DSYCL_VERSION_ASKED_" : "", names,
+			       build->options ? build->options : "") < 0) {
 		*options_out = NULL;
 		return opencl_no_memory(fault_out, "a build");
 	}
@@ -462,9 +467,12 @@ int opencl_build_open(struct opencl_build *build, struct backend *backend, uint3
 	build->cl = &backend->cl;
 	build->facts = &backend->devices[device];
 	build->device = backend->device_ids[device];
-	build->needs_optimiser = strcmp(backend->platforms[build->facts->platform].name,
-					"Portable Computing Language") == 0 &&
-				 opencl_pocl_needs_optimiser(build->facts->driver_version);
+	const bool is_pocl = strcmp(backend->platforms[build->facts->platform].name,
+				    "Portable Computing Language") == 0;
+	const char *version = build->facts->driver_version;
+	build->needs_optimiser = is_pocl && opencl_pocl_needs_optimiser(version);
+	build->shortens_names = is_pocl && build->kind != BACKEND_SOURCE_SPIRV &&
+				opencl_pocl_needs_short_names(version);
 	if (build->kind == BACKEND_SOURCE_SPIRV &&
 	    !(build->facts->features & BACKEND_FEATURE_SPIRV)) {
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
@@ -534,7 +542,10 @@ int opencl_build_dimensions(struct backend *backend, uint32_t device, enum backe
 		build_log_add_words(&build.log, source, source_bytes);
 	*log_out = build.log;
 	if (error == 0) {
-		error = set_identity(&build, source, source_bytes);
+		if (build.shortens_names)
+			error = opencl_long_names_restore(&build.binary, source, source_bytes);
+		if (error == 0)
+			error = set_identity(&build, source, source_bytes);
 		if (error == 0)
 			error = opencl_binary_pack(&build.binary, binary_out, binary_bytes_out);
 		if (error < 0)

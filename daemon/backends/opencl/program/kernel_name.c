@@ -1,6 +1,7 @@
 #include "opencl/program/kernel_name.h"
 
 #include "cleanup.h"
+#include "opencl/program/long_name.h"
 #include "portable_names.h"
 
 #include <stdio.h>
@@ -36,5 +37,8 @@ cl_kernel opencl_kernel_name_create(const struct opencl_library *cl, cl_program 
 		if (!kernel && *code_out != CL_INVALID_KERNEL_NAME)
 			return NULL;
 	}
+	char short_name[OPENCL_SHORT_NAME_BYTES];
+	if (!kernel && opencl_long_name_shorten(name, strlen(name), short_name))
+		kernel = cl->CreateKernel(program, short_name, code_out);
 	return kernel;
 }

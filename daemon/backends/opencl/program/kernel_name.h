@@ -1,8 +1,8 @@
 /*
  * A kernel's name, in the source and in the driver. PoCL's header makes macros of the names of
  * built-in functions (mix is _cl_mix there). So PoCL lists a kernel of such a name by the macro's
- * name. A portable source, too, may have been built with changed names (portable_names.h). All
- * other kernels have the source's name.
+ * name. A portable source, too, may have been built with changed names (portable_names.h), and one
+ * with long names with short ones (long_name.h). All other kernels have the source's name.
  */
 #ifndef SYCL_BACKENDS_OPENCL_KERNEL_NAME_H
 #define SYCL_BACKENDS_OPENCL_KERNEL_NAME_H

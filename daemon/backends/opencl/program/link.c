@@ -3,6 +3,7 @@
 #include "opencl/program/build.h"
 #include "opencl/driver/fault.h"
 #include "opencl/program/link_words.h"
+#include "opencl/program/long_name.h"
 #include "portable_names.h"
 #include "status.h"
 
@@ -236,12 +237,22 @@ static int opencl_link_open_parts(struct link *link, const void *const *objects,
 		part->facts = link->whole.facts;
 		part->device = link->whole.device;
 		part->context = link->whole.context;
+		part->shortens_names = link->whole.shortens_names;
 		if (unpack_object(objects[i], object_bytes[i], part) < 0) {
 			opencl_fault_words(fault_out, STATUS_INVALID,
 					   "input %u is no object of this device", i);
 			return -EINVAL;
 		}
 	}
+	return 0;
+}
+
+static int link_restore_names(struct link *link, struct backend_fault *fault_out)
+{
+	for (uint32_t i = 0; link->whole.shortens_names && i < link->count; i++)
+		if (opencl_long_names_restore(&link->whole.binary, link->parts[i].source,
+					      link->parts[i].source_bytes) < 0)
+			return opencl_no_memory(fault_out, "linking");
 	return 0;
 }
 
@@ -259,6 +270,8 @@ int opencl_link(struct backend *backend, uint32_t device, uint32_t count,
 		error = opencl_link_open_parts(&link, objects, object_bytes, count, fault_out);
 	if (error == 0)
 		error = link_variants(&link, fault_out);
+	if (error == 0)
+		error = link_restore_names(&link, fault_out);
 	if (link.whole.log)
 		portable_names_restore(link.whole.log);
 	portable_names_restore(fault_out->text);

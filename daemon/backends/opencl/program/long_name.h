@@ -1,0 +1,32 @@
+/*
+ * Long names of kernels. PoCL before 4.0 makes files with the names of kernels, and a file's name
+ * has at most 255 bytes: a kernel with a longer name compiles there, but has no binary and cannot
+ * run. So such a name is a macro for a shorter one while a source is built. What a source composes
+ * of pieces (a ## b) stays as it is.
+ */
+#ifndef SYCL_BACKENDS_OPENCL_LONG_NAME_H
+#define SYCL_BACKENDS_OPENCL_LONG_NAME_H
+
+#include "opencl/program/binary.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The longest name that is kept, and room for a short one with its 0. The files of a kernel have
+ * more in their names than the kernel's. */
+enum { OPENCL_NAME_KEPT_MAX = 200, OPENCL_SHORT_NAME_BYTES = 128 };
+
+/* The short name of a long one. False: the name is not long. Two long names of one source have
+ * equal short ones only by accident, and then do not compile. */
+bool opencl_long_name_shorten(const char *name, size_t bytes,
+			      char short_name[OPENCL_SHORT_NAME_BYTES]);
+
+/* The compiler's options, each with a space before it, for the long names of a source's functions,
+ * of which 64 are taken. "" if it has none. malloc'ed; NULL: no memory. */
+char *opencl_long_name_options(const char *source, size_t source_bytes);
+
+/* Gives kernels with short names the long ones that a source has. 0 or -ENOMEM. */
+int opencl_long_names_restore(struct opencl_binary *binary, const char *source,
+			      size_t source_bytes);
+
+#endif
