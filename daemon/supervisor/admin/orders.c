@@ -57,6 +57,12 @@ static unsigned order_count_sessions(const struct target *target, const struct e
 	return count;
 }
 
+/* What the manager of jobs has suspended, only the manager resumes. */
+static bool order_is_held(const struct engine *engine, int act)
+{
+	return act == ACT_RESUME && engine->job && engine->job->is_suspended;
+}
+
 static int order_send_to_engine(struct target *target, struct engine *engine, int act,
 				const char *text)
 {
@@ -67,7 +73,8 @@ static int order_send_to_engine(struct target *target, struct engine *engine, in
 	if (!engine->was_ready || engine->state == ENGINE_STOPPING)
 		return 0; /* the engine gets the order when it is ready, or takes nothing more */
 	target->reached += order_count_sessions(target, engine, act);
-	if (engine_send_order(engine, order->session, act, text, value) < 0)
+	if (!order_is_held(engine, act) &&
+	    engine_send_order(engine, order->session, act, text, value) < 0)
 		return order_refuse(target, STATUS_RUNTIME,
 				    "the engine of uid %lu does not take messages",
 				    (unsigned long)engine->tenant->uid);

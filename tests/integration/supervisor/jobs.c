@@ -183,6 +183,21 @@ static unsigned count_paused(void)
 	return count;
 }
 
+/* The number of the session that belongs to a job; -1: there is none. */
+static long session_of_job(void)
+{
+	json_t *answer = answer_of(WORDS("sessions", "--json")), *session;
+	size_t i;
+	long id = -1;
+	json_array_foreach(json_object_get(answer, "sessions"), i, session)
+	{
+		if (json_integer_value(json_object_get(session, "job")) > 0)
+			id = (long)json_integer_value(json_object_get(session, "id"));
+	}
+	json_decref(answer);
+	return id;
+}
+
 Test(jobs, a_suspended_job_pauses_its_sessions_also_those_that_come_later)
 {
 	int outside = -1, first = -1, second = -1;
@@ -200,6 +215,31 @@ Test(jobs, a_suspended_job_pauses_its_sessions_also_those_that_come_later)
 	leave_groups();
 	close_fd(&first);
 	close_fd(&second);
+	close_fd(&outside);
+}
+
+Test(jobs, an_operator_does_not_end_a_suspension)
+{
+	int outside = -1, inside = -1;
+	char id[32];
+	start_jobs_service("double");
+	(void)open_session(&outside);
+	must_order(WORDS(BEGIN("12")));
+	enter_group(0);
+	(void)open_session(&inside);
+	leave_groups();
+	must_order(WORDS("job", "suspend", "12"));
+	must_order(WORDS("pause", "--all"));
+	cr_expect(eq(uint, count_paused(), 2u));
+	must_order(WORDS("resume", "--all"));
+	cr_expect(eq(uint, count_paused(), 1u));
+	(void)snprintf(id, sizeof(id), "%ld", session_of_job());
+	must_order(WORDS("resume", id));
+	cr_expect(eq(uint, count_paused(), 1u));
+	/* The operator's own pause is over. */
+	must_order(WORDS("job", "resume", "12"));
+	cr_expect(eq(uint, count_paused(), 0u));
+	close_fd(&inside);
 	close_fd(&outside);
 }
 
