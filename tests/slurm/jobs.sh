@@ -157,6 +157,13 @@ class_of_a_job() {
 	expect "but it gets that of its job" output_has "$job" 'verified, class 3'
 }
 
+# The worker has 64 KiB, which the CPU device uses in the host's memory.
+memory_of_a_job() {
+	job=$(submit daemon "$worker 1 2>&1" --gres=sycl:10 -w n1 --sycl-memory=32K)
+	until_true has_ended "$job"
+	expect "a job does not get more memory than its limit" output_has "$job" 'needs more memory on the device'
+}
+
 # A job whose program works until the file output/NAME exists.
 until_file() { echo "while [ ! -e $folder/output/$1 ]; do sleep 0.2; done | $worker 0"; }
 tell() { : >"$folder/output/$1"; }

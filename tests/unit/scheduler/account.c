@@ -263,6 +263,37 @@ Test(account, N4_N6_memory_on_devices_is_counted_by_account_and_together_until_i
 	cr_expect(eq(u64, all.peak_bytes, 2 * bytes), "what it was at most is known");
 }
 
+/* A limit of a job or a user holds on the CPU device too, whose commands work in the host's memory.
+ */
+Test(account_devices, N4_N6_what_devices_use_in_place_is_counted_once, .timeout = 60)
+{
+	static struct words y;
+	static struct probe probe;
+	const uint64_t bytes = WORDS * sizeof(uint32_t);
+	struct sched_quota all = {.most_bytes = bytes};
+	for (uint32_t device = 0; device < 2; device++)
+		fake_device_options(device, (struct fake_device_options){.unified = true});
+	harness_start(&h, 2);
+	harness_words(&h, &x, WORDS, false, 0);
+	harness_words(&h, &y, WORDS, false, 0);
+	open_account(16u << 20);
+	*sched_account_device(h.account) =
+		(struct sched_quota){.most_bytes = UINT64_MAX, .above = &all};
+	sched_buffer_charge(x.buffer, h.account);
+	sched_buffer_charge(y.buffer, h.account);
+	cr_assert(zero(int, submit_fill_on(0, &x, &probe)));
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(u64, all.bytes, bytes));
+	cr_expect(eq(int, submit_fill_on(0, &y, &probe), -ENOSPC));
+	cr_assert(zero(int, submit_fill_on(1, &x, &probe)), "the same memory");
+	cr_assert(harness_settle(&h));
+	cr_expect(eq(u64, all.bytes, bytes));
+	harness_words_free(&h, &y);
+	finish_account();
+	cr_expect(eq(u64, all.bytes, 0));
+	cr_expect(eq(u64, all.peak_bytes, bytes));
+}
+
 /* Memory that is ordered to leave counts as room for commands behind that order, and for no others.
  * A kernel without an end would keep it there for ever. */
 Test(account_devices, N4_N6_what_a_device_has_not_given_back_yet_is_no_room_on_another_one,

@@ -42,7 +42,8 @@ static __attribute__((noinline)) int make_memory(struct sched_buffer *buffer,
 						 struct sched_memory **memory_out)
 {
 	struct sched_contents *contents = buffer->contents;
-	struct sched_account *account = in_place ? NULL : buffer->account;
+	/* Views of one range are in the same memory, so one of them is charged. */
+	struct sched_account *account = in_place && *list ? NULL : buffer->account;
 	if (account &&
 	    !sched_quota_allows(sched_account_device(account), device, contents->size_bytes))
 		return -ENOSPC;
@@ -61,7 +62,7 @@ static __attribute__((noinline)) int make_memory(struct sched_buffer *buffer,
 		.is_temporary = contents->is_temporary,
 		.shared.descriptor = -1,
 	};
-	memory->spill.owner = account;
+	memory->spill.owner = in_place ? NULL : account;
 	memory->spill.session = account ? sched_account_session(account) : 0;
 	memory->spill.number = ++device->scheduler->memories_made;
 	if (account)

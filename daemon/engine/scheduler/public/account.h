@@ -63,10 +63,10 @@ uint32_t sched_account_sent(const struct sched_account *account); /* commands on
 
 /*
  * A limit on device memory, of an account, or of all accounts together (`above`, which outlives
- * it). Memory counts from the request until the device has freed it. Memory that a device was
- * ordered to free may be used again at once. But only allocations of that device's own thread may,
- * which come behind the order. A quota may be lowered below the present use: then it allows nothing
- * more.
+ * it). What devices with unified memory use in place counts once. Memory counts from the request
+ * until the device has freed it. Memory that a device was ordered to free may be used again at
+ * once. But only allocations of that device's own thread may, which come behind the order. A quota
+ * may be lowered below the present use: then it allows nothing more.
  */
 struct sched_quota {
 	uint64_t most_bytes, bytes;
