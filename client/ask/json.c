@@ -375,7 +375,7 @@ json_t *json_of_accounts(const Sycl__V1__AdminReply *reply)
 		keys, sizeof(keys),
 		"%s%s%s%s%ssessions_ended=sessions commands commands_failed=failed faults "
 		"device_ns delays delay_p50_ns delay_p99_ns bytes_to_device bytes_to_host spills "
-		"spilled_bytes",
+		"spilled_bytes memory_peak_bytes",
 		by & ACCOUNTS_BY_JOB ? "job " : "", by & ACCOUNTS_BY_USER ? "uid user " : "",
 		by & ACCOUNTS_BY_CGROUP ? "cgroup? " : "",
 		by & ACCOUNTS_BY_DEVICE ? "backend backend_index=index " : "",

@@ -36,6 +36,7 @@ cat <<ROWS
       "device_ns": ${number}000000,
       "delay_p50_ns": ${number}000,
       "delay_p99_ns": ${number}000000,
+      "memory_peak_bytes": ${number}00,
       "bytes_to_device": 4096,
       "bytes_to_host": 0,
       "spilled_bytes": 0
@@ -105,7 +106,7 @@ run_epilogs 8
 wait
 seconds=$(awk -v nodes="$nodes" 'BEGIN {printf "%.6f", nodes * (nodes + 1) / 2 / 1000}')
 for job in 7 8; do
-	expect "the comment of job $job has the sums over all nodes" comment_has $job "sycld: nodes=$nodes/$nodes device_s=$seconds commands=$((2 * nodes)) failed=$nodes wait_p50_us=$nodes.0 wait_p99_us=${nodes}000.0 to_device_bytes=$((4096 * nodes)) to_host_bytes=0 spilled_bytes=0"
+	expect "the comment of job $job has the sums over all nodes" comment_has $job "sycld: nodes=$nodes/$nodes device_s=$seconds commands=$((2 * nodes)) failed=$nodes wait_p50_us=$nodes.0 wait_p99_us=${nodes}000.0 memory_peak_bytes=${nodes}00 to_device_bytes=$((4096 * nodes)) to_host_bytes=0 spilled_bytes=0"
 	expect "of so many nodes it has no parts" sh -c "! grep -q 'sycld\[' $folder/comment/$job"
 	expect "one node alone has written it" [ "$(grep -c "^$job\$" "$folder/writes")" = 1 ]
 done

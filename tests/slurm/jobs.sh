@@ -105,11 +105,13 @@ use_is_in_sacct() { # JOB NODE...
 	used=$1
 	shift
 	nanoseconds=$(counted "$used" device_ns SUM "$@")
-	[ "$nanoseconds" -gt 0 ] && [ "$(in_comment "$used" sycld: nodes)" = "$#/$#" ] &&
+	peak=$(counted "$used" memory_peak_bytes LONGEST "$@")
+	[ "$nanoseconds" -gt 0 ] && [ "$peak" -gt 0 ] && [ "$(in_comment "$used" sycld: nodes)" = "$#/$#" ] &&
 		is_near "$nanoseconds" 1e9 "$(in_comment "$used" sycld: device_s)" &&
 		is_near "$(counted "$used" commands SUM "$@")" 1 "$(in_comment "$used" sycld: commands)" &&
 		is_near "$(counted "$used" delay_p50_ns LONGEST "$@")" 1e3 "$(in_comment "$used" sycld: wait_p50_us)" &&
-		is_near "$(counted "$used" delay_p99_ns LONGEST "$@")" 1e3 "$(in_comment "$used" sycld: wait_p99_us)"
+		is_near "$(counted "$used" delay_p99_ns LONGEST "$@")" 1e3 "$(in_comment "$used" sycld: wait_p99_us)" &&
+		is_near "$peak" 1 "$(in_comment "$used" sycld: memory_peak_bytes)"
 }
 part_is_in_sacct() { # JOB NODE
 	is_near "$(counted "$1" device_ns SUM "$2")" 1e9 "$(in_comment "$1" "sycld[$2]:" device_s)"

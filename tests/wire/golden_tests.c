@@ -418,6 +418,7 @@ Test(golden_jobs, reply_with_session_of_job_bytes_never_change) { golden(); }
 Test(golden_jobs, request_for_accounts_of_job_bytes_never_change) { golden(); }
 Test(golden_jobs, request_of_job_begin_bytes_never_change) { golden(); }
 Test(golden_jobs, request_of_jobs_bytes_never_change) { golden(); }
+Test(golden_jobs, session_report_with_memory_peak_bytes_never_change) { golden(); }
 
 /* Use of devices, and the part that a service keeps in its folder. */
 TestSuite(golden_usage, .timeout = 10);

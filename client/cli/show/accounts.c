@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-enum { COLUMNS_MAX = 18 };
+enum { COLUMNS_MAX = 20 };
 
 struct shape {
 	struct column columns[COLUMNS_MAX];
@@ -41,6 +41,7 @@ static struct shape shape_of_query(uint32_t by)
 	add_column(&shape, "ON DEVICE", COLUMN_FIGURES);
 	add_column(&shape, "WAIT P50", COLUMN_FIGURES);
 	add_column(&shape, "WAIT P99", COLUMN_FIGURES);
+	add_column(&shape, "MEMORY", COLUMN_FIGURES | COLUMN_MINOR);
 	add_column(&shape, "TO DEVICE", COLUMN_FIGURES | COLUMN_MINOR);
 	add_column(&shape, "TO HOST", COLUMN_FIGURES | COLUMN_MINOR);
 	add_column(&shape, "SPILLED", COLUMN_FIGURES | COLUMN_MINOR);
@@ -95,6 +96,7 @@ static void add_row_cells(struct table *table, uint32_t by, const Sycl__V1__Acco
 	table_cell(table, COLOUR_NONE, "%s", format_duration(used->device_ns, text));
 	add_wait_cell(table, row, row->delay_p50_ns);
 	add_wait_cell(table, row, row->delay_p99_ns);
+	table_cell(table, COLOUR_NONE, "%s", format_bytes(used->memory_peak_bytes, text));
 	table_cell(table, COLOUR_NONE, "%s", format_bytes(used->bytes_to_device, text));
 	table_cell(table, COLOUR_NONE, "%s", format_bytes(used->bytes_to_host, text));
 	table_cell(table, COLOUR_NONE, "%s", format_bytes(used->spilled_bytes, text));

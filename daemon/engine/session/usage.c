@@ -1,6 +1,7 @@
 #include "session/session.h"
 
-static void usage_fill_row(const struct sched_device_use *use, Sycl__V1__DeviceUsage *row)
+static void usage_fill_row(const struct session *session, const struct sched_device_use *use,
+			   Sycl__V1__DeviceUsage *row)
 {
 	const struct sched_used *used = use->used;
 	sycl__v1__device_usage__init(row);
@@ -13,6 +14,7 @@ static void usage_fill_row(const struct sched_device_use *use, Sycl__V1__DeviceU
 	row->bytes_to_host = used->bytes_to_host;
 	row->spills = used->spills;
 	row->spilled_bytes = used->spilled_bytes;
+	row->memory_peak_bytes = session->engine->device_quota.peak_bytes;
 	row->n_delays = delay_span(&used->delays, &row->first_delay);
 	row->delays = (uint64_t *)(uintptr_t)&used->delays.counts[row->first_delay % DELAY_BUCKETS];
 }
@@ -22,7 +24,7 @@ uint32_t session_devices_fill(const struct session *session, Sycl__V1__DeviceUsa
 	struct sched_device_use use;
 	uint32_t count = 0;
 	while (count < SESSION_DEVICES_REPORTED && sched_account_use(session->work, count, &use))
-		usage_fill_row(&use, &rows[count++]);
+		usage_fill_row(session, &use, &rows[count++]);
 	return count;
 }
 

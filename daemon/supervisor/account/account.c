@@ -46,6 +46,7 @@ bool account_claim(const Sycl__V1__DeviceUsage *claim, struct account_key *key_o
 		.bytes_to_host = claim->bytes_to_host,
 		.spills = claim->spills,
 		.spilled_bytes = claim->spilled_bytes,
+		.memory_peak_bytes = claim->memory_peak_bytes,
 	};
 	delay_add(&sums_out->delays, claim->first_delay, claim->delays, claim->n_delays);
 	return true;

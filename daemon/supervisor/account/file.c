@@ -80,6 +80,7 @@ static void batch_add_row(struct batch *batch, const struct account_row *row)
 	used->bytes_to_host = row->sums.bytes_to_host;
 	used->spills = row->sums.spills;
 	used->spilled_bytes = row->sums.spilled_bytes;
+	used->memory_peak_bytes = row->sums.memory_peak_bytes;
 	used->n_delays = delay_span(&row->sums.delays, &used->first_delay);
 	used->delays =
 		(uint64_t *)(uintptr_t)&row->sums.delays.counts[used->first_delay % DELAY_BUCKETS];

@@ -164,6 +164,7 @@ static void row_fill_message(const struct account_query *query, const struct acc
 	used->bytes_to_host = sums->bytes_to_host;
 	used->spills = sums->spills;
 	used->spilled_bytes = sums->spilled_bytes;
+	used->memory_peak_bytes = sums->memory_peak_bytes;
 }
 
 static int compare_rows_by_use(const void *one, const void *other)

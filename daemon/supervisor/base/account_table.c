@@ -25,6 +25,8 @@ void account_sums_add(struct account_sums *sums, const struct account_sums *more
 	account_sum(&sums->bytes_to_host, more->bytes_to_host);
 	account_sum(&sums->spills, more->spills);
 	account_sum(&sums->spilled_bytes, more->spilled_bytes);
+	if (sums->memory_peak_bytes < more->memory_peak_bytes)
+		sums->memory_peak_bytes = more->memory_peak_bytes;
 	delay_add(&sums->delays, 0, more->delays.counts, DELAY_BUCKETS);
 }
 

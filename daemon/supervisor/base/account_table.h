@@ -28,6 +28,7 @@ struct account_sums {
 	uint64_t commands, failed;
 	uint64_t device_ns, bytes_to_device, bytes_to_host;
 	uint64_t spills, spilled_bytes;
+	uint64_t memory_peak_bytes; /* the largest one instead of a sum */
 	struct delay_histogram delays;
 };
 

@@ -140,6 +140,7 @@ static void expect_figures(const json_t *list, json_int_t sessions)
 	cr_expect(eq(long, (long)figure(list, 0, "bytes_to_host"), (long)(2048 * sessions)));
 	cr_expect(eq(long, (long)figure(list, 0, "spills"), (long)(3 * sessions)));
 	cr_expect(eq(long, (long)figure(list, 0, "spilled_bytes"), (long)(8192 * sessions)));
+	cr_expect(eq(long, (long)figure(list, 0, "memory_peak_bytes"), 16384L), "no sum");
 	cr_expect(eq(long, (long)figure(list, 0, "delays"), (long)(100 * sessions)));
 	/* 90 in bucket 41, 10 in bucket 44: from 2^20 ns and 1.75 times that, and an eighth of 2^20
 	 * more to the middle. */

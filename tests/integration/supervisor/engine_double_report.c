@@ -25,6 +25,7 @@ size_t claims(Sycl__V1__DeviceUsage **list)
 		row->bytes_to_host = 2048;
 		row->spills = 3;
 		row->spilled_bytes = 8192;
+		row->memory_peak_bytes = 16384;
 		row->first_delay = is_wrong ? (i % 2 ? UINT32_MAX - i : 90) : 41;
 		row->delays = is_wrong ? many : few;
 		row->n_delays =
