@@ -59,7 +59,7 @@ static char *module_names(const char *source, size_t source_bytes)
 		if ((words[at] & 0xffff) == OP_ENTRY_POINT && count > WORDS_BEFORE_NAME) {
 			const size_t room = (count - WORDS_BEFORE_NAME) * sizeof(uint32_t);
 			strncat(names, (const char *)&words[at + WORDS_BEFORE_NAME], room);
-			strncat(names, "\n", 1);
+			names[strlen(names)] = '\n'; /* the rest is zero */
 		}
 		at += count;
 	}
