@@ -432,7 +432,8 @@ struct backend_ops {
 	 * such a launch cannot be in a row. row_submit: `last` is the last launch's command, whose
 	 * is_awaited and owner are the row's. Nothing has happened if it returns -EAGAIN, and the
 	 * launches are to be submitted one by one. row_free: also while it is in flight;
-	 * NULL is accepted. The kernels and memories of a row exist until row_free was called.
+	 * NULL is accepted. The memories of a row exist until row_free was called. Its kernels may
+	 * be freed before, so a row holds what it needs of them.
 	 */
 	int (*row_make)(struct backend_device *device, uint32_t count,
 			struct backend_row **row_out);

@@ -125,8 +125,8 @@ static bool waits_for_failing_moves_only(const struct task *task)
 /*
  * The task will fail. A host access that waits for a failing move is refused before the move is
  * back. Another access, which needs no move, may be granted meanwhile, and the client relies on
- * knowing all losses by then. Moves fail with their authors, so whatever needs a move is told, too;
- * at most two moves follow each other.
+ * knowing all losses by then. Moves fail with their authors, so whatever needs a move is told, too.
+ * Two moves may follow each other, and more with copies between devices.
  */
 static void refuse_at_once(struct task *task)
 {
