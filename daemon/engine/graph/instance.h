@@ -89,6 +89,12 @@ struct graph_instance {
 	uint32_t making;          /* how often the instance was made, or tried */
 	uint32_t former_open;     /* open launches of former makings */
 	bool lane_is_native;
+	/* The task of a launch, which is submitted again (instance_kept.c); NULL: none. It holds
+	 * for this queue, as long as this is the number of the session's changes of objects. */
+	struct sched_kept *kept;
+	const struct queue *kept_queue;
+	uint64_t kept_objects;
+	uint32_t alike; /* launches in a row since then, up to KEPT_GRAPH_TIMES */
 };
 
 /*

@@ -56,6 +56,7 @@ int graph_instance_recompute_order(struct session *session, const struct queue *
 {
 	struct graph_instance *instance = graph->instance;
 	struct graph_order order;
+	graph_instance_forget_kept(graph);
 	if (graph_order_init(&order, graph->node_count, ++session->engine->order_stamp) < 0)
 		return NODES_TOO_LARGE;
 	int r = graph_nodes_check(session, queue, graph, &order, fault);

@@ -13,6 +13,7 @@ enum node_check {
 	NODES_SAME_MEMORY, /* two required buffers have the same memory */
 };
 
+struct task;
 struct task_request;
 
 /* instance_nodes.c */
@@ -54,5 +55,13 @@ int graph_instance_recompute_order(struct session *session, const struct queue *
 int graph_instance_send_changes(struct session *session, const struct queue *queue,
 				struct graph *graph, struct sched_graph_node **changes,
 				struct backend_fault *fault);
+
+/* instance_kept.c */
+/* True if the task of this launch may be kept, or be one that was kept. */
+bool graph_instance_may_keep(const struct graph_instance_launch *launch);
+/* The launch has a task of its own, which is kept for the next one. */
+void graph_instance_keep(const struct graph_instance_launch *launch, struct task *task);
+/* The graph requires something else, or ends. */
+void graph_instance_forget_kept(struct graph *graph);
 
 #endif

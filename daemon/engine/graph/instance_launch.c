@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "group/check.h"
 #include "group/group.h"
+#include "scheduler/public/kept.h"
 #include "session/session.h"
 
 #include <stdio.h>
@@ -97,8 +98,53 @@ static void instance_open_group(const struct graph_instance_launch *launch, stru
 	session->engine->graph_launches++;
 }
 
+/* NULL: there is no memory. */
+static struct group *instance_take_group(const struct graph_instance_launch *launch)
+{
+	struct group *group = pool_take(&launch->session->engine->groups);
+	if (!group)
+		return NULL;
+	*group = *launch->slots;
+	group->work.kind = WORK_GROUP;
+	list_init(&group->held_link);
+	group->queue = launch->queue;
+	group->submit_ns = launch->queue->profiling ? clock_now_ns() : 0;
+	return group;
+}
+
+static bool launch_is_awaited(const struct graph_instance_launch *launch)
+{
+	return launch->message->has_event || launch->message->wants_slot;
+}
+
+/* Nothing has happened if it is false. */
+static bool instance_submit_kept(const struct graph_instance_launch *launch)
+{
+	struct session *session = launch->session;
+	const struct graph_instance *instance = launch->graph->instance;
+	if (!instance->kept || session->engine->scratch.before_count > 0 ||
+	    !sched_kept_is_ready(instance->kept))
+		return false;
+	struct group *group = instance_take_group(launch);
+	if (!group)
+		return false;
+	const struct task_kept_request request = {.owner = &group->work,
+						  .account = session->work,
+						  .flight_group = launch->message->group,
+						  .home_lane = instance->home_lane,
+						  .is_awaited = launch_is_awaited(launch)};
+	if (task_submit_kept(instance->kept, &request, &group->task) < 0) {
+		pool_give(&session->engine->groups, group);
+		return false;
+	}
+	instance_open_group(launch, group);
+	return true;
+}
+
+/* `keeps`: the task is kept for the next launch. */
 static int instance_launch_submit(const struct graph_instance_launch *launch,
-				  struct task_request *request, struct backend_fault *fault)
+				  struct task_request *request, bool keeps,
+				  struct backend_fault *fault)
 {
 	struct session *session = launch->session;
 	struct group_scratch *scratch = &session->engine->scratch;
@@ -108,28 +154,27 @@ static int instance_launch_submit(const struct graph_instance_launch *launch,
 				 "the engine has no memory for dependencies");
 	request->after = scratch->after;
 	request->after_count = scratch->after_count;
-	struct group *group = pool_take(&session->engine->groups);
+	struct group *group = instance_take_group(launch);
 	if (!group)
 		return fault_set(fault, STATUS_MEMORY_ALLOCATION,
 				 "the engine has no memory for a graph's launch");
-	*group = *launch->slots;
-	group->work.kind = WORK_GROUP;
-	list_init(&group->held_link);
-	group->queue = launch->queue;
-	group->submit_ns = launch->queue->profiling ? clock_now_ns() : 0;
 	request->owner = &group->work;
 	int r = task_submit(session->engine->scheduler, request, &group->task);
 	if (r < 0) {
 		pool_give(&session->engine->groups, group);
 		return group_submit_fault(r, "a graph's launch", fault);
 	}
+	if (keeps)
+		graph_instance_keep(launch, group->task);
 	instance_open_group(launch, group);
 	return 0;
 }
 
-static int launch_ready(const struct graph_instance_launch *launch,
-			struct sched_graph_node **changes, enum graph_replay_reason *reason_out,
-			struct backend_fault *fault)
+/* The instance may be launched now, apart from what it requires. Results as of
+ * graph_instance_launch; `changes` go with the launch. */
+static int instance_check_ready(const struct graph_instance_launch *launch,
+				struct sched_graph_node **changes,
+				enum graph_replay_reason *reason_out, struct backend_fault *fault)
 {
 	struct session *session = launch->session;
 	struct queue *queue = launch->queue;
@@ -157,13 +202,29 @@ static int launch_ready(const struct graph_instance_launch *launch,
 		instance->releases = session->graph_releases;
 	else if (r == NODES_REORDERED)
 		*reason_out = GRAPH_REPLAY_CHANGE;
-	struct task_request request = {.device = NULL};
 	if (r == 0 && instance->changed_count > 0)
 		r = graph_instance_send_changes(session, queue, graph, changes, fault);
-	if (r == 0)
-		r = put_requirements(session, &instance->order, &request, fault);
+	return r <= 0 ? r : GRAPH_LAUNCH_REPLAY; /* the replay reports which node it is */
+}
+
+static int launch_ready(const struct graph_instance_launch *launch,
+			struct sched_graph_node **changes, enum graph_replay_reason *reason_out,
+			struct backend_fault *fault)
+{
+	struct session *session = launch->session;
+	struct queue *queue = launch->queue;
+	struct graph *graph = launch->graph;
+	struct graph_instance *instance = graph->instance;
+	struct task_request request = {.device = NULL};
+	int r = instance_check_ready(launch, changes, reason_out, fault);
 	if (r != 0)
-		return r < 0 ? r : GRAPH_LAUNCH_REPLAY; /* the replay reports which node it is */
+		return r;
+	const bool keeps = !*changes && graph_instance_may_keep(launch);
+	if (keeps && instance_submit_kept(launch))
+		return 0;
+	r = put_requirements(session, &instance->order, &request, fault);
+	if (r != 0)
+		return r < 0 ? r : GRAPH_LAUNCH_REPLAY;
 	*reason_out = GRAPH_REPLAY_CONTENTS;
 	if (!graph_needs_instance(graph) && !launch->failed_dependency &&
 	    request_needs_lost_contents(&request))
@@ -175,7 +236,7 @@ static int launch_ready(const struct graph_instance_launch *launch,
 	request.action = TASK_GRAPH;
 	request.what = what;
 	request.timed = queue->profiling && graph->profiling;
-	request.is_awaited = launch->message->has_event || launch->message->wants_slot;
+	request.is_awaited = launch_is_awaited(launch);
 	request.account = session->work;
 	request.flight_session = session->peer.session;
 	request.flight_queue = launch->message->queue;
@@ -183,7 +244,7 @@ static int launch_ready(const struct graph_instance_launch *launch,
 	request.failed_dependency = launch->failed_dependency;
 	request.graph.graph = instance->sched;
 	request.graph.changes = *changes;
-	return instance_launch_submit(launch, &request, fault);
+	return instance_launch_submit(launch, &request, keeps, fault);
 }
 
 int graph_instance_launch(const struct graph_instance_launch *launch,

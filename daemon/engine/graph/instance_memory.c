@@ -27,6 +27,7 @@ void graph_instance_clear(struct graph *graph)
 	struct graph_instance *instance = graph->instance;
 	graph->object.session->graph_bytes -= instance->bytes;
 	instance->bytes = 0;
+	graph_instance_forget_kept(graph);
 	if (instance->sched)
 		sched_graph_release(instance->sched);
 	instance->sched = NULL;

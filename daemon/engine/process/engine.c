@@ -333,6 +333,7 @@ static void init_engine(struct engine *engine, const struct engine_options *opti
 	engine->never_burst = switch_is_off(SWITCH_BURST);
 	engine->never_stretch = engine->never_burst || switch_is_off(SWITCH_STRETCH);
 	engine->never_keep = engine->never_express || switch_is_off(SWITCH_KEEP);
+	engine->never_keep_graphs = engine->never_keep || switch_is_off(SWITCH_KEEP_GRAPHS);
 	engine->keeps_at_once = switch_is_on(SWITCH_KEEP_ALL);
 	/* With two processors, polling takes one from the client, or from a device that computes on
 	 * the CPU. */

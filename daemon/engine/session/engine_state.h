@@ -93,6 +93,7 @@ struct engine {
 	bool never_burst;             /* groups of one shape are never taken as a burst */
 	bool never_stretch;           /* groups of several shapes are never taken as a stretch */
 	bool never_keep;              /* no stretch is kept for the next time */
+	bool never_keep_graphs;       /* no task of a graph is */
 	bool keeps_at_once;           /* one is kept when it comes for the second time */
 	bool never_fair_queue;        /* sessions' classes and weights are ignored */
 	/* Sessions are never held back beside others, neither in devices' lanes nor in turns. */

@@ -43,6 +43,7 @@ struct session_kept {
 struct session_kepts {
 	struct session_kept *list[SESSION_KEPT_MOST];
 	uint32_t count;
+	uint32_t graphs; /* that have a kept task (graph/instance_kept.c) */
 	/* The groups since the last other record, and how often the same ones came in a row. */
 	struct session_row row, last_row;
 	const struct queue *row_queue;

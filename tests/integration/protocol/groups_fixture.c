@@ -1,5 +1,8 @@
 #include "protocol/groups_fixture.h"
 
+#include "session/engine_state.h"
+#include "session/session.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -120,6 +123,24 @@ uint64_t groups_kept_launches(void)
 uint64_t groups_kept_waits(void)
 {
 	return fixture.last_kept_waits;
+}
+
+struct scheduler_counters groups_counters(void)
+{
+	struct scheduler_counters counters;
+	raw_round_trip(client);
+	scheduler_counters(fixture.engine->scheduler, &counters);
+	return counters;
+}
+
+uint32_t groups_kept_rows(void)
+{
+	uint32_t rows = 0;
+	raw_round_trip(client);
+	for (const struct list *link = fixture.engine->sessions.next;
+	     link != &fixture.engine->sessions; link = link->next)
+		rows += list_entry(link, const struct session, link)->kepts.count;
+	return rows;
 }
 
 uint64_t groups_number(bool ordered)

@@ -6,6 +6,7 @@
 #include "access_mode.h"
 #include "protocol/engine_fixture.h"
 #include "fake_control.h"
+#include "scheduler/public/scheduler.h"
 #include "status.h"
 
 #include <criterion/criterion.h>
@@ -35,6 +36,10 @@ uint64_t groups_kept_launches(void);
 uint64_t groups_kept_waits(void);
 /* Returns the counts of the session so far. */
 Sycl__V1__Usage groups_usage(void);
+/* The engine's counts, and how many rows of groups the session keeps a task for or may. The engine
+ * has handled everything before. */
+struct scheduler_counters groups_counters(void);
+uint32_t groups_kept_rows(void);
 /* Returns and takes the number of the queue's next group. */
 uint64_t groups_number(bool ordered);
 

@@ -11,7 +11,7 @@ sycl_test(session_hostile
   LIBS session_fixture TIMEOUT 120)
 sycl_test(session_groups
   SOURCES protocol/groups_refusals.c protocol/groups_order.c protocol/groups_failures.c protocol/groups_results.c protocol/groups_wakes.c
-    protocol/groups_boxes.c protocol/groups_images.c protocol/groups_link.c protocol/groups_parts.c protocol/groups_shapes.c protocol/groups_windows.c protocol/groups_bursts.c protocol/groups_stretches.c protocol/groups_kept.c protocol/groups_kept_draws.c protocol/groups_graphs.c
+    protocol/groups_boxes.c protocol/groups_images.c protocol/groups_link.c protocol/groups_parts.c protocol/groups_shapes.c protocol/groups_windows.c protocol/groups_bursts.c protocol/groups_stretches.c protocol/groups_kept.c protocol/groups_kept_draws.c protocol/groups_graphs.c protocol/groups_graphs_kept.c
     protocol/groups_fixture.c
   LIBS session_fixture TIMEOUT 120)
 sycl_test(session_process SOURCES protocol/process.c LIBS session_fixture TIMEOUT 120)

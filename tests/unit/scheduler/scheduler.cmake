@@ -46,6 +46,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/burst.c
   scheduler/stretch.c
   scheduler/kept.c
+  scheduler/kept_graph.c
   scheduler/class.c
   scheduler/flow.c
   worker/hold.c

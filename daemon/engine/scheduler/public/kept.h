@@ -1,7 +1,7 @@
 /*
- * A launch, or a stretch of launches, that a session submits again and again: its task is kept and
- * submitted again with other values. Neither memory nor the command has to be made anew, and the
- * order is known, because nothing else uses the buffers.
+ * A launch, a stretch of launches, or the launch of a graph that a session submits again and again:
+ * its task is kept and submitted again, with other values. Neither memory nor the command has to be
+ * made anew, and the order is known, because nothing else uses the buffers.
  */
 #ifndef SYCL_ENGINE_PUBLIC_KEPT_H
 #define SYCL_ENGINE_PUBLIC_KEPT_H
@@ -21,7 +21,7 @@ struct task_kept_request {
 	uint64_t flight_group;
 	uint32_t home_lane;
 	bool is_awaited; /* as in a task_request */
-	/* For each launch the values of its arguments, without gaps; copied. */
+	/* For each launch the values of its arguments, without gaps; copied. Unused for a graph. */
 	const uint8_t *const *values;
 };
 
@@ -30,17 +30,19 @@ struct sched_kept *sched_kept_create(void);
 /* The owner needs it no longer; NULL is accepted and returned. A task in flight runs on. */
 struct sched_kept *sched_kept_drop(struct sched_kept *kept);
 /*
- * The task, which was just submitted, is kept once it has ended well. It must be a plain launch or
- * a stretch whose kernels do not print: false, if it is not, or if another task is kept or open.
+ * The task, which was just submitted, is kept once it has ended well. It must be a plain launch, a
+ * stretch, or the launch of a graph without native commands and changes, and its kernels must not
+ * print: false, if it is not, or if another task is kept or open. The caller drops it before the
+ * graph ends or requires something else.
  */
 bool sched_kept_watch(struct sched_kept *kept, struct task *task);
 /* True if a task is kept and not open. */
 bool sched_kept_is_ready(const struct sched_kept *kept);
 /*
  * Submits the kept task again, as task_submit would submit an equal request without `after`. The
- * caller makes sure that the buffers and kernels are there. -EAGAIN: another task uses one of the
- * buffers, contents are not on the device, a limit is reached, or anything else has changed;
- * nothing has happened then.
+ * caller makes sure that the buffers and kernels, or the graph, are there. -EAGAIN: another task
+ * uses one of the buffers, contents are not on the device, a limit is reached, or anything else has
+ * changed; nothing has happened then.
  */
 int task_submit_kept(struct sched_kept *kept, const struct task_kept_request *request,
 		     struct task **task_out);

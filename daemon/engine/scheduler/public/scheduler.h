@@ -317,6 +317,7 @@ struct scheduler_counters {
 	uint64_t bursts, burst_launches;      /* bursts, and launches in them */
 	uint64_t stretches, stretch_launches; /* stretches among the bursts, and launches in them */
 	uint64_t kept_launches; /* launches of tasks that were submitted again (public/kept.h) */
+	uint64_t kept_graphs;   /* launches of graphs whose tasks were */
 	/* Groups that take device time: sent without a decision; admitted; of these, after a wait.
 	 */
 	uint64_t fair_queue_bypassed, fair_queue_admitted, fair_queue_held;

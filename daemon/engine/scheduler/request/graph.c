@@ -136,18 +136,28 @@ size_t sched_graph_storage(void)
 	return sizeof(struct sched_graph_launch);
 }
 
-void sched_graph_fill(struct task_command *command, const struct task_request *request, uint8_t *at)
+static void graph_begin_launch(struct task_command *command, struct sched_graph_launch *launch,
+			       struct sched_graph *graph, struct sched_graph_node *changes)
 {
-	struct sched_graph_launch *launch = (struct sched_graph_launch *)(void *)at;
-	struct sched_graph *graph = request->graph.graph;
 	*launch = (struct sched_graph_launch){
 		.graph = graph,
-		.changes = request->graph.changes,
+		.changes = changes,
 		.number = ++graph->launched,
 	};
 	graph->references++;
 	command->graph = launch;
+}
+
+void sched_graph_fill(struct task_command *command, const struct task_request *request, uint8_t *at)
+{
+	graph_begin_launch(command, (struct sched_graph_launch *)(void *)at, request->graph.graph,
+			   request->graph.changes);
 	command->backend.kind = BACKEND_COMMAND_GRAPH;
+}
+
+void sched_graph_fill_again(struct task_command *command, struct sched_graph_launch *launch)
+{
+	graph_begin_launch(command, launch, launch->graph, NULL);
 }
 
 void sched_graph_end(struct task *task)

@@ -5,6 +5,7 @@
 #include "scheduler/dispatch/print.h"
 #include "scheduler/public/kept.h"
 #include "scheduler/state/device.h"
+#include "scheduler/state/graph.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/task/pool.h"
 
@@ -50,15 +51,26 @@ static bool kept_use_is_whole(const struct task_use *use)
 	       use->bytes.end == bytes;
 }
 
-bool sched_kept_watch(struct sched_kept *kept, struct task *task)
+static bool is_plain_launch_task(const struct task *task)
 {
 	const struct backend_command *backend = &task->command.backend;
+	return task->command.kernel && backend->kind == BACKEND_COMMAND_LAUNCH &&
+	       !backend->launch.properties && backend->launch.part.of == 0 &&
+	       !task->split.declared && (!task->command.burst || task_is_stretch(task));
+}
+
+/* The functions of native commands were called when the graph was made, and belong to it alone. */
+static bool is_plain_graph_task(const struct task *task)
+{
+	const struct sched_graph_launch *launch = task->command.graph;
+	return launch && !launch->changes && !launch->graph->has_native;
+}
+
+bool sched_kept_watch(struct sched_kept *kept, struct task *task)
+{
 	const bool is_plain = task->role == TASK_ROLE_GROUP && !task->front_only &&
-			      task->command.kernel && backend->kind == BACKEND_COMMAND_LAUNCH &&
-			      !backend->launch.properties && backend->launch.part.of == 0 &&
-			      !backend->timed && !task->split.declared &&
-			      (!task->command.burst || task_is_stretch(task)) &&
-			      task->use_count <= KEPT_USES_MOST;
+			      (is_plain_launch_task(task) || is_plain_graph_task(task)) &&
+			      !task->command.backend.timed && task->use_count <= KEPT_USES_MOST;
 	/* What kernels print is told command by command. */
 	if (!is_plain || kept->task || kept->is_open || sched_print_may(task))
 		return false;
@@ -67,6 +79,7 @@ bool sched_kept_watch(struct sched_kept *kept, struct task *task)
 			return false;
 	for (uint32_t i = 0; i < task->use_count; i++)
 		kept->memories[i] = sched_kept_memory(task, &task->uses[i]);
+	kept->graph = task->command.graph;
 	kept->is_open = true;
 	task->kept = kept;
 	return true;

@@ -19,6 +19,8 @@ struct sched_kept {
 	struct task *task; /* NULL: none is kept */
 	bool is_open;      /* a task in flight comes back */
 	bool is_dropped;   /* it does not come back any more */
+	/* Of a graph's launch: its place in the task's storage; NULL: it is none. */
+	struct sched_graph_launch *graph;
 	struct kept_memory memories[KEPT_USES_MOST];
 };
 

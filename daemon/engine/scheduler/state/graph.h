@@ -119,6 +119,8 @@ size_t sched_graph_storage(void);
 /* Fills the command, with storage of that size at `at`. The task holds the graph. */
 void sched_graph_fill(struct task_command *command, const struct task_request *request,
 		      uint8_t *at);
+/* A task that was kept is submitted again, with its launch at the same place. */
+void sched_graph_fill_again(struct task_command *command, struct sched_graph_launch *launch);
 /* The task is over. Also of tasks that are none. */
 void sched_graph_end(struct task *task);
 void sched_graph_returned(void *object);

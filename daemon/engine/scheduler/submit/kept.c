@@ -7,6 +7,7 @@
 #include "scheduler/public/program.h"
 #include "scheduler/run/kept.h"
 #include "scheduler/state/device.h"
+#include "scheduler/state/graph.h"
 #include "scheduler/state/program.h"
 #include "scheduler/state/scheduler.h"
 
@@ -147,14 +148,18 @@ static bool put_launch_values(const struct backend_command *launch, const uint8_
 	return has_changed;
 }
 
-/* The launches' kernels are held, and have their values. */
+/* The launches' kernels are held, and have their values; or the graph is held. */
 static void fill_launches(struct task *task, const struct task_kept_request *request)
 {
 	struct task_command *command = &task->command;
 	struct task_burst *burst = command->burst;
 	const uint8_t *const *values = request->values;
-	sched_kernel_use(command->kernel, task);
 	command->backend.is_awaited = request->is_awaited;
+	if (task->kept->graph) {
+		sched_graph_fill_again(command, task->kept->graph);
+		return;
+	}
+	sched_kernel_use(command->kernel, task);
 	if (!burst) {
 		(void)put_launch_values(&command->backend, values[0]);
 		return;
@@ -172,6 +177,9 @@ static void count_kept(struct scheduler *scheduler, const struct task *task)
 	struct scheduler_counters *counters = &scheduler->counters;
 	const uint32_t launches = command_launch_count(&task->command);
 	scheduler->visits += (uint64_t)2 * task->use_count;
+	counters->kept_graphs += task->kept->graph != NULL;
+	if (task->kept->graph)
+		return;
 	counters->whole_launches += launches;
 	counters->kept_launches += launches;
 	if (!task->command.burst)
@@ -188,7 +196,8 @@ int task_submit_kept(struct sched_kept *kept, const struct task_kept_request *re
 	struct task *task = kept->task;
 	const uint64_t bytes = task ? sizeof(*task) + task->storage_bytes : 0;
 	if (!task || task->device->lost || !sched_account_allows(request->account, bytes) ||
-	    !launches_are_short(task) || !kept_uses_are_quiet(kept))
+	    (kept->graph && kept->graph->graph->may_print) || !launches_are_short(task) ||
+	    !kept_uses_are_quiet(kept))
 		return -EAGAIN;
 	struct scheduler *scheduler = task->scheduler;
 	renew_task(task);
