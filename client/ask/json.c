@@ -40,9 +40,9 @@ static const struct object objects[] = {
 	  "uid user drained drained_by engine_pid state since=since_unix_seconds age_seconds=age_ns "
 	  "sessions sessions_waiting retired filter last_failure? reported resident_bytes descriptors "
 	  "mappings builds build_cache_hits commands_decoded copies wakes_sent "
-	  "latency_units inline_launches inline_completions bursts burst_launches chains "
-	  "chain_launches chains_refused splits split_parts window_seconds=window_ns gate: "
-	  "spill: graphs:",
+	  "latency_units inline_launches inline_completions bursts burst_launches kept_launches "
+	  "kept_graphs chains chain_launches chains_refused splits split_parts "
+	  "window_seconds=window_ns gate: spill: graphs:",
 	  NULL },
 	{ "gate",
 	  "bypassed=gate_bypassed admitted=gate_admitted held=gate_held "

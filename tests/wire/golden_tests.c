@@ -205,6 +205,11 @@ TestSuite(golden_inline, .timeout = 10);
 Test(golden_inline, engine_report_with_inline_launches_bytes_never_change) { golden(); }
 Test(golden_inline, engine_facts_with_inline_launches_bytes_never_change) { golden(); }
 
+/* Counts of tasks that were submitted again. */
+TestSuite(golden_kept, .timeout = 10);
+Test(golden_kept, engine_report_with_kept_tasks_bytes_never_change) { golden(); }
+Test(golden_kept, engine_facts_with_kept_tasks_bytes_never_change) { golden(); }
+
 /* Compute units that are set apart. */
 TestSuite(golden_latency, .timeout = 10);
 Test(golden_latency, engine_report_with_units_set_apart_bytes_never_change) { golden(); }

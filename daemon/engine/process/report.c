@@ -126,6 +126,8 @@ static void fill_engine(const struct engine *engine, Sycl__V1__EngineReport *rep
 	report->graph_replays_change = engine->graph_replays[GRAPH_REPLAY_CHANGE];
 	report->bursts = counters.bursts;
 	report->burst_launches = counters.burst_launches;
+	report->kept_launches = counters.kept_launches;
+	report->kept_graphs = counters.kept_graphs;
 	report->gate_bypassed = counters.fair_queue_bypassed;
 	report->gate_admitted = counters.fair_queue_admitted;
 	report->gate_held = counters.fair_queue_held;
