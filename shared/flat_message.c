@@ -103,3 +103,80 @@ bool flat_message_unpack(const void *bytes, size_t count, struct flat_message *m
 	*message_out = message;
 	return true;
 }
+
+/* ---------------------------------- launches of graphs ---------------------------------- */
+
+enum {
+	GROUP_TAG = 10 << TYPE_BITS | WIRE_BYTES,  /* Command.command_group */
+	GRAPH_TAG = 1 << TYPE_BITS | WIRE_NUMBER,  /* GraphLaunch.graph */
+	EVENT_TAG = 22 << TYPE_BITS | WIRE_NUMBER, /* CommandGroup.has_event, of two bytes */
+	LAUNCH_TAG = 30 << TYPE_BITS | WIRE_BYTES, /* CommandGroup.graph_launch, of two bytes */
+};
+
+/* Fields of a CommandGroup. */
+enum { GROUP_QUEUE = 1, GROUP_NUMBER, GROUP_WANTS_SLOT, GROUP_SLOT, GROUP_SLOT_VALUE };
+enum { GROUP_AFTER_ALL = 12, GROUP_FIELDS = 12 };
+
+static bool has_tag_of_two(const uint8_t *at, const uint8_t *end, uint32_t tag)
+{
+	return end - at >= 2 && at[0] == ((tag & (BYTE_ENDS - 1)) | BYTE_ENDS) && at[1] == tag >> 7;
+}
+
+/* The begin of a message that reaches up to `end`, behind its length of one byte; or NULL. */
+static const uint8_t *enter_last_message(const uint8_t *at, const uint8_t *end)
+{
+	return at < end && *at < BYTE_ENDS && *at == end - at - 1 ? at + 1 : NULL;
+}
+
+/* The fields in front of has_event, by their numbers. NULL: others are among them. */
+static const uint8_t *unpack_group_fields(const uint8_t *at, const uint8_t *end,
+					  uint64_t values_out[GROUP_FIELDS + 1])
+{
+	uint32_t last = 0;
+	while (at && at < end && *at < BYTE_ENDS) {
+		const uint32_t tag = *at++, field = tag >> TYPE_BITS;
+		if ((tag & ((1u << TYPE_BITS) - 1)) != WIRE_NUMBER || field <= last ||
+		    (field > GROUP_SLOT_VALUE && field != GROUP_AFTER_ALL))
+			return NULL;
+		at = unpack_number(at, end, &values_out[field]);
+		last = field;
+	}
+	return at;
+}
+
+/* Returns the graph launch in the group, behind its length, or NULL. */
+static const uint8_t *unpack_group(const uint8_t *at, const uint8_t *end,
+				   struct flat_graph_launch *launch)
+{
+	uint64_t values[GROUP_FIELDS + 1] = {0}, has_event = 0;
+	at = unpack_group_fields(at, end, values);
+	if (at && has_tag_of_two(at, end, EVENT_TAG))
+		at = unpack_number(at + 2, end, &has_event);
+	if (!at || !has_tag_of_two(at, end, LAUNCH_TAG) || values[GROUP_SLOT] > UINT32_MAX ||
+	    values[GROUP_SLOT_VALUE] > UINT32_MAX)
+		return NULL;
+	launch->queue = values[GROUP_QUEUE];
+	launch->group = values[GROUP_NUMBER];
+	launch->wants_slot = values[GROUP_WANTS_SLOT] != 0;
+	launch->slot = (uint32_t)values[GROUP_SLOT];
+	launch->slot_value = (uint32_t)values[GROUP_SLOT_VALUE];
+	launch->after_all = values[GROUP_AFTER_ALL] != 0;
+	launch->has_event = has_event != 0;
+	return enter_last_message(at + 2, end);
+}
+
+bool flat_graph_launch_unpack(const void *bytes, size_t count, struct flat_graph_launch *launch_out)
+{
+	const uint8_t *at = bytes, *end = at + count;
+	struct flat_graph_launch launch;
+	if (count < 2 || *at != GROUP_TAG)
+		return false;
+	at = enter_last_message(at + 1, end);
+	if (at)
+		at = unpack_group(at, end, &launch);
+	if (!at || at == end || *at != GRAPH_TAG ||
+	    unpack_number(at + 1, end, &launch.graph) != end)
+		return false;
+	*launch_out = launch;
+	return true;
+}

@@ -1,7 +1,8 @@
 /*
  * The frequent messages of proto/command.proto, packed and unpacked without protobuf-c, which takes
  * ten times as long for them. Such a Command or Reply has one field. This field is a message whose
- * fields are whole numbers. The bytes are those that protobuf-c would write.
+ * fields are whole numbers. The bytes are those that protobuf-c would write. The launch of a graph,
+ * a message further inside, is unpacked as well.
  */
 #ifndef SYCL_SHARED_FLAT_MESSAGE_H
 #define SYCL_SHARED_FLAT_MESSAGE_H
@@ -40,5 +41,16 @@ size_t flat_message_pack(const struct flat_message *message, uint8_t bytes_out[F
 /* Unpacks from private memory. False: the message is of another kind, or protobuf-c must judge it.
  * If true, protobuf-c would unpack the same values, if its fields are of 64 bits. */
 bool flat_message_unpack(const void *bytes, size_t count, struct flat_message *message_out);
+
+/* A CommandGroup that launches a graph without host tasks, and depends on no events. */
+struct flat_graph_launch {
+	uint64_t queue, group, graph;
+	uint32_t slot, slot_value;
+	bool wants_slot, after_all, has_event;
+};
+
+/* As flat_message_unpack. */
+bool flat_graph_launch_unpack(const void *bytes, size_t count,
+			      struct flat_graph_launch *launch_out);
 
 #endif

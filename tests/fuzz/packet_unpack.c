@@ -83,13 +83,30 @@ static void check_round_trip(const ProtobufCMessageDescriptor *type,
 	free(packed);
 }
 
+static void check_flat_launch(struct decode_arena *arena, const uint8_t *bytes, size_t count,
+			      const struct flat_graph_launch *flat)
+{
+	ProtobufCMessage *message = NULL;
+	FUZZ_CHECK(message_unpack(&sycl__v1__command__descriptor, arena, bytes, count, &message) ==
+		   0);
+	const Sycl__V1__Command *command = (const Sycl__V1__Command *)message;
+	FUZZ_CHECK(command->body_case == SYCL__V1__COMMAND__BODY_COMMAND_GROUP);
+	const Sycl__V1__CommandGroup *group = command->command_group;
+	FUZZ_CHECK(group->action_case == SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH);
+	FUZZ_CHECK(!has_unknown_fields(message) && group->graph_launch->n_host_tasks == 0);
+	FUZZ_CHECK(group->queue == flat->queue && group->graph_launch->graph == flat->graph);
+}
+
 /* If the quick way accepts a message, protobuf-c must accept it with the same numbers. */
 static void check_flat(const uint8_t *bytes, size_t count)
 {
 	static struct decode_arena arena;
 	struct flat_message flat;
+	struct flat_graph_launch launch;
 	if (!arena.block)
 		FUZZ_CHECK(decode_arena_init(&arena, DECODE_BYTES_MAX) == 0);
+	if (flat_graph_launch_unpack(bytes, count, &launch))
+		check_flat_launch(&arena, bytes, count, &launch);
 	if (!flat_message_unpack(bytes, count, &flat) ||
 	    flat.body != SYCL__V1__COMMAND__BODY_RELEASE || flat.fields > 1)
 		return;

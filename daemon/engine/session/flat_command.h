@@ -1,4 +1,5 @@
-/* Decodes without protobuf-c the requests of a program that reads its results again and again. */
+/* Decodes without protobuf-c the requests of a program that launches a graph, or reads its results,
+ * again and again. */
 #ifndef SYCL_ENGINE_SESSION_FLAT_COMMAND_H
 #define SYCL_ENGINE_SESSION_FLAT_COMMAND_H
 
@@ -9,6 +10,8 @@ struct flat_command {
 	Sycl__V1__Command command;
 	Sycl__V1__Release release;
 	Sycl__V1__HostAccess host_access;
+	Sycl__V1__CommandGroup group;
+	Sycl__V1__GraphLaunch graph_launch;
 };
 
 /* Decodes from private memory. NULL: another request, or one that only protobuf-c can check. The

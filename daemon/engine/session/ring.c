@@ -254,6 +254,24 @@ static int next_record(struct session *session, uint16_t *kind_out, uint32_t *by
 	return 1;
 }
 
+/* Negative: the session will close. */
+static int unpack_command(struct session *session, uint32_t bytes,
+			  const Sycl__V1__Command **command_out)
+{
+	struct engine *engine = session->engine;
+	ProtobufCMessage *message;
+	int r = message_unpack(&sycl__v1__command__descriptor, &engine->decode, engine->record,
+			       bytes, &message);
+	if (r < 0)
+		return session_violation(session,
+					 r == -ENOMEM
+						 ? "record %llu unpacks to more than is allowed"
+						 : "record %llu cannot be decoded",
+					 (unsigned long long)session->record);
+	*command_out = (const Sycl__V1__Command *)message;
+	return 0;
+}
+
 /* More than 0: ran one record; the value is its cost. 0: there is none. Negative: the session will
  * close. */
 static int run_record(struct session *session)
@@ -273,23 +291,14 @@ static int run_record(struct session *session)
 		return engine->hooks->run_resubmit(session, engine->record, bytes);
 	const Sycl__V1__Command *command =
 		flat_command_unpack(&engine->flat, engine->record, bytes);
-	if (command) {
-		r = engine->hooks->run_command(session, command);
-		return r < 0 ? r : 1;
-	}
-	ProtobufCMessage *message;
-	r = message_unpack(&sycl__v1__command__descriptor, &engine->decode, engine->record, bytes,
-			   &message);
+	if (!command)
+		r = unpack_command(session, bytes, &command);
 	if (r < 0)
-		return session_violation(session,
-					 r == -ENOMEM
-						 ? "record %llu unpacks to more than is allowed"
-						 : "record %llu cannot be decoded",
-					 (unsigned long long)session->record);
+		return r;
 	session->record_cost = 0;
-	if (defer_for_graph(session, (const Sycl__V1__Command *)message, bytes))
+	if (defer_for_graph(session, command, bytes))
 		return 0;
-	r = engine->hooks->run_command(session, (const Sycl__V1__Command *)message);
+	r = engine->hooks->run_command(session, command);
 	/* A record with a thousand requirements, or a graph with many nodes, is more work than a
 	 * usual one. */
 	return r < 0 ? r : 1 + (int)(bytes / SESSION_RECORD_BYTES + session->record_cost);

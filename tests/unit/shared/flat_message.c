@@ -136,6 +136,105 @@ Test(flat_messages, damaged_bytes_are_refused_or_mean_the_same)
 	cr_assert(gt(int, taken, 1000));
 }
 
+static size_t pack_random_launch(uint8_t *bytes)
+{
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
+	Sycl__V1__GraphLaunch launch = SYCL__V1__GRAPH_LAUNCH__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_COMMAND_GROUP;
+	command.command_group = &group;
+	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH;
+	group.graph_launch = &launch;
+	group.queue = random_value(64);
+	group.group = random_value(64);
+	group.wants_slot = random_value(1) != 0;
+	group.slot = (uint32_t)random_value(32);
+	group.slot_value = (uint32_t)random_value(32);
+	group.after_all = random_value(1) != 0;
+	group.has_event = random_value(1) != 0;
+	launch.graph = random_value(64) | 1;
+	return sycl__v1__command__pack(&command, bytes);
+}
+
+static bool is_launch_taken_alike(const uint8_t *bytes, size_t count)
+{
+	struct flat_graph_launch flat;
+	if (!flat_graph_launch_unpack(bytes, count, &flat))
+		return false;
+	ProtobufCMessage *message = NULL;
+	cr_assert(eq(int,
+		     message_unpack(&sycl__v1__command__descriptor, &arena, bytes, count, &message),
+		     0));
+	const Sycl__V1__Command *command = (const Sycl__V1__Command *)message;
+	cr_assert(eq(int, (int)command->body_case, SYCL__V1__COMMAND__BODY_COMMAND_GROUP));
+	const Sycl__V1__CommandGroup *group = command->command_group;
+	cr_assert(eq(int, (int)group->action_case, SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_LAUNCH));
+	cr_assert(eq(sz, command->base.n_unknown_fields, 0));
+	cr_assert(eq(sz, group->base.n_unknown_fields, 0));
+	cr_assert(eq(sz, group->graph_launch->base.n_unknown_fields, 0));
+	cr_assert(eq(sz, group->graph_launch->n_host_tasks, 0));
+	cr_assert(eq(sz, group->n_requirements + group->n_depends_on, 0));
+	cr_assert(eq(u32, group->shape | group->shape_generation, 0));
+	cr_assert(eq(u64, group->queue, flat.queue));
+	cr_assert(eq(u64, group->group, flat.group));
+	cr_assert(eq(u64, group->graph_launch->graph, flat.graph));
+	cr_assert(eq(u32, group->slot, flat.slot));
+	cr_assert(eq(u32, group->slot_value, flat.slot_value));
+	cr_assert(eq(int, group->wants_slot, flat.wants_slot));
+	cr_assert(eq(int, group->after_all, flat.after_all));
+	cr_assert(eq(int, group->has_event, flat.has_event));
+	return true;
+}
+
+Test(flat_messages, launches_of_graphs_are_unpacked_as_by_protobuf)
+{
+	for (int i = 0; i < 100000; i++) {
+		uint8_t bytes[256];
+		const size_t count = pack_random_launch(bytes);
+		cr_assert(is_launch_taken_alike(bytes, count));
+	}
+}
+
+Test(flat_messages, damaged_launches_of_graphs_are_refused_or_mean_the_same)
+{
+	int taken = 0;
+	for (int i = 0; i < 300000; i++) {
+		uint8_t bytes[256];
+		size_t count = pack_random_launch(bytes);
+		for (uint64_t damage = flat_message_random_number() % 3; damage > 0; damage--)
+			bytes[flat_message_random_number() % count] =
+				(uint8_t)flat_message_random_number();
+		if (flat_message_random_number() % 4 == 0)
+			count = flat_message_random_number() % (count + 1);
+		taken += is_launch_taken_alike(bytes, count);
+	}
+	cr_assert(gt(int, taken, 1000));
+}
+
+Test(flat_messages, launches_of_graphs_with_more_are_left_to_protobuf)
+{
+	static const struct {
+		const char *bytes;
+		size_t count;
+	} unusual[] = {
+		{"\x52\x07\x08\x01\xf2\x01\x02\x08", 8},                  /* ends too early */
+		{"\x52\x08\x08\x01\xf2\x01\x02\x08\x05\x00", 10},         /* more than the group */
+		{"\x52\x05\x08\x01\xf2\x01\x00", 7},                      /* no graph */
+		{"\x52\x09\x08\x01\xf2\x01\x04\x08\x05\x12\x00", 11},     /* a host task */
+		{"\x52\x09\x08\x01\x3a\x00\xf2\x01\x02\x08\x05", 11},     /* an event */
+		{"\x52\x0a\x08\x01\xa0\x01\x01\xf2\x01\x02\x08\x05", 12}, /* a shape */
+		{"\x52\x09\x10\x01\x08\x01\xf2\x01\x02\x08\x05", 11},     /* not in their order */
+		{"\x52\x0c\x20\x80\x80\x80\x80\x10\xf2\x01\x02\x08\x05", 13}, /* length is wrong */
+		{"\x52\x0b\x20\x80\x80\x80\x80\x10\xf2\x01\x02\x08\x05", 13}, /* slot of 33 bits */
+		{"\x5a\x07\x08\x01\xf2\x01\x02\x08\x05", 9},                  /* another command */
+	};
+	for (size_t i = 0; i < sizeof(unusual) / sizeof(*unusual); i++) {
+		struct flat_graph_launch flat;
+		cr_assert(not(flat_graph_launch_unpack(unusual[i].bytes, unusual[i].count, &flat)),
+			  "bytes %zu", i);
+	}
+}
+
 Test(flat_messages, unusual_bytes_are_left_to_protobuf)
 {
 	static const struct {
