@@ -142,18 +142,20 @@ static void class_skip_rounds(struct fair_queue_class_state *state)
 
 /*
  * A session saves only for its next group. The predicted cost of that group may have shrunk since.
+ * It stays in the group until the decision.
  */
 static bool can_session_afford(struct fair_queue_session *session)
 {
-	int64_t cost = (int64_t)fair_queue_cost_ns(session, session->first);
+	session->first->cost_ns = fair_queue_cost_ns(session, session->first);
+	int64_t cost = (int64_t)session->first->cost_ns;
 	int64_t most = cost + (int64_t)fair_queue_quantum_ns(session);
 	if (session->deficit_ns > most)
 		session->deficit_ns = most;
 	return session->deficit_ns >= cost;
 }
 
-/* The session of the class that has its turn, if it can afford its next group and that group may be
- * sent. NULL: none. */
+/* The session of the class that has its turn, if it can afford its next group, which has its cost
+ * then, and that group may be sent. NULL: none. */
 static struct fair_queue_session *class_next_session(struct fair_queue_class_state *state)
 {
 	uint32_t passed = 0;
@@ -263,7 +265,7 @@ static struct fair_queue_session *choose_session(struct fair_queue *queue)
 			room ? class_next_session(state) : class_next_session_beside(state);
 		if (!session)
 			continue;
-		if (is_class_due(queue, class, fair_queue_cost_ns(session, session->first)))
+		if (is_class_due(queue, class, session->first->cost_ns))
 			return session;
 		if (fits)
 			best = session;
@@ -287,13 +289,12 @@ static void decide_group(struct fair_queue_session *session, struct fair_queue_d
 {
 	struct fair_queue *queue = session->queue;
 	struct fair_queue_class_state *state = &queue->classes[session->class];
-	uint64_t cost_ns = fair_queue_cost_ns(session, session->first);
 	struct fair_queue_group *group = session->first;
+	const uint64_t cost_ns = group->cost_ns;
 	/* The cost is subtracted first, since a session loses the rest of its turn with its last
 	 * group. */
 	session->deficit_ns -= (int64_t)cost_ns;
 	(void)fair_queue_shift(session);
-	group->cost_ns = cost_ns;
 	fair_queue_grant_decided(queue, group);
 	group->class = session->class;
 	group->in_flight = true;

@@ -170,7 +170,8 @@ static bool drain_devices(struct scheduler *scheduler)
 	for (uint32_t i = 0; i < scheduler->device_count && print_ended; i++)
 		if (scheduler->devices[i])
 			sched_lane_unpark(scheduler->devices[i]);
-	scheduler_run(scheduler);
+	if (scheduler->runnable.first || scheduler->fair_queues_due)
+		scheduler_run(scheduler);
 	for (uint32_t i = 0; i < scheduler->device_count; i++) {
 		while (scheduler->devices[i] && sched_lane_stalled(scheduler->devices[i])) {
 			sched_lane_unpark(scheduler->devices[i]);
@@ -189,7 +190,8 @@ static void publish_to_devices(struct scheduler *scheduler)
 
 void scheduler_flush(struct scheduler *scheduler)
 {
-	scheduler_run(scheduler);
+	if (scheduler->runnable.first || scheduler->fair_queues_due)
+		scheduler_run(scheduler);
 	publish_to_devices(scheduler);
 	sched_grant_publish(scheduler);
 	if (sched_notice_due(scheduler))

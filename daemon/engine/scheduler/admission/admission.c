@@ -251,6 +251,15 @@ uint64_t sched_admission_shape(const struct task_command *command)
 	}
 }
 
+/* A task that is submitted again has the shape that it had. */
+static uint64_t shape_of_task(struct task *task)
+{
+	struct task_command *command = &task->command;
+	if (!command->is_again || command->shape == 0)
+		command->shape = sched_admission_shape(command);
+	return command->shape;
+}
+
 static bool arrive_in_fair_queue(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
@@ -258,7 +267,7 @@ static bool arrive_in_fair_queue(struct task *task)
 	if (!sched_admission_takes_time(task) || !need_admission(task->device) ||
 	    !flow->in_fair_queue)
 		return false;
-	task->queue_group.shape = sched_admission_shape(&task->command);
+	task->queue_group.shape = shape_of_task(task);
 	task->queue_group.launches = command_launch_count(&task->command);
 	task->state = TASK_PARKED;
 	(void)fair_queue_arrive(&flow->queue_session, &task->queue_group, scheduler->now_ns);

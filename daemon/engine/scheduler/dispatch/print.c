@@ -24,6 +24,9 @@ bool sched_print_may(const struct task *task)
 	const struct task_command *command = &task->command;
 	if (command->graph)
 		return command->graph->graph->may_print;
+	/* Launches are kept only if their kernels print nothing. */
+	if (command->is_again)
+		return false;
 	if (!task_is_stretch(task))
 		return kernel_may_print(command->kernel);
 	for (uint32_t i = 0; i < command->burst->count; i++)

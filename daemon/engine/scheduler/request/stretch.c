@@ -222,6 +222,7 @@ void sched_stretch_fill(struct task_command *command, const struct task_request 
 	burst->value_stride = 0;
 	burst->is_chained = true;
 	burst->is_whole = burst->is_kept = false;
+	burst->measured = 0;
 	burst->row = NULL;
 	burst->row_tries = burst->changed = 0;
 	burst->out = burst->failed = 0;

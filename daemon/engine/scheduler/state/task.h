@@ -144,6 +144,7 @@ struct task_burst {
 	 * was set (worker/task/row.c). */
 	struct backend_row *row;
 	uint32_t row_tries, changed;
+	uint32_t measured; /* times of the kept stretch that said nothing new (burst.c) */
 	/* Written by the device thread; the front reads it when the task is back. */
 	uint32_t out; /* launches in flight */
 	/* Number of launches, from the first on, that have ended; the front thread reads it at any
@@ -176,6 +177,7 @@ struct task_command {
 	 * handles before: they stay. Those of other tasks may change from one part of a launch to
 	 * the next. */
 	bool is_again, was_resolved;
+	uint64_t shape; /* sched_admission_shape of a task that was submitted again; 0: not known */
 	uint32_t flight; /* entry of the flight page */
 	uint64_t flight_session, flight_queue, flight_group;
 	char what[FLIGHT_KERNEL_NAME_BYTES];

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #define VALUE_ALIGNMENT 16u
+#define KEPT_MEASURES   8u /* of so many times of a kept stretch one counts */
 
 static size_t align_values(uint64_t bytes)
 {
@@ -202,14 +203,20 @@ static uint64_t at_most_ns(uint64_t ns)
 	return ns < SCHED_STRETCH_TOOK_NS ? ns : SCHED_STRETCH_TOOK_NS;
 }
 
-/* The launches took some time together. Each is given a part of it in proportion to its expected
- * time. */
-static void update_stretch(const struct task_burst *burst, uint64_t least_ns, uint64_t most_ns)
+/*
+ * The launches took some time together. Each is given a part of it in proportion to its expected
+ * time. A kept stretch takes as long as before, so only every eighth time counts, unless it was
+ * longer: the parts are divisions.
+ */
+static void update_stretch(struct task_burst *burst, uint64_t least_ns, uint64_t most_ns)
 {
 	const bool is_long = least_ns > SCHED_BURST_SURPRISE_NS;
 	uint64_t periods[SCHED_BURST_MAX], expected_ns = 0;
 	for (uint32_t i = 0; i < burst->count; i++)
 		expected_ns += periods[i] = burst->members[i].kernel->period_ns;
+	if (burst->is_kept && !is_long && least_ns <= expected_ns &&
+	    ++burst->measured % KEPT_MEASURES != 0)
+		return;
 	/* No overflow: the periods of a stretch are SCHED_STRETCH_NS when it is made. */
 	for (uint32_t i = 0; i < burst->count && expected_ns > 0; i++) {
 		struct sched_kernel *kernel = burst->members[i].kernel;
