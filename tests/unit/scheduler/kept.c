@@ -5,6 +5,8 @@
 
 #include "access_mode.h"
 #include "scheduler/public/kept.h"
+#include "scheduler/state/buffer.h"
+#include "scheduler/state/device.h"
 #include "scheduler/state/program.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
@@ -291,5 +293,38 @@ Test(kept, R9_a_stretch_with_a_kernel_that_prints_is_not_kept)
 	}
 	cr_expect(not(sched_kept_is_ready(kept)));
 	keep_it();
+	finish_kept();
+}
+
+/* Its contents are the same, at another place of the device. */
+Test(kept, a_task_whose_memory_has_moved_makes_room_for_another)
+{
+	static const uint32_t values[] = {4, 5};
+	struct scheduler_device *device = h.devices[0];
+	struct backend_memory *made = NULL;
+	struct backend_fault fault;
+	struct probe probe;
+	keep_it();
+	(void)first_word(B);
+	struct sched_memory *memory = sched_memory_of(words[B].buffer, device);
+	struct backend_memory *old = atomic_load(&memory->handle);
+	cr_assert(zero(int, device->ops->memory_create(device->handle, WORDS * sizeof(uint32_t),
+						       NULL, BACKEND_EXPORT_NONE, &made, &fault)));
+	atomic_store(&memory->handle, made);
+	device->ops->memory_free(old);
+	cr_expect(eq(int, submit_again(values, &probe), -EAGAIN));
+	cr_expect(not(sched_kept_is_ready(kept)));
+	struct task *access = harness_host(&h, &words[B], ACCESS_MODE_READ_WRITE, &probe);
+	cr_assert(harness_wait(&h, &probe)); /* the host has the contents, too */
+	host_access_release(access);
+	cr_assert(harness_settle(&h));
+	const struct use use = {.words = &words[B], .mode = ACCESS_MODE_READ_WRITE};
+	(void)launch_one("fill_even_u32", &use, 1, 0, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	keep_it();
+	cr_expect(eq(u32, first_word(B), 4 + 5));
+	cr_assert(eq(int, submit_again(values, &probe), 0));
+	cr_assert(harness_wait(&h, &probe));
+	cr_expect(eq(u32, first_word(B), (4 + 5) * 31 + 4 + 5));
 	finish_kept();
 }

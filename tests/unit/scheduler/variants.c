@@ -5,6 +5,7 @@
 
 #include "access_mode.h"
 #include "scheduler/public/account.h"
+#include "scheduler/public/kept.h"
 #include "scheduler/public/program.h"
 #include "status.h"
 
@@ -75,6 +76,59 @@ Test(variants, E2_a_launch_waits_for_its_own_number_alone)
 	harness_expect_success(&h, &second);
 	cr_expect(eq(int, (int)sched_program_variant(h.programs[0], 1, &fault),
 		     (int)SCHED_VARIANT_READY));
+}
+
+static void submit_kept_again(struct sched_kept *kept)
+{
+	struct probe probe = {0};
+	const uint8_t *values[] = {NULL};
+	const struct task_kept_request request = {.owner = &probe, .values = values};
+	struct task *task = NULL;
+	cr_assert(eq(int, task_submit_kept(kept, &request, &task), 0));
+	harness_expect_success(&h, &probe);
+}
+
+/* The launch that is kept had waited itself, and is submitted again beside other late builds. */
+Test(variants, E2_TR5_a_launch_that_waited_for_its_number_is_kept)
+{
+	const struct backend_fault cause = {.status = STATUS_BUILD, .text = "no such dimension"};
+	struct probe waiting = {0}, probe = {0};
+	struct sched_kept *kept = sched_kept_create();
+	solid(&probe); /* the kernel is made */
+	harness_expect_success(&h, &probe);
+	sched_program_expect(h.programs[0], 1);
+	struct task *task = flat(&waiting);
+	cr_assert(sched_kept_watch(kept, task));
+	cr_expect(not(sched_kept_is_ready(kept)));
+	cr_assert(eq(int, sched_program_add(h.programs[0], 1, binary, binary_bytes), 0));
+	harness_expect_success(&h, &waiting);
+	cr_assert(sched_kept_is_ready(kept));
+	submit_kept_again(kept);
+	sched_program_expect(h.programs[0], 2);
+	submit_kept_again(kept);
+	sched_program_refuse(h.programs[0], 2, &cause);
+	submit_kept_again(kept);
+	(void)flat(&probe);
+	harness_expect_success(&h, &probe);
+	kept = sched_kept_drop(kept);
+	cr_expect(eq(u64, harness_counters(&h).kept_launches, 3));
+}
+
+Test(variants, E2_M6_a_launch_whose_late_build_failed_is_not_kept)
+{
+	const struct backend_fault cause = {.status = STATUS_BUILD, .text = "no such dimension"};
+	struct probe waiting = {0}, probe = {0};
+	struct sched_kept *kept = sched_kept_create();
+	solid(&probe);
+	harness_expect_success(&h, &probe);
+	sched_program_expect(h.programs[0], 1);
+	struct task *task = flat(&waiting);
+	cr_assert(sched_kept_watch(kept, task));
+	sched_program_refuse(h.programs[0], 1, &cause);
+	cr_assert(harness_wait(&h, &waiting));
+	cr_expect(eq(i32, waiting.fault.status, STATUS_BUILD));
+	cr_expect(not(sched_kept_is_ready(kept)));
+	kept = sched_kept_drop(kept);
 }
 
 Test(variants, E2_M6_a_refusal_fails_those_that_waited_and_later_ones)

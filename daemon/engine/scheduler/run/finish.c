@@ -78,13 +78,14 @@ void task_finish(struct task *task)
 void task_release(struct task *task)
 {
 	struct scheduler *scheduler = task->scheduler;
+	const bool has_failed = task->cause != NULL;
 	sched_cause_drop(task->cause);
 	task->cause = NULL;
 	kernel_output_fini(&task->output);
 	if (task->command.burst)
 		sched_burst_end(task->command.burst);
 	sched_account_settle(task);
-	if (sched_kept_take_back(task))
+	if (sched_kept_take_back(task, has_failed))
 		return;
 	if (task->command.remembered || sched_kept_has_row(task)) {
 		task->message.kind = SCHED_MESSAGE_FORGET;

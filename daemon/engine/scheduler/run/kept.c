@@ -68,6 +68,9 @@ static bool is_plain_graph_task(const struct task *task)
 
 bool sched_kept_watch(struct sched_kept *kept, struct task *task)
 {
+	if (kept->has_moved)
+		kept_free_task(kept);
+	kept->has_moved = false;
 	const bool is_plain = task->role == TASK_ROLE_GROUP && !task->front_only &&
 			      (is_plain_launch_task(task) || is_plain_graph_task(task)) &&
 			      !task->command.backend.timed && task->use_count <= KEPT_USES_MOST;
@@ -87,18 +90,18 @@ bool sched_kept_watch(struct sched_kept *kept, struct task *task)
 
 bool sched_kept_is_ready(const struct sched_kept *kept)
 {
-	return kept->task != NULL;
+	return kept->task != NULL && !kept->has_moved;
 }
 
 static bool task_has_ended_well(const struct task *task)
 {
 	const struct task_command *command = &task->command;
-	return !task->cause && !command->cause && !command->skipped && !command->remembered &&
-	       !command->suspect && !(command->burst && command->burst->failed) &&
-	       !task_is_dropped(task) && !task->device->lost && !task->scheduler->spills;
+	return !command->cause && !command->skipped && !command->remembered && !command->suspect &&
+	       !(command->burst && command->burst->failed) && !task_is_dropped(task) &&
+	       !task->device->lost && !task->scheduler->spills;
 }
 
-bool sched_kept_take_back(struct task *task)
+bool sched_kept_take_back(struct task *task, bool has_failed)
 {
 	struct sched_kept *kept = task->kept;
 	if (!kept)
@@ -109,7 +112,7 @@ bool sched_kept_take_back(struct task *task)
 		free(kept);
 		return false;
 	}
-	if (!task_has_ended_well(task))
+	if (has_failed || !task_has_ended_well(task))
 		return false;
 	kept->task = task;
 	task->scheduler->pool_bytes -= sizeof(*task) + task->storage_bytes;

@@ -19,6 +19,7 @@ struct sched_kept {
 	struct task *task; /* NULL: none is kept */
 	bool is_open;      /* a task in flight comes back */
 	bool is_dropped;   /* it does not come back any more */
+	bool has_moved;    /* a memory of the task has; the next watched task takes its place */
 	/* Of a graph's launch: its place in the task's storage; NULL: it is none. */
 	struct sched_graph_launch *graph;
 	struct kept_memory memories[KEPT_USES_MOST];
@@ -38,9 +39,9 @@ static inline struct kept_memory sched_kept_memory(const struct task *task,
 		memory ? atomic_load_explicit(&memory->handle, memory_order_acquire) : NULL};
 }
 
-/* The task is done, was notified, and holds nothing any more. True: it is kept; false: the caller
- * frees it. */
-bool sched_kept_take_back(struct task *task);
+/* The task is done, was notified, and holds nothing any more, not even its cause if it
+ * `has_failed`. True: it is kept; false: the caller frees it. */
+bool sched_kept_take_back(struct task *task, bool has_failed);
 
 /* True if the backend has something of the task: the device's thread ends that first, by a message
  * (SCHED_MESSAGE_FORGET). */

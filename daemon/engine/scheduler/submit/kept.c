@@ -43,8 +43,11 @@ static bool kept_uses_are_quiet(struct sched_kept *kept)
 	for (uint32_t i = 0; i < task->use_count; i++) {
 		const struct kept_memory now = sched_kept_memory(task, &task->uses[i]);
 		struct kept_memory *before = &kept->memories[i];
-		if (!use_is_quiet(&task->uses[i]) || !now.handle || now.memory != before->memory ||
-		    (before->handle && before->handle != now.handle))
+		if (!use_is_quiet(&task->uses[i]) || !now.handle)
+			return false;
+		kept->has_moved |= now.memory != before->memory ||
+				   (before->handle && before->handle != now.handle);
+		if (kept->has_moved)
 			return false;
 		before->handle = now.handle;
 	}
