@@ -1,7 +1,8 @@
 /*
  * Switches in the environment, for comparisons and for narrowing down a fault. 0 is off; 1, any
- * other value and no value are on. SWITCH_SPILL, SWITCH_INLINE_ALL and SWITCH_KEEP_ALL are on with
- * 1 only. The service warns of any other value; libraries print nothing.
+ * other value and no value are on. SWITCH_SPILL, SWITCH_INLINE_ALL, SWITCH_KEEP_ALL and
+ * SWITCH_STRETCH_ALL are on with 1 only. The service warns of any other value; libraries print
+ * nothing.
  */
 #ifndef SYCL_SHARED_SWITCHES_H
 #define SYCL_SHARED_SWITCHES_H
@@ -28,6 +29,8 @@
 /* The engine takes launches of several shapes, each of which needs the results of the one before
  * it, as one task. */
 #define SWITCH_STRETCH "SYCLD_STRETCH"
+/* Also where kernels take long, or it is not known how long: off by default. */
+#define SWITCH_STRETCH_ALL "SYCLD_STRETCH_ALL"
 /* A stretch that comes again and again is taken as a whole, by a task that was kept. */
 #define SWITCH_KEEP "SYCLD_KEEP"
 /* It is kept when it comes for the second time, not only once that seems worthwhile: off by

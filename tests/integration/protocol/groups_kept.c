@@ -24,7 +24,7 @@ struct kept_record {
 	uint32_t value;
 };
 
-static void define_passes_on(uint32_t from, uint32_t to)
+static void define_passes_on(bool ordered, uint32_t from, uint32_t to)
 {
 	struct build build;
 	build_begin(&build);
@@ -35,11 +35,11 @@ static void define_passes_on(uint32_t from, uint32_t to)
 	build_launch(&build, COPY, 1024);
 	build.group.shape = KEPT_PASSES_ON;
 	build.group.shape_generation = KEPT_GENERATION;
-	(void)build_submit(&build, true);
-	cr_assert(eq(u32, groups_wait(true), 0));
+	(void)build_submit(&build, ordered);
+	cr_assert(eq(u32, groups_wait(ordered), 0));
 }
 
-static void define_writes(uint32_t shape, uint32_t buffer)
+static void define_writes(bool ordered, uint32_t shape, uint32_t buffer)
 {
 	struct build build;
 	build_begin(&build);
@@ -49,27 +49,37 @@ static void define_writes(uint32_t shape, uint32_t buffer)
 	build_launch(&build, EVEN, 1024);
 	build.group.shape = shape;
 	build.group.shape_generation = KEPT_GENERATION;
-	(void)build_submit(&build, true);
+	(void)build_submit(&build, ordered);
 }
 
 /* The device's clock reports short kernels, and a stretch is kept as soon as it comes again. */
-static void start_keeping(void)
+static void start_keeping_in(bool ordered)
 {
 	cr_assert(eq(int, setenv(SWITCH_KEEP_ALL, "1", 1), 0));
 	groups_start_timed(0, false);
 	fake_clock(1000000000, 1000);
-	define_writes(KEPT_WRITES, BUFFER);
-	define_passes_on(BUFFER, OTHER);
+	define_writes(ordered, KEPT_WRITES, BUFFER);
+	define_passes_on(ordered, BUFFER, OTHER);
 }
 
-static struct kept_record kept_record_of(uint32_t shape, uint32_t value)
+static void start_keeping(void)
+{
+	start_keeping_in(true);
+}
+
+static struct kept_record kept_record_in(bool ordered, uint32_t shape, uint32_t value)
 {
 	return (struct kept_record){
 		.head = {.shape = shape,
 			 .generation = KEPT_GENERATION,
-			 .group = groups_number(true),
+			 .group = groups_number(ordered),
 			 .rest_bytes = shape == KEPT_PASSES_ON || shape == KEPT_ADDS ? 0 : 4},
 		.value = value};
+}
+
+static struct kept_record kept_record_of(uint32_t shape, uint32_t value)
+{
+	return kept_record_in(true, shape, value);
 }
 
 static void send_kept_record(const struct kept_record *record, bool silent)
@@ -112,6 +122,7 @@ Test(groups, TR5_a_stretch_that_is_kept_has_its_values_each_time)
 	cr_expect(eq(u64, usage.groups_submitted, UINT64_C(2) * ROUNDS + 2));
 	cr_expect(eq(u64, usage.groups_completed, UINT64_C(2) * ROUNDS + 2));
 	cr_expect(eq(u64, usage.groups_resubmitted, UINT64_C(2) * ROUNDS));
+	cr_expect(eq(u32, groups_kept_rows(), 1));
 	groups_stop();
 	cr_expect(gt(u64, groups_kept_launches(), 0));
 }
@@ -185,11 +196,27 @@ Test(groups, a_shape_that_is_defined_again_is_kept_no_longer)
 {
 	start_keeping();
 	expect_rounds(ROUNDS);
-	define_passes_on(OTHER, BUFFER);
+	define_passes_on(true, OTHER, BUFFER);
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		(void)send_pair(200 + 2 * i);
 		expect_words(BUFFER, 2 * (ROUNDS - 1), 40 + access_number++);
 	}
+	groups_stop();
+}
+
+/* Groups of an out-of-order queue are no stretch, so nothing is expected of them. */
+Test(groups, B2_TR5_groups_of_an_out_of_order_queue_are_not_kept_together)
+{
+	start_keeping_in(false);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		const struct kept_record first = kept_record_in(false, KEPT_WRITES, 2 * i),
+					 second = kept_record_in(false, KEPT_PASSES_ON, 0);
+		send_kept_record(&first, true);
+		send_kept_record(&second, false);
+		expect_words(OTHER, 2 * i, 40 + access_number++);
+	}
+	cr_expect(eq(u32, groups_kept_rows(), 0));
+	cr_expect(eq(u64, groups_counters().kept_launches, 0));
 	groups_stop();
 }
 
@@ -257,7 +284,7 @@ Test(groups, groups_that_are_no_stretch_are_not_waited_for)
 	for (uint32_t shape = KEPT_PASSES_ON; shape <= KEPT_WRITES_OTHER;
 	     shape += KEPT_WRITES_OTHER - KEPT_PASSES_ON) {
 		start_keeping();
-		define_writes(KEPT_WRITES_OTHER, OTHER);
+		define_writes(true, KEPT_WRITES_OTHER, OTHER);
 		for (uint32_t i = 0; i < ROUNDS; i++) {
 			const struct kept_record first = kept_record_of(KEPT_WRITES, 2 * i),
 						 second = kept_record_of(shape, 2 * i);

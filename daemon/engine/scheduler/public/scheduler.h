@@ -205,6 +205,7 @@ struct scheduler_config {
 	bool never_fair_queue; /* no fair queueing: classes and weights are ignored */
 	bool never_early;      /* nothing is sent before the flush (device.c) */
 	bool never_whole;      /* no short way for launches on whole buffers (whole.h) */
+	bool always_stretches; /* for tests: kernels that take long are in stretches, too */
 	bool spills; /* commands wait for room on a full device (spill.h); else they fail */
 	uint64_t spill_least_bytes; /* smaller memory is not spilled; 0: 64 KiB */
 	/* Host memory that devices may spill to; 0: half of the machine's memory. */

@@ -172,6 +172,8 @@ uint32_t sched_kernel_burst(const struct sched_kernel *kernel)
 
 uint64_t sched_kernel_stretch_ns(const struct sched_kernel *kernel)
 {
+	if (kernel->scheduler->always_stretches)
+		return 1;
 	return kernel->period_ns == 0 || surprise_lasts(&kernel->surprise) ? UINT64_MAX
 									   : kernel->period_ns;
 }
