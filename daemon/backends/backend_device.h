@@ -151,6 +151,7 @@ struct backend_device_facts {
 	bool needs_no_processes;  /* its driver starts no other process once the device is open */
 	bool little_endian, image_support, error_correction, available;
 	char *unavailable_reason; /* the backend's; NULL if available */
+	char *il_version;         /* the backend's: "SPIR-V_1.0 SPIR-V_1.1"; NULL: none */
 	uint32_t features;        /* enum backend_feature */
 	uint32_t preferred_lanes; /* number of lanes for computing; 0: no preference */
 	uint32_t lane_copy_bytes; /* WRITE and READ of registered memory of up to so many bytes are

@@ -145,7 +145,9 @@ typedef enum sycl_device_info {
 	   dimension */
 	SYCL_DEVICE_INFO_IMAGE_VIEW_PITCH_PIXELS = 76,
 	/** uint32_t, pixels: views of two dimensions begin at multiples */
-	SYCL_DEVICE_INFO_IMAGE_VIEW_BASE_PIXELS = 77
+	SYCL_DEVICE_INFO_IMAGE_VIEW_BASE_PIXELS = 77,
+	/** char[], what SYCL_SOURCE_SPIRV may be: "SPIR-V_1.0 SPIR-V_1.1"; "": none */
+	SYCL_DEVICE_INFO_IL_VERSION = 78
 } sycl_device_info;
 
 /** Ways to divide a device into sub-devices. */

@@ -120,7 +120,7 @@ static void run_module(void)
 	uint32_t words[sizeof(module) / sizeof(*module)];
 	char text[64] = "";
 	size_t bytes = 0;
-	cl_name_version version;
+	cl_name_version versions[2];
 	cl_program program = made_of(module, sizeof(module));
 	CL(cl->clGetProgramInfo(program, CL_PROGRAM_IL, sizeof(words), words, &bytes));
 	CHECK(bytes == sizeof(module) && memcmp(words, module, bytes) == 0);
@@ -132,10 +132,13 @@ static void run_module(void)
 	runs(program);
 	CL(cl->clReleaseProgram(program));
 	CL(cl->clGetDeviceInfo(cl_device, CL_DEVICE_IL_VERSION, sizeof(text), text, NULL));
-	CHECK(strcmp(text, "SPIR-V_1.0") == 0);
-	CL(cl->clGetDeviceInfo(cl_device, CL_DEVICE_ILS_WITH_VERSION, sizeof(version), &version,
-			       NULL));
-	CHECK(version.version == CL_MAKE_VERSION(1, 0, 0) && strcmp(version.name, "SPIR-V") == 0);
+	CHECK(strcmp(text, "SPIR-V_1.0 SPIR-V_1.2") == 0);
+	CL(cl->clGetDeviceInfo(cl_device, CL_DEVICE_ILS_WITH_VERSION, sizeof(versions), versions,
+			       &bytes));
+	CHECK(bytes == sizeof(versions));
+	CHECK(versions[0].version == CL_MAKE_VERSION(1, 0, 0));
+	CHECK(versions[1].version == CL_MAKE_VERSION(1, 2, 0));
+	CHECK(strcmp(versions[1].name, "SPIR-V") == 0);
 }
 
 static void set_constants(void)

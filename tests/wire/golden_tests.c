@@ -52,6 +52,7 @@ Test(golden_bundle, build_result_with_more_kernels_bytes_never_change) { golden(
 Test(golden_bundle, argument_facts_with_an_address_bytes_never_change) { golden(); }
 Test(golden_bundle, build_job_that_links_bytes_never_change) { golden(); }
 Test(golden_bundle, build_job_for_two_dimensions_bytes_never_change) { golden(); }
+Test(golden_bundle, device_facts_with_il_version_bytes_never_change) { golden(); }
 
 /* Counts of launches that were taken together. */
 TestSuite(golden_burst, .timeout = 10);

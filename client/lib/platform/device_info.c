@@ -112,6 +112,7 @@ static const struct answer answers[] = {
 	[SYCL_DEVICE_INFO_MAX_READ_WRITE_IMAGE_ARGS] = FIELD(U32, max_read_write_image_args),
 	[SYCL_DEVICE_INFO_IMAGE_VIEW_PITCH_PIXELS] = FIELD(U32, image_view_pitch_pixels),
 	[SYCL_DEVICE_INFO_IMAGE_VIEW_BASE_PIXELS] = FIELD(U32, image_view_base_pixels),
+	[SYCL_DEVICE_INFO_IL_VERSION] = FIELD(TEXT, il_version),
 	[SYCL_DEVICE_INFO_L2_WINDOW_BYTES] = FIELD(U64, l2_window_bytes),
 };
 

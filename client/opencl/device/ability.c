@@ -3,7 +3,11 @@
  * sub-groups of required sizes, intermediate languages. */
 #include "device/device.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { IL_BYTES = 512, ILS_MAX = 16 };
 
 /* Shared USM lies at one address in the program and in the engine, in the same pages. Memory that
  * the driver did not allocate is never shared. */
@@ -138,28 +142,48 @@ static cl_int answer_sub_group_sizes(cl_device_id device, struct answer answer)
 	return count > 0 ? answer_bytes(answer, sizes, count * sizeof(*sizes)) : CL_INVALID_VALUE;
 }
 
-/* The service says that a device takes SPIR-V, but not which versions. All have the first one. */
-bool device_takes_il(cl_device_id device)
+/* The intermediate languages of the device, with spaces between. */
+static void il_version(cl_device_id device, char *text, size_t room)
 {
-	char all[16384] = "", *rest = NULL;
-	if (sycl_device_get_info(device->sycl, SYCL_DEVICE_INFO_EXTENSIONS, sizeof(all), all,
-				 NULL) != SYCL_SUCCESS)
-		return false;
-	for (char *word = strtok_r(all, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-		if (strcmp(word, "cl_khr_il_program") == 0)
-			return true;
-	return false;
+	*text = 0;
+	(void)sycl_device_get_info(device->sycl, SYCL_DEVICE_INFO_IL_VERSION, room, text, NULL);
 }
 
+bool device_takes_il(cl_device_id device)
+{
+	char text[IL_BYTES];
+	il_version(device, text, sizeof(text));
+	return *text != 0;
+}
+
+/* "SPIR-V_1.2" is the name SPIR-V with the version 1.2. */
 static cl_int answer_ils(cl_device_id device, struct answer answer)
 {
-	static const cl_name_version first = {CL_MAKE_VERSION(1, 0, 0), "SPIR-V"};
-	return answer_bytes(answer, &first, device_takes_il(device) ? sizeof(first) : 0);
+	cl_name_version list[ILS_MAX];
+	char text[IL_BYTES], *rest = NULL;
+	size_t count = 0;
+	memset(list, 0, sizeof(list));
+	il_version(device, text, sizeof(text));
+	for (char *word = strtok_r(text, " ", &rest); word && count < ILS_MAX;
+	     word = strtok_r(NULL, " ", &rest)) {
+		char *version = strchr(word, '_'), *end = NULL;
+		const unsigned long major = version ? strtoul(version + 1, &end, 10) : 0;
+		if (!end || *end != '.')
+			continue;
+		const unsigned long minor = strtoul(end + 1, NULL, 10);
+		*version = 0;
+		list[count].version = CL_MAKE_VERSION((cl_version)major, (cl_version)minor, 0);
+		(void)snprintf(list[count].name, sizeof(list[count].name), "%s", word);
+		count++;
+	}
+	return answer_bytes(answer, list, count * sizeof(*list));
 }
 
 static cl_int answer_il(cl_device_id device, struct answer answer)
 {
-	return answer_text(answer, device_takes_il(device) ? "SPIR-V_1.0" : "");
+	char text[IL_BYTES];
+	il_version(device, text, sizeof(text));
+	return answer_text(answer, text);
 }
 
 bool device_ability_info(cl_device_id device, cl_device_info what, struct answer answer,

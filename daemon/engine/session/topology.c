@@ -158,6 +158,7 @@ void topology_describe(Sycl__V1__DeviceFacts *out, uint32_t index,
 	out->driver_version = text_or_empty(facts->driver_version);
 	out->extensions = text_or_empty(facts->extensions);
 	out->builtin_kernels = text_or_empty(facts->builtin_kernels);
+	out->il_version = text_or_empty(facts->il_version);
 	out->vendor_id = facts->vendor_id;
 	out->max_compute_units = facts->max_compute_units;
 	out->max_work_item_dimensions = facts->max_work_item_dimensions;

@@ -96,6 +96,9 @@ Test(opencl_facts, E17_sub_groups_are_there_with_their_sizes_or_not_at_all)
 	static const char both[] = "cl_khr_subgroups cl_intel_required_subgroup_size";
 	static const size_t counts[] = {1, 3, 10, 16, 20};
 
+	cr_assert_eq(sub_groups_of("cl_intel_subgroups cl_intel_required_subgroup_size", 5)
+			     .sub_group_size_count,
+		     5);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		struct backend_device_facts facts = sub_groups_of(both, counts[i]);
 		cr_assert_eq(facts.sub_group_size_count, counts[i] < 16 ? counts[i] : 16, "%zu",

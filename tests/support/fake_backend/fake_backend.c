@@ -45,7 +45,7 @@ struct backend_device_facts *fake_facts(struct backend *backend, uint32_t index)
 /* Facts are not const in the table; these never change. */
 static char platform_name[] = "Fake platform", vendor[] = "sycld", version[] = "1.0",
 	    profile[] = "FULL_PROFILE";
-static char nothing[] = "", spirv_extensions[] = "cl_khr_il_program";
+static char nothing[] = "", il_version[] = "SPIR-V_1.0 SPIR-V_1.2";
 
 static int backend_refuse(enum fake_entry entry, struct backend_fault *fault_out)
 {
@@ -104,7 +104,7 @@ static void describe_features(struct backend_device_facts *facts, uint32_t index
 	if (facts->features & BACKEND_FEATURE_USM && index == 0)
 		facts->l2_window_bytes = FAKE_L2_WINDOW_BYTES;
 	if (facts->features & BACKEND_FEATURE_SPIRV)
-		facts->extensions = spirv_extensions;
+		facts->il_version = il_version;
 	if (facts->features & BACKEND_FEATURE_LINK)
 		facts->aspects |= FAKE_LINK_ASPECT;
 	if (facts->features & BACKEND_FEATURE_GRAPH_NATIVE)

@@ -30,7 +30,8 @@ static enum device_type device_type(uint64_t type)
 
 /* Queries about languages beside OpenCL C. The IL version is unknown to devices before 2.1, or
  * empty. */
-static uint32_t build_features(const struct opencl_library *cl, cl_device_id device)
+static uint32_t build_features(const struct opencl_library *cl, cl_device_id device,
+			       char **il_version_out)
 {
 	uint32_t features = 0;
 	char *il = opencl_device_text(cl, device, CL_DEVICE_IL_VERSION);
@@ -38,9 +39,12 @@ static uint32_t build_features(const struct opencl_library *cl, cl_device_id dev
 	if (opencl_device_uint(cl, device, CL_DEVICE_COMPILER_AVAILABLE) &&
 	    opencl_device_uint(cl, device, CL_DEVICE_LINKER_AVAILABLE))
 		features |= BACKEND_FEATURE_LINK;
-	if (il && strstr(il, "SPIR-V") && cl->CreateProgramWithIL)
+	if (il && strstr(il, "SPIR-V") && cl->CreateProgramWithIL) {
 		features |= BACKEND_FEATURE_SPIRV;
-	free(il);
+		*il_version_out = il;
+	} else {
+		free(il);
+	}
 	return features;
 }
 
@@ -223,7 +227,7 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 		opencl_image_general_facts(cl, device, &facts);
 	if (facts.image_formats != 0)
 		facts.features |= BACKEND_FEATURE_IMAGE;
-	facts.features |= build_features(cl, device) | BACKEND_FEATURE_NATIVE;
+	facts.features |= build_features(cl, device, &facts.il_version) | BACKEND_FEATURE_NATIVE;
 	facts.aspects = device_aspects(cl, device, &facts);
 	/* PoCL's kernels run on threads of this process, though PoCL does not report that they
 	 * reach any memory. */
@@ -247,6 +251,7 @@ void opencl_device_facts_free(struct backend_device_facts *facts)
 	free(facts->driver_version);
 	free(facts->extensions);
 	free(facts->builtin_kernels);
+	free(facts->il_version);
 	free(facts->key);
 	free(facts->bus_id);
 }

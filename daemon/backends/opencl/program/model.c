@@ -109,8 +109,12 @@ void opencl_sub_groups_fill(const struct opencl_library *cl, cl_device_id device
 	enum { ROOM = sizeof(facts->sub_group_sizes) / sizeof(*facts->sub_group_sizes) };
 	size_t sizes[64], count = 0;
 
+	/* Since OpenCL 3.0 they are a feature of the language, and some drivers no longer name the
+	 * extension: Intel's names its own. */
+	const bool has_functions = opencl_has_extension(facts->extensions, "cl_khr_subgroups") ||
+				   opencl_has_extension(facts->extensions, "cl_intel_subgroups");
 	facts->sub_group_size_count = 0;
-	if (opencl_has_extension(facts->extensions, "cl_khr_subgroups") &&
+	if (has_functions &&
 	    opencl_has_extension(facts->extensions, "cl_intel_required_subgroup_size") &&
 	    facts->max_sub_groups > 0)
 		(void)sub_group_sizes(cl, device, sizes, sizeof(sizes) / sizeof(*sizes), &count);
