@@ -29,13 +29,20 @@ typedef enum sycl_launch_argument_kind {
 	SYCL_LAUNCH_USM = 4    /**< `pointer` itself: sycl_handler_set_usm (usm.h) */
 } sycl_launch_argument_kind;
 
+/** What a value is, as far as the checking mode compares it with the kernel's parameter. */
+typedef enum sycl_value_type {
+	SYCL_VALUE_UNTYPED = 0, /**< not known, or another type: not compared */
+	SYCL_VALUE_INTEGER = 1, /**< an integer of any size, with or without a sign */
+	SYCL_VALUE_FLOATING = 2 /**< float or double */
+} sycl_value_type;
+
 /**
  * An argument of the kernel. The library ignores members that its kind does not name. 48 bytes, no
  * padding.
  */
 struct sycl_launch_argument {
 	int32_t kind; /**< a sycl_launch_argument_kind */
-	int32_t mode; /**< a sycl_access_mode */
+	int32_t mode; /**< of an accessor a sycl_access_mode, of a value a sycl_value_type */
 	sycl_buffer buffer;
 	uint64_t offset_bytes; /**< of an accessor */
 	uint64_t size_bytes; /**< of an accessor: SYCL_REST_BYTES for all from `offset_bytes` on */
@@ -106,6 +113,20 @@ static inline struct sycl_launch_argument sycl_launch_value(uint64_t size_bytes,
 	return argument;
 }
 
+/**
+ * The same, with the value's type. In checking mode a launch with a float or double for an integer
+ * parameter, or the reverse, fails with SYCL_ERROR_KERNEL_ARGUMENT, if the device's compiler has
+ * kept the types of the parameters.
+ * @since 0.1
+ */
+static inline struct sycl_launch_argument
+sycl_launch_typed_value(uint64_t size_bytes, const void *value, sycl_value_type type)
+{
+	struct sycl_launch_argument argument = sycl_launch_value(size_bytes, value);
+	argument.mode = SYCL_LAUNCH_CAST(int32_t, type);
+	return argument;
+}
+
 /** An argument: local memory for each work-group. @since 0.1 */
 static inline struct sycl_launch_argument sycl_launch_local(uint64_t size_bytes)
 {
@@ -163,8 +184,44 @@ SYCL_END_DECLS
 #define SYCL_WRITE(buffer) sycl_launch_buffer((buffer), SYCL_ACCESS_WRITE)
 /** An argument of SYCL_LAUNCH: a buffer that the kernel reads and writes. @since 0.1 */
 #define SYCL_READ_WRITE(buffer) sycl_launch_buffer((buffer), SYCL_ACCESS_READ_WRITE)
-/** An argument of SYCL_LAUNCH: the value of a variable. @since 0.1 */
-#define SYCL_VALUE(variable) sycl_launch_value(sizeof(variable), &(variable))
+/** The sycl_value_type of a variable; SYCL_VALUE_UNTYPED before C11. @since 0.1 */
+#if defined(__cplusplus)
+#define SYCL_VALUE_TYPE_OF(variable) sycl_value_type_of(&(variable))
+/* clang-format off */
+static inline sycl_value_type sycl_value_type_of(const volatile void *) { return SYCL_VALUE_UNTYPED; }
+static inline sycl_value_type sycl_value_type_of(const float *) { return SYCL_VALUE_FLOATING; }
+static inline sycl_value_type sycl_value_type_of(const double *) { return SYCL_VALUE_FLOATING; }
+static inline sycl_value_type sycl_value_type_of(const char *) { return SYCL_VALUE_INTEGER; }
+static inline sycl_value_type sycl_value_type_of(const signed char *) { return SYCL_VALUE_INTEGER; }
+static inline sycl_value_type sycl_value_type_of(const unsigned char *) { return SYCL_VALUE_INTEGER; }
+static inline sycl_value_type sycl_value_type_of(const short *) { return SYCL_VALUE_INTEGER; }
+static inline sycl_value_type sycl_value_type_of(const unsigned short *) { return SYCL_VALUE_INTEGER; }
+static inline sycl_value_type sycl_value_type_of(const int *) { return SYCL_VALUE_INTEGER; }
+static inline sycl_value_type sycl_value_type_of(const unsigned *) { return SYCL_VALUE_INTEGER; }
+static inline sycl_value_type sycl_value_type_of(const long *) { return SYCL_VALUE_INTEGER; }
+static inline sycl_value_type sycl_value_type_of(const unsigned long *) { return SYCL_VALUE_INTEGER; }
+static inline sycl_value_type sycl_value_type_of(const long long *) { return SYCL_VALUE_INTEGER; }
+static inline sycl_value_type sycl_value_type_of(const unsigned long long *) { return SYCL_VALUE_INTEGER; }
+/* clang-format on */
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+/* clang-format off */
+#define SYCL_VALUE_TYPE_OF(variable)                                                               \
+	_Generic((variable),                                                                       \
+		float: SYCL_VALUE_FLOATING, double: SYCL_VALUE_FLOATING,                           \
+		char: SYCL_VALUE_INTEGER, signed char: SYCL_VALUE_INTEGER,                         \
+		unsigned char: SYCL_VALUE_INTEGER, short: SYCL_VALUE_INTEGER,                      \
+		unsigned short: SYCL_VALUE_INTEGER, int: SYCL_VALUE_INTEGER,                       \
+		unsigned: SYCL_VALUE_INTEGER, long: SYCL_VALUE_INTEGER,                            \
+		unsigned long: SYCL_VALUE_INTEGER, long long: SYCL_VALUE_INTEGER,                  \
+		unsigned long long: SYCL_VALUE_INTEGER, default: SYCL_VALUE_UNTYPED)
+/* clang-format on */
+#else
+#define SYCL_VALUE_TYPE_OF(variable) SYCL_VALUE_UNTYPED
+#endif
+
+/** An argument of SYCL_LAUNCH: the value of a variable, with its type. @since 0.1 */
+#define SYCL_VALUE(variable)                                                                       \
+	sycl_launch_typed_value(sizeof(variable), &(variable), SYCL_VALUE_TYPE_OF(variable))
 
 #ifndef __cplusplus
 /**

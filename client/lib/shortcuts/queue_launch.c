@@ -3,6 +3,8 @@
 #include "submit/repeat.h"
 #include "submit/submit.h"
 
+#include <string.h>
+
 static sycl_result launch_set_accessor(struct handler *handler, uint32_t index,
 				       const struct sycl_launch_argument *argument)
 {
@@ -71,6 +73,49 @@ static sycl_result launch_check(const struct sycl_launch *launch)
 	return SYCL_SUCCESS;
 }
 
+/* What a kernel's parameter is, by the name of its type as compilers write it. */
+static sycl_value_type launch_type_of(const struct kernel_argument *argument)
+{
+	static const char *const integers[] = {"char",          "uchar",
+					       "unsigned char", "short",
+					       "ushort",        "unsigned short",
+					       "int",           "uint",
+					       "unsigned int",  "long",
+					       "ulong",         "unsigned long",
+					       "long long",     "unsigned long long",
+					       "signed char"};
+	const char *name = argument->type_name ? argument->type_name : "";
+	if (!strcmp(name, "float") || !strcmp(name, "double"))
+		return SYCL_VALUE_FLOATING;
+	for (size_t i = 0; i < sizeof(integers) / sizeof(*integers); i++)
+		if (!strcmp(name, integers[i]))
+			return SYCL_VALUE_INTEGER;
+	return SYCL_VALUE_UNTYPED;
+}
+
+/* In checking mode. An integer that is passed as a float has the right size, so nothing else would
+ * find it. */
+static sycl_result launch_check_types(const struct queue *queue, const struct sycl_launch *launch)
+{
+	static const char *const names[] = {"another", "an integer", "a floating-point"};
+	PIN(kernel, kernel, launch->kernel);
+	const struct kernel *there = kernel_on(kernel, queue->device);
+	for (uint32_t i = 0; there && i < launch->argument_count && i < there->argument_count;
+	     i++) {
+		const struct sycl_launch_argument *given = &launch->arguments[i];
+		sycl_value_type wanted = launch_type_of(&there->arguments[i]);
+		if (given->kind != SYCL_LAUNCH_VALUE || wanted == SYCL_VALUE_UNTYPED ||
+		    (given->mode != SYCL_VALUE_INTEGER && given->mode != SYCL_VALUE_FLOATING) ||
+		    given->mode == (int32_t)wanted)
+			continue;
+		return error_set(SYCL_ERROR_KERNEL_ARGUMENT,
+				 "argument %u of kernel '%.64s' is of the type %s, but %s value "
+				 "was set",
+				 i, there->name, there->arguments[i].type_name, names[given->mode]);
+	}
+	return SYCL_SUCCESS;
+}
+
 /* A function of its own, since the handler takes much of the stack. */
 __attribute__((noinline)) static sycl_result
 launch_write_new(struct queue *queue, const struct sycl_launch *launch, sycl_event *event_out)
@@ -94,6 +139,8 @@ SYCL_API sycl_result sycl_queue_launch(sycl_queue queue_handle, const struct syc
 	sycl_result result = launch_check(launch);
 	if (!result)
 		result = remote_check(&queue->line->remote);
+	if (!result && queue->object.connection->check)
+		result = launch_check_types(queue, launch);
 	if (!result && !repeat_launch(queue, launch, event_out))
 		result = launch_write_new(queue, launch, event_out);
 	return result;

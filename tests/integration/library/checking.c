@@ -315,6 +315,49 @@ static void log_has(const char *text, const char *expected)
 	MUST(sycl_kernel_bundle_release(bundle));
 }
 
+static const char typed_source[] =
+	"SYCL_KERNEL void typed(SYCL_GLOBAL(float) x, float a, uint b, ulong c)\n"
+	"{ x[sycl_global_id(0)] = a + (float)b + (float)c; }\n";
+
+#define LAUNCH_TYPED(a, b, c)                                                                      \
+	SYCL_LAUNCH(checking_queue, kernel, sycl_range1(N), NULL, SYCL_READ_WRITE(x),              \
+		    SYCL_VALUE(a), SYCL_VALUE(b), (c))
+
+Test(client_checking, a_value_of_another_type_and_the_same_size_is_reported)
+{
+	sycl_kernel kernel = NULL;
+	float f = 1;
+	double d = 1;
+	int i = 1;
+	unsigned u = 1;
+	uint64_t l = 1;
+	char type[64] = "";
+	MUST(sycl_kernel_from_source(checking_queue, typed_source, "typed", &kernel));
+	MUST(sycl_kernel_get_argument_info(kernel, 1, SYCL_ARGUMENT_INFO_TYPE_NAME, sizeof(type),
+					   type, NULL));
+	if (!*type)
+		cr_skip("the compiler does not keep the types of parameters");
+	/* Often enough that the launch is sent as one that comes again. */
+	for (int round = 0; round < 4; round++) {
+		MUST(LAUNCH_TYPED(f, u, SYCL_VALUE(l)));
+		MUST(LAUNCH_TYPED(f, i, SYCL_VALUE(l)));
+	}
+	cr_assert(eq(int, LAUNCH_TYPED(i, u, SYCL_VALUE(l)), SYCL_ERROR_KERNEL_ARGUMENT));
+	cr_assert(eq(
+		str, (char *)sycl_get_last_error_text(),
+		"argument 1 of kernel 'typed' is of the type float, but an integer value was set"));
+	cr_assert(eq(int, LAUNCH_TYPED(f, f, SYCL_VALUE(l)), SYCL_ERROR_KERNEL_ARGUMENT));
+	cr_assert(eq(int, LAUNCH_TYPED(f, u, SYCL_VALUE(d)), SYCL_ERROR_KERNEL_ARGUMENT));
+	cr_assert(ne(ptr,
+		     strstr(sycl_get_last_error_text(), ", but a floating-point value was set"),
+		     NULL),
+		  "%s", sycl_get_last_error_text());
+	/* Bytes without a type are not compared. */
+	MUST(LAUNCH_TYPED(f, u, sycl_launch_value(sizeof(d), &d)));
+	MUST(sycl_queue_wait(checking_queue));
+	MUST(sycl_kernel_release(kernel));
+}
+
 /* Each builds on devices of its language. */
 static const char opencl_words[] =
 	"SYCL_KERNEL void k(SYCL_GLOBAL(int) x)\n{ x[get_global_id(0)] = 1; }\n";
@@ -345,6 +388,12 @@ Test(client_not_checking, wrong_accesses_are_not_reported)
 	/* The element lies in the buffer, though not in the accessor's range. */
 	checking_launch_store(SYCL_ACCESS_WRITE, 28, 1, NULL);
 	log_has(checking_is_cuda() ? cuda_words : opencl_words, "");
+	sycl_kernel kernel = NULL;
+	int i = 1;
+	uint64_t l = 1;
+	MUST(sycl_kernel_from_source(checking_queue, typed_source, "typed", &kernel));
+	MUST(LAUNCH_TYPED(i, i, SYCL_VALUE(l)));
+	MUST(sycl_kernel_release(kernel));
 }
 
 Test(client_not_checking, the_environment_can_ask_for_checks)
