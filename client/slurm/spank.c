@@ -48,9 +48,11 @@ static struct spank_option class_option = {
 	on_option};
 
 static struct settings settings;
-static struct facts facts;      /* of this step's job, with options of the step itself */
-static char group[GROUP_BYTES]; /* of this step's job; "": Slurm's own */
-static bool is_bound;           /* the job wants something of the service */
+static struct facts facts;        /* of this step's job, with options of the step itself */
+static char group[GROUP_BYTES];   /* of this step's job; "": Slurm's own */
+static bool is_bound;             /* the job wants something of the service */
+static bool is_refused;           /* its tasks must not run on this node */
+static char refusal[CAUSE_BYTES]; /* why */
 
 static bool read_settings(int count, char **words)
 {
@@ -163,11 +165,14 @@ int slurm_spank_job_epilog(spank_t spank, int count, char **words)
 
 /* -------------------------------------- a step ------------------------------------------- */
 
+/* Slurm 22.05 goes on unless the number is negative, which ESPANK_ERROR is not. */
 static int fail_step(uint32_t job, const char *cause)
 {
 	slurm_error("sycld: job %lu cannot use devices on this node: %s", (unsigned long)job,
 		    cause);
-	return ESPANK_ERROR;
+	if (cause != refusal)
+		(void)snprintf(refusal, sizeof(refusal), "%s", cause);
+	return SLURM_ERROR;
 }
 
 static int begin_job(spank_t spank, const char *path)
@@ -177,7 +182,7 @@ static int begin_job(spank_t spank, const char *path)
 	uid_t uid = (uid_t)-1;
 	if (spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS ||
 	    spank_get_item(spank, S_JOB_UID, &uid) != ESPANK_SUCCESS)
-		return ESPANK_ERROR;
+		return SLURM_ERROR;
 	const struct job_place place = {.job = job, .uid = uid, .cgroup = path};
 	return order_begin(&settings, &facts, &place, cause) ? ESPANK_SUCCESS
 							     : fail_step(job, cause);
@@ -195,14 +200,13 @@ static void set_environment(spank_t spank)
 		(void)spank_setenv(spank, "SYCLD_ENDPOINT", endpoint, 1);
 }
 
-int slurm_spank_init_post_opt(spank_t spank, int count, char **words)
+static int begin_step(spank_t spank, int count, char **words)
 {
 	char cause[CAUSE_BYTES];
 	uint32_t job = 0;
-	if (!spank_remote(spank))
-		return ESPANK_SUCCESS;
+	(void)snprintf(refusal, sizeof(refusal), "the plug-in is not set up");
 	if (!read_settings(count, words) || spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS)
-		return ESPANK_ERROR;
+		return SLURM_ERROR;
 	/* Slurm runs no prolog for a job that begins again soon after it was requeued. */
 	int r = facts_load(&settings, job, &facts);
 	if (r == -ENOENT)
@@ -222,6 +226,14 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char **words)
 	return begin_job(spank, group);
 }
 
+/* The tasks fail, not the step, because a batch script's step that cannot begin is Slurm's sign of
+ * an ill node, and a wrong option is not. */
+int slurm_spank_init_post_opt(spank_t spank, int count, char **words)
+{
+	is_refused = spank_remote(spank) && begin_step(spank, count, words) != ESPANK_SUCCESS;
+	return ESPANK_SUCCESS;
+}
+
 /* In the task's process, which is still root's. */
 int slurm_spank_task_init_privileged(spank_t spank, int count, char **words)
 {
@@ -229,8 +241,13 @@ int slurm_spank_task_init_privileged(spank_t spank, int count, char **words)
 	uint32_t job = 0;
 	(void)count;
 	(void)words;
-	if (!is_bound || spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS)
+	if (!is_refused && !is_bound)
 		return ESPANK_SUCCESS;
+	if (spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS)
+		return SLURM_ERROR;
+	/* What is said here is in the job's output. */
+	if (is_refused)
+		return fail_step(job, refusal);
 	if (group_is_own(&settings)) {
 		int r = group_enter(group);
 		return r == 0 ? ESPANK_SUCCESS : fail_step(job, strerror(-r));

@@ -259,7 +259,19 @@ restart_of_a_service() {
 	expect "the job has its class over a restart" [ "$(grep -c 'verified, class 3' "$folder/output/$job.out")" = 2 ]
 }
 
+# Slurm runs tasks although a plug-in has failed, unless this is told in its way.
+refused_on() { # NODE
+	job=$(submit bin "echo has run" --gres=sycl:1 -w "$1" --sycl-memory=99999T)
+	until_true has_ended "$job"
+	expect "a job that the service refuses fails on $1" is_in_state "$job" FAILED
+	expect "it is told why" output_has "$job" 'a limit of memory is'
+	expect "its program does not run" sh -c "! grep -q '^has run' '$folder/output/$job.out'"
+	expect "no node is drained for it" no_reason "$1"
+}
+refused_in_slurms_group() { refused_on n3; }
+
 refusals() {
+	refused_on n1
 	expect "a wrong option is refused where it is written" sh -c "! srun --sycl-memory=much true 2>&1 | grep -q 'needs a number of bytes' && exit 1 || exit 0"
 	expect "more than a node has is refused" sh -c "! srun --gres=sycl:500 true 2>/dev/null"
 	# A process that its job has left behind.
