@@ -12,24 +12,38 @@ enum { PATH_BYTES = 2 * SETTING_BYTES + 32, FILE_BYTES = 1024 };
 
 #define GRES "gres:sycl"
 
+/* False: the word is of something else. */
+static bool word_hundredths(const char *word, size_t length, unsigned *hundredths_out)
+{
+	const char *end = word + length, *number = end;
+	const char *rest = word + sizeof(GRES) - 1;
+	if (length < sizeof(GRES) - 1 || strncmp(word, GRES, sizeof(GRES) - 1) != 0 ||
+	    (rest != end && *rest != ':'))
+		return false;
+	*hundredths_out = 1; /* without a number, one is meant */
+	while (number > rest && number[-1] >= '0' && number[-1] <= '9')
+		number--;
+	if (number < end && number[-1] == ':')
+		*hundredths_out = (unsigned)strtoul(number, NULL, 10);
+	return true;
+}
+
+/* Slurm allocates what the last word for the same resource says, so the smallest one is never more
+ * than was allocated. */
 unsigned facts_hundredths(const char *tres_per_node)
 {
+	unsigned least = 0;
+	bool found = false;
 	for (const char *at = tres_per_node; at && *at; at += *at == ',') {
 		size_t length = strcspn(at, ",");
-		const char *end = at + length, *number = end;
-		at = end;
-		if (length < sizeof(GRES) - 1 || strncmp(end - length, GRES, sizeof(GRES) - 1) != 0)
-			continue;
-		const char *rest = end - length + sizeof(GRES) - 1;
-		if (rest == end)
-			return 1; /* without a number, one is meant */
-		if (*rest != ':')
-			continue;
-		while (number > rest && number[-1] >= '0' && number[-1] <= '9')
-			number--;
-		return number == end || number[-1] != ':' ? 1 : (unsigned)strtoul(number, NULL, 10);
+		unsigned hundredths;
+		bool is_ours = word_hundredths(at, length, &hundredths);
+		if (is_ours && (!found || hundredths < least))
+			least = hundredths;
+		found |= is_ours;
+		at += length;
 	}
-	return 0;
+	return least;
 }
 
 bool facts_is_memory(const char *text)

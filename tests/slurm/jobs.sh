@@ -272,6 +272,9 @@ refused_in_slurms_group() { refused_on n3; }
 
 refusals() {
 	refused_on n1
+	job=$(submit bin "$worker 1" --gres=sycl:90,sycl:10 -w n1)
+	until_verified "$job"
+	expect "a job has no more than Slurm has allocated" grep -q "job $job of .*: share 10-100 %" "$folder/log/sycld-n1"
 	expect "a wrong option is refused where it is written" sh -c "! srun --sycl-memory=much true 2>&1 | grep -q 'needs a number of bytes' && exit 1 || exit 0"
 	expect "more than a node has is refused" sh -c "! srun --gres=sycl:500 true 2>/dev/null"
 	# A process that its job has left behind.
