@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -112,7 +113,9 @@ void group_remove(const struct settings *settings, uint32_t job)
 	}
 }
 
-static bool process_is_stopped(pid_t pid)
+/* Returns the letter of the task's state; 0: it has ended. The number may be another process's by
+ * now, which is no child of this one. */
+static int task_state(pid_t pid)
 {
 	char path[64], text[LINE_BYTES];
 	(void)snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
@@ -122,7 +125,9 @@ static bool process_is_stopped(pid_t pid)
 		(void)fclose(file);
 	text[count] = '\0';
 	const char *state = strrchr(text, ')');
-	return state && (state[2] == 'T' || state[2] == 't');
+	if (!state || strlen(state) < 5 || strtol(state + 4, NULL, 10) != (long)getpid())
+		return 0;
+	return state[2] == 'Z' || state[2] == 'X' ? 0 : (unsigned char)state[2];
 }
 
 /* Slurm's plug-in cgroup/v2 freezes instead of stopping. */
@@ -150,8 +155,14 @@ static bool process_is_frozen(pid_t pid)
 
 bool group_is_suspended(const pid_t *pids, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++)
-		if (!process_is_stopped(pids[i]) && !process_is_frozen(pids[i]))
+	unsigned suspended = 0;
+	for (unsigned i = 0; i < count; i++) {
+		int state = task_state(pids[i]);
+		if (state == 0)
+			continue;
+		if (state != 'T' && state != 't' && !process_is_frozen(pids[i]))
 			return false;
-	return count > 0;
+		suspended++;
+	}
+	return suspended > 0;
 }

@@ -184,6 +184,20 @@ suspension_on() { # NODE
 }
 suspension() { suspension_on n1; }
 suspension_in_slurms_group() { suspension_on n3; }
+# A step of two tasks, of which one has ended. No script waits for it, so no other step has a task to look at.
+suspension_of_some_tasks() {
+	as_user bin srun -J some -w n1 -n 2 --gres=sycl:25 sh -c "[ \$SLURM_PROCID = 0 ] || $(until_file some)" >"$folder/output/some.out" 2>&1 </dev/null &
+	until_true some_has_begun
+	until_job "$job" job_has_sessions n1 "$job"
+	scontrol suspend "$job"
+	until_true is_suspended n1 "$job" true
+	scontrol resume "$job"
+	until_true is_suspended n1 "$job" false
+	tell some
+	until_true has_ended "$job"
+	expect "its result is right" grep -q verified "$folder/output/some.out"
+}
+some_has_begun() { job=$(squeue -h -n some -t RUNNING -o %A) && [ -n "$job" ]; }
 
 # Ranks on three nodes, each with its node's service; Slurm starts them by PMIx.
 mpi() {
