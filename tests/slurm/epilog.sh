@@ -22,7 +22,8 @@ imitate() { # PROGRAM, with its script on standard input
 	chmod 755 "$folder/bin/$1"
 }
 
-# The node with number N has used N ms.
+# The node with number N has used N ms. A job's name and comment look like fields of `scontrol show job`, and its list of nodes
+# lacks those whose epilog has ended.
 imitate syclctl <<'END'
 number=${SLURMD_NODENAME#node-}
 number=${number%%-*}
@@ -49,7 +50,7 @@ END
 imitate scontrol <<'END'
 case $* in
 'show hostnames '*) cat "$folder/names" ;;
-'-o show job '*) echo "JobId=$4 JobName=test StartTime=2020-01-01T00:00:00 ReqNodeList=(null) NodeList=all NumNodes=2 TRES=cpu=1,gres/sycl=25 TresPerNode=gres:sycl:25" ;;
+'-o show job '*) echo "JobId=$4 JobName=test NodeList=node-x StartTime=2020-01-01T00:00:00 ReqNodeList=(null) NodeList=node-late NumNodes=2 TRES=cpu=1,gres/sycl=25 TresPerNode=gres:sycl:25 Comment=x NodeList=node-x StartTime=2099-01-01T00:00:00" ;;
 '-o show node all')
 	while read -r name; do echo "NodeName=$name State=IDLE $(cat "$folder/extra/$name" 2>/dev/null)"; done <"$folder/names"
 	;;
@@ -63,12 +64,20 @@ case $* in
 esac
 END
 
+# Job 11 is the first task of an array of that number.
 imitate sacct <<'END'
 while [ $# -gt 0 ]; do
 	[ "$1" = -j ] && job=$2
+	[ "$1" = -o ] && columns=$2
 	shift
 done
-cat "$folder/comment/$job"
+case $columns in
+*NodeList*)
+	[ "$job" != 11 ] || { name=11_1 && echo '11_2|12|node-x|2020-01-01T00:00:00'; }
+	echo "${name:-$job}|$job|all|2020-01-01T00:00:00"
+	;;
+*) cat "$folder/comment/$job" ;;
+esac
 END
 
 imitate sacctmgr <<'END'
@@ -127,5 +136,11 @@ expect "a node that is down is told" [ "$(
 	SLURM_JOB_ID=10 SLURMD_NODENAME=$name SLURM_BIN=$folder/bin SYCLD_SECONDS=2 sh "$folder/extra/$name.sh"
 	grep -c 'sycld: nodes=1/3' "$folder/comment/10"
 )" = 1 ]
+head -n 1 "$folder/names" >"$folder/one"
+mv "$folder/one" "$folder/names"
+: >"$folder/comment/11_1"
+run_epilogs 11
+wait
+expect "of an array, the comment is that of the task alone" [ "$(grep -c 'sycld: nodes=1/1' "$folder/comment/11_1")$(ls "$folder/comment/11" 2>/dev/null)" = 1 ]
 [ "$failures" = 0 ] || { cat "$folder"/comment/*; exit 1; }
 echo "epilogs on $nodes nodes have written all that was used"
