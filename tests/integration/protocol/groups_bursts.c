@@ -191,11 +191,7 @@ Test(groups, B16_groups_that_come_together_have_the_limits_of_those_that_come_al
 /* The groups before the wrong record run. The record closes the session, as it does alone. */
 Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 {
-	static const struct {
-		int32_t shape, generation, rest, group;
-		uint32_t flags, slot;
-		const char *words;
-	} wrong[] = {
+	static const struct wrong_record wrong[] = {
 		{.group = 1, .words = "came where"},
 		{.group = -1, .words = "came where"},
 		{.shape = 1, .words = "is not defined"},
@@ -211,14 +207,8 @@ Test(groups, a_record_among_others_that_is_wrong_closes_the_session)
 		groups_bursts_define(ACCESS_MODE_READ_WRITE);
 		for (uint32_t k = 0; k < BURST; k++) {
 			struct again record = groups_bursts_make_record(2 * k);
-			if (k == 9) {
-				record.head.shape += (uint32_t)wrong[i].shape;
-				record.head.generation += (uint32_t)wrong[i].generation;
-				record.head.rest_bytes += (uint32_t)wrong[i].rest;
-				record.head.group += (uint64_t)(int64_t)wrong[i].group;
-				record.head.flags = wrong[i].flags;
-				record.head.slot = wrong[i].slot;
-			}
+			if (k == 9)
+				wrong_record_apply(&wrong[i], &record.head);
 			client->silent = k + 1 < BURST;
 			send_resubmit(&record);
 		}

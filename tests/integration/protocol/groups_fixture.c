@@ -336,6 +336,16 @@ void expect_poisoned(uint32_t buffer, uint32_t once)
 	(void)raw_release(client, raw_id(OBJECT_HOST_ACCESSOR, once));
 }
 
+void wrong_record_apply(const struct wrong_record *wrong, struct resubmit_record *head)
+{
+	head->shape += (uint32_t)wrong->shape;
+	head->generation += (uint32_t)wrong->generation;
+	head->rest_bytes += (uint32_t)wrong->rest;
+	head->group += (uint64_t)(int64_t)wrong->group;
+	head->flags = wrong->flags;
+	head->slot = wrong->slot;
+}
+
 Sycl__V1__Usage groups_usage(void)
 {
 	Sycl__V1__UsageQuery query = SYCL__V1__USAGE_QUERY__INIT;

@@ -6,6 +6,7 @@
 #include "access_mode.h"
 #include "protocol/engine_fixture.h"
 #include "fake_control.h"
+#include "resubmit.h"
 #include "scheduler/public/scheduler.h"
 #include "status.h"
 
@@ -88,6 +89,16 @@ Sycl__V1__Profile groups_profile(uint64_t queue, uint64_t group);
 void expect_failed(uint64_t queue, uint64_t group, int32_t code, const char *words);
 /* Submits a wrong group to the out-of-order queue. Expects its refusal; its number is used up. */
 void expect_refused(struct build *build, int32_t code, const char *words);
+
+/* What is wrong in the record of a group that is submitted again, and words of the engine's reason.
+ * The values are added to those of the right record, but flags and slot replace them. payload is
+ * for the bytes of the ring's record; the test that uses it adds it. */
+struct wrong_record {
+	int32_t shape, generation, rest, group, payload;
+	uint32_t flags, slot;
+	const char *words;
+};
+void wrong_record_apply(const struct wrong_record *wrong, struct resubmit_record *head);
 
 void groups_access(uint32_t accessor, uint32_t buffer, uint32_t mode, uint32_t slot);
 const uint32_t *groups_words(uint32_t buffer);

@@ -144,11 +144,7 @@ Test(groups, M9_each_group_of_a_kept_stretch_has_its_own_failure)
 
 Test(groups, a_wrong_record_of_a_kept_stretch_closes_the_session)
 {
-	static const struct {
-		int32_t shape, generation, rest, group;
-		uint32_t flags, slot;
-		const char *words;
-	} wrong[] = {
+	static const struct wrong_record wrong[] = {
 		{.group = 1, .words = "came where"},
 		{.shape = 1, .words = "is not defined"},
 		{.shape = 1000, .words = "is not the number of a shape"},
@@ -166,12 +162,7 @@ Test(groups, a_wrong_record_of_a_kept_stretch_closes_the_session)
 		struct kept_record records[] = {kept_record_of(KEPT_WRITES, 4),
 						kept_record_of(KEPT_PASSES_ON, 0)};
 		struct resubmit_record *head = &records[i % 2].head;
-		head->shape += (uint32_t)wrong[at].shape;
-		head->generation += (uint32_t)wrong[at].generation;
-		head->rest_bytes += (uint32_t)wrong[at].rest;
-		head->group += (uint64_t)(int64_t)wrong[at].group;
-		head->flags = wrong[at].flags;
-		head->slot = wrong[at].slot;
+		wrong_record_apply(&wrong[at], head);
 		/* The first may also be another shape's, as long as it is a good record. */
 		if (i % 2 == 0 && wrong[at].shape == 1)
 			head->rest_bytes = 4;

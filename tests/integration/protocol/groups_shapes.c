@@ -313,12 +313,7 @@ Test(groups, a_shape_keeps_nothing_alive, .timeout = 60)
 /* Each of these differs from a valid record in one place. */
 Test(groups, records_that_are_wrong_close_the_session, .timeout = 60)
 {
-	static const struct {
-		int32_t shape, generation, rest, payload;
-		uint32_t flags, slot;
-		int32_t group;
-		const char *words;
-	} wrong[] = {
+	static const struct wrong_record wrong[] = {
 		{.shape = -1, .words = "0 is not the number of a shape"},
 		{.shape = 1, .words = "shape 2 of generation 7 is not defined"},
 		{.shape = SHAPES_MAX, .words = "129 is not the number of a shape"},
@@ -350,12 +345,7 @@ Test(groups, records_that_are_wrong_close_the_session, .timeout = 60)
 		uint32_t value = 2;
 		struct again record =
 			groups_shapes_make_record(SHAPE, GENERATION, &value, sizeof(value));
-		record.head.shape += (uint32_t)wrong[i].shape;
-		record.head.generation += (uint32_t)wrong[i].generation;
-		record.head.rest_bytes += (uint32_t)wrong[i].rest;
-		record.head.flags = wrong[i].flags;
-		record.head.slot = wrong[i].slot;
-		record.head.group += (uint64_t)(int64_t)wrong[i].group;
+		wrong_record_apply(&wrong[i], &record.head);
 		memset(payload, 0, sizeof(payload));
 		memcpy(payload, &record, sizeof(record.head) + sizeof(value));
 		(void)raw_send_bytes(client, RING_RECORD_RESUBMIT, payload,

@@ -116,11 +116,7 @@ Test(groups, M9_each_of_several_shapes_has_its_own_failure)
 /* The group before the wrong record runs. The record closes the session, as it does alone. */
 Test(groups, a_record_of_another_shape_that_is_wrong_closes_the_session)
 {
-	static const struct {
-		int32_t shape, generation, rest, group;
-		uint32_t flags, slot;
-		const char *words;
-	} wrong[] = {
+	static const struct wrong_record wrong[] = {
 		{.group = 1, .words = "came where"},
 		{.group = -1, .words = "came where"},
 		{.shape = 1, .words = "is not defined"},
@@ -137,12 +133,7 @@ Test(groups, a_record_of_another_shape_that_is_wrong_closes_the_session)
 		start_with_shapes();
 		const struct again first = groups_stretches_make_record(WRITES, 4);
 		struct again second = groups_stretches_make_record(PASSES_ON, 0);
-		second.head.shape += (uint32_t)wrong[i].shape;
-		second.head.generation += (uint32_t)wrong[i].generation;
-		second.head.rest_bytes += (uint32_t)wrong[i].rest;
-		second.head.group += (uint64_t)(int64_t)wrong[i].group;
-		second.head.flags = wrong[i].flags;
-		second.head.slot = wrong[i].slot;
+		wrong_record_apply(&wrong[i], &second.head);
 		send_record(&first, true);
 		send_record(&second, false);
 		groups_expect_closed(wrong[i].words);
