@@ -184,7 +184,7 @@ SYCL_END_DECLS
 #define SYCL_WRITE(buffer) sycl_launch_buffer((buffer), SYCL_ACCESS_WRITE)
 /** An argument of SYCL_LAUNCH: a buffer that the kernel reads and writes. @since 0.1 */
 #define SYCL_READ_WRITE(buffer) sycl_launch_buffer((buffer), SYCL_ACCESS_READ_WRITE)
-/** The sycl_value_type of a variable; SYCL_VALUE_UNTYPED before C11. @since 0.1 */
+/** The sycl_value_type of a variable; SYCL_VALUE_UNTYPED without _Generic. @since 0.1 */
 #if defined(__cplusplus)
 #define SYCL_VALUE_TYPE_OF(variable) sycl_value_type_of(&(variable))
 /* clang-format off */
