@@ -259,6 +259,7 @@ Test(golden_operator, limit_of_session_bytes_never_change) { golden(); }
 Test(golden_operator, kept_orders_bytes_never_change) { golden(); }
 Test(golden_operator, kept_orders_limits_bytes_never_change) { golden(); }
 Test(golden_operator, kept_orders_origins_bytes_never_change) { golden(); }
+Test(golden_operator, kept_orders_session_limits_bytes_never_change) { golden(); }
 Test(golden_operator, limit_with_origin_bytes_never_change) { golden(); }
 Test(golden_operator, limit_ordered_bytes_never_change) { golden(); }
 Test(golden_operator, events_query_bytes_never_change) { golden(); }

@@ -204,20 +204,22 @@ static void order_resume_all(struct supervisor *supervisor)
 	}
 }
 
-/* Keeps who has paused sessions. The pauses themselves are kept by engines. */
-static void order_keep_pauses(const struct target *target)
+/* Keeps orders for sessions so that the next service can show them. They hold in any case, because
+ * engines keep them. */
+static void order_keep_for_sessions(const struct target *target)
 {
 	int r = orders_file_save(target->supervisor);
 	if (r < 0)
-		log_warning("order",
-			    "after a restart it will not be known who has paused sessions: %s",
-			    strerror(-r));
+		log_warning(
+			"order",
+			"after a restart it will not be known who has paused or limited sessions: %s",
+			strerror(-r));
 }
 
 static int order_pause(struct target *target)
 {
 	int r = order_send(target, ACT_PAUSE, NULL);
-	order_keep_pauses(target);
+	order_keep_for_sessions(target);
 	return r;
 }
 
@@ -230,7 +232,7 @@ static int order_resume(struct target *target)
 		order_resume_all(target->supervisor);
 	int sent = order_send(target, ACT_RESUME, NULL);
 	if (target->session)
-		order_keep_pauses(target);
+		order_keep_for_sessions(target);
 	int r = target->session ? 0 : order_save(target);
 	return sent < 0 ? sent : r;
 }
@@ -243,6 +245,8 @@ static int order_limit(struct target *target)
 		return r;
 	if (is_of_engines)
 		r = order_send(target, ACT_LIMIT, target->order->limit);
+	if (target->session)
+		order_keep_for_sessions(target);
 	int saved = target->session ? 0 : order_save(target);
 	return r < 0 ? r : saved;
 }

@@ -2,6 +2,7 @@
 
 #include "account/tenant_forget.h"
 #include "admin.pb-c.h"
+#include "admin/orders_sessions.h"
 #include "cleanup.h"
 #include "base/kept_file.h"
 #include "base/log.h"
@@ -16,21 +17,7 @@
 #define FILE_NAME  "orders"
 #define FILE_MAGIC 0x000164726f6c6373ull /* "sclord", and the version of its format */
 
-enum { FILE_BYTES_MAX = 4 << 20, PAUSES_MAX = 8192 };
-
-static void kept_origin_fill(Sycl__V1__OrderOrigin *row, const struct order_origin *by)
-{
-	sycl__v1__order_origin__init(row);
-	row->uid = by->uid;
-	row->since_unix_seconds = by->since_unix_seconds;
-}
-
-static struct order_origin kept_origin_read(const Sycl__V1__OrderOrigin *row)
-{
-	if (!row)
-		return (struct order_origin){.since_unix_seconds = 0};
-	return (struct order_origin){(uid_t)row->uid, row->since_unix_seconds};
-}
+enum { FILE_BYTES_MAX = 4 << 20 };
 
 /* The drained users, and who has drained each. */
 struct kept_drains {
@@ -64,66 +51,6 @@ static int kept_drains_collect(const struct supervisor *supervisor, struct kept_
 		kept->list[kept->count] = &kept->origins[kept->count];
 		kept->count++;
 	}
-	return 0;
-}
-
-/* Records which operator has paused which session. */
-struct kept_pauses {
-	Sycl__V1__KeptPause *rows;
-	Sycl__V1__OrderOrigin *origins;
-	Sycl__V1__KeptPause **list;
-	size_t room, count;
-};
-
-static void kept_pauses_fini(struct kept_pauses *kept)
-{
-	free(kept->rows);
-	free(kept->origins);
-	free((void *)kept->list);
-}
-
-static void kept_pauses_add(struct kept_pauses *kept, uint64_t session,
-			    const struct order_origin *by)
-{
-	size_t at = kept->count;
-	if (at == kept->room || by->since_unix_seconds == 0)
-		return;
-	sycl__v1__kept_pause__init(&kept->rows[at]);
-	kept_origin_fill(&kept->origins[at], by);
-	kept->rows[at].session = session;
-	kept->rows[at].by = &kept->origins[at];
-	kept->list[at] = &kept->rows[at];
-	kept->count++;
-}
-
-/* Returns true if an engine of the last service may come back still. */
-static bool kept_pauses_add_engines(struct kept_pauses *kept, const struct supervisor *supervisor)
-{
-	const struct tenant *tenant;
-	const struct engine *engine;
-	const struct session *session;
-	bool may_return = false;
-	TAILQ_FOREACH (tenant, &supervisor->tenants, link)
-		TAILQ_FOREACH (engine, &tenant->engines, link) {
-			may_return |= engine->state == ENGINE_RETURNING;
-			TAILQ_FOREACH (session, &engine->sessions, link)
-				kept_pauses_add(kept, session->id, &session->paused_by);
-		}
-	return may_return;
-}
-
-static int kept_pauses_collect(const struct supervisor *supervisor, struct kept_pauses *kept)
-{
-	size_t room = supervisor->session_count + supervisor->pause_count;
-	kept->room = room < PAUSES_MAX ? room : PAUSES_MAX;
-	kept->rows = calloc(kept->room + 1, sizeof(*kept->rows));
-	kept->origins = calloc(kept->room + 1, sizeof(*kept->origins));
-	kept->list = calloc(kept->room + 1, sizeof(void *));
-	if (!kept->rows || !kept->origins || !kept->list)
-		return -ENOMEM;
-	bool may_return = kept_pauses_add_engines(kept, supervisor);
-	for (uint32_t i = 0; may_return && i < supervisor->pause_count; i++)
-		kept_pauses_add(kept, supervisor->pauses[i].session, &supervisor->pauses[i].by);
 	return 0;
 }
 
@@ -202,10 +129,10 @@ int orders_file_save(const struct supervisor *supervisor)
 {
 	CLEANUP(kept_drains_fini) struct kept_drains drains = {.count = 0};
 	CLEANUP(kept_limits_fini) struct kept_limits limits = {.count = 0};
-	CLEANUP(kept_pauses_fini) struct kept_pauses pauses = {.count = 0};
+	CLEANUP(kept_of_sessions_fini) struct kept_of_sessions sessions = {.pause_count = 0};
 	if (kept_drains_collect(supervisor, &drains) < 0 ||
 	    kept_limits_collect(supervisor, &limits) < 0 ||
-	    kept_pauses_collect(supervisor, &pauses) < 0)
+	    kept_of_sessions_collect(supervisor, &sessions) < 0)
 		return -ENOMEM;
 	Sycl__V1__KeptOrders kept = SYCL__V1__KEPT_ORDERS__INIT;
 	Sycl__V1__OrderOrigin drained_by;
@@ -218,9 +145,9 @@ int orders_file_save(const struct supervisor *supervisor)
 	kept.n_users_drained_by = drains.count;
 	kept.limits = limits.list;
 	kept.n_limits = limits.count;
-	kept.pauses = pauses.list;
-	kept.n_pauses = pauses.count;
-	if (!kept.drained && kept.n_drained_uids == 0 && kept.n_limits == 0 && kept.n_pauses == 0)
+	kept_of_sessions_fill(&sessions, &kept);
+	if (!kept.drained && kept.n_drained_uids == 0 && kept.n_limits == 0 && kept.n_pauses == 0 &&
+	    kept.n_session_limits == 0)
 		return unlinkat(supervisor->directory.fd, FILE_NAME, 0) == 0 || errno == ENOENT
 			       ? 0
 			       : -errno;
@@ -282,33 +209,12 @@ static void kept_orders_restore_user(struct supervisor *supervisor, unsigned lon
 		uid, uid);
 }
 
-static int kept_pauses_compare(const void *left, const void *right)
-{
-	const struct kept_pause *a = left, *b = right;
-	return (a->session > b->session) - (a->session < b->session);
-}
-
-/* Without memory it is not known who paused them. */
-static void kept_orders_restore_pauses(struct supervisor *supervisor,
-				       const Sycl__V1__KeptOrders *kept)
-{
-	size_t count = kept->n_pauses < PAUSES_MAX ? kept->n_pauses : PAUSES_MAX;
-	supervisor->pauses = calloc(count + 1, sizeof(*supervisor->pauses));
-	for (size_t i = 0; supervisor->pauses && i < count; i++)
-		supervisor->pauses[supervisor->pause_count++] = (struct kept_pause){
-			kept->pauses[i]->session, kept_origin_read(kept->pauses[i]->by)};
-	/* An engine may return with thousands of sessions, and each is looked up here. */
-	if (supervisor->pauses)
-		qsort(supervisor->pauses, supervisor->pause_count, sizeof(*supervisor->pauses),
-		      kept_pauses_compare);
-}
-
 static void kept_orders_restore(struct supervisor *supervisor, const Sycl__V1__KeptOrders *kept)
 {
 	bool has_origins = kept->n_users_drained_by == kept->n_drained_uids;
 	supervisor->drained = kept->drained;
 	supervisor->drained_by = kept_origin_read(kept->drained_by);
-	kept_orders_restore_pauses(supervisor, kept);
+	kept_of_sessions_restore(supervisor, kept);
 	if (kept->drained)
 		log_info("order",
 			 "still drained: no new session is accepted until 'syclctl resume --all'");
@@ -360,27 +266,4 @@ int orders_file_load(struct supervisor *supervisor)
 			  supervisor->directory.path, strerror(-r));
 	}
 	return r == -EBADMSG || r == -EPERM || r == -ENOENT ? 0 : r;
-}
-
-void orders_file_recall(struct engine *engine)
-{
-	const struct supervisor *supervisor = engine->tenant->supervisor;
-	struct session *session;
-	if (supervisor->pause_count == 0)
-		return;
-	TAILQ_FOREACH (session, &engine->sessions, link) {
-		const struct kept_pause wanted = {.session = session->id};
-		const struct kept_pause *found =
-			bsearch(&wanted, supervisor->pauses, supervisor->pause_count,
-				sizeof(*supervisor->pauses), kept_pauses_compare);
-		if (found)
-			session->paused_by = found->by;
-	}
-}
-
-void orders_file_forget(struct supervisor *supervisor)
-{
-	free(supervisor->pauses);
-	supervisor->pauses = NULL;
-	supervisor->pause_count = 0;
 }

@@ -1,7 +1,7 @@
 #include "admin/orders_limit.h"
 
 #include "account/tenant_identity.h"
-#include "admin/orders_file.h"
+#include "admin/orders_sessions.h"
 #include "admin/orders_target.h"
 #include "base/log.h"
 #include "control.pb-c.h"
@@ -172,7 +172,7 @@ void orders_engine_ready(struct engine *engine)
 void orders_engine_returned(struct engine *engine)
 {
 	struct tenant *tenant = engine->tenant;
-	orders_file_recall(engine);
+	kept_of_sessions_recall(engine);
 	if (!tenant->is_identified && !tenant->lookup)
 		tenant_identify_again(tenant);
 	/* Otherwise they are compared when the user's settings are known. */

@@ -26,6 +26,7 @@
 #include "base/foreign_socket.h"
 #include "base/log.h"
 #include "admin/orders_file.h"
+#include "admin/orders_sessions.h"
 #include "admin/orders_limit.h"
 #include "base/peer.h"
 #include "base/refusal.h"
@@ -354,7 +355,7 @@ static void supervisor_finish(struct supervisor *supervisor)
 	listener_close(&supervisor->listener);
 	arrivals_refuse(supervisor, "the service is stopping");
 	succession_close(supervisor);
-	orders_file_forget(supervisor);
+	kept_of_sessions_forget(supervisor);
 	report_drop_all(supervisor);
 	admin_close(supervisor);
 	orphans_end_now(supervisor); /* while the engines that continue are still known */

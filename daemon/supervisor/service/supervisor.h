@@ -62,9 +62,11 @@ struct supervisor {
 	bool drained; /* an operator has ordered that no new session is accepted */
 	struct order_origin drained_by;
 	struct limit_orders orders; /* for all users */
-	/* admin/orders_file.h: who paused sessions under the last service. */
+	/* admin/orders_sessions.h: orders for single sessions under the last service. */
 	struct kept_pause *pauses;
+	struct kept_session_limit *session_limits;
 	uint32_t pause_count;
+	uint32_t session_limit_count;
 	uint64_t since_ns;
 	uint64_t since_unix_seconds;
 	char engine_program[PATH_MAX];

@@ -148,6 +148,66 @@ Test(succession, N6_who_has_paused_and_drained_is_known_to_the_next_services)
 	cr_assert(eq(int, service_stop(&service), 0));
 }
 
+struct limit_shown {
+	json_int_t value; /* 0: not shown for this session */
+	unsigned long by;
+};
+
+/* What `syclctl limits` shows of session 1 only. */
+static struct limit_shown read_session_limit(const char *name)
+{
+	json_t *answer = ctl_json(&service, "limits");
+	const json_t *limits = json_object_get(answer, "limits");
+	struct limit_shown shown = {.value = 0};
+	for (size_t i = 0; i < json_array_size(limits); i++) {
+		const json_t *limit = json_array_get(limits, i);
+		if (json_integer_value(json_object_get(limit, "session")) != 1 ||
+		    strcmp(json_string_value(json_object_get(limit, "name")), name) != 0)
+			continue;
+		cr_assert(zero(int, (int)shown.value), "%s is shown twice", name);
+		shown.value = json_integer_value(json_object_get(limit, "value"));
+		shown.by = must_be_by_this_user(limit, "ordered_by");
+	}
+	json_decref(answer);
+	return shown;
+}
+
+static bool has_session_limit(void *name)
+{
+	return read_session_limit(name).value != 0;
+}
+
+Test(succession, N6_the_limits_of_a_single_session_are_shown_by_the_next_services)
+{
+	static const int ways[] = {SIGKILL, SIGUSR2};
+	static char weight[] = "weight";
+	service_prepare(&service, "returns");
+	service_start(&service, NULL);
+	struct client first = open_known_client();
+	succession_give_order("limit", "weight=7", "1");
+	succession_give_order("limit", "buffer_bytes=4096", "1");
+	succession_give_order("limit", "buffer_bytes=default", "1");
+	struct limit_shown before = read_session_limit(weight);
+	cr_assert(eq(long, (long)before.value, 7));
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		end_service(ways[i]);
+		service_start(&service, NULL);
+		cr_assert(wait_until(has_session_limit, weight));
+		struct limit_shown after = read_session_limit(weight);
+		cr_expect(eq(long, (long)after.value, 7));
+		cr_expect(eq(u64, after.by, before.by));
+		cr_expect(zero(long, (long)read_session_limit("buffer_bytes").value));
+	}
+	/* What was revoked is not restored. */
+	succession_give_order("limit", "weight=default", "1");
+	end_service(SIGKILL);
+	service_start(&service, NULL);
+	cr_assert(wait_until(has_one_session, NULL));
+	cr_expect(zero(long, (long)read_session_limit(weight).value));
+	close_fd(&first.socket);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
+
 Test(succession, the_end_of_a_session_and_of_the_engine_are_seen_by_the_next_service)
 {
 	service_prepare(&service, "returns");
