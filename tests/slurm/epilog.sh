@@ -8,7 +8,7 @@ trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM HUP
 nodes=${NODES:-24}
 failures=0
-mkdir "$folder/bin" "$folder/extra" "$folder/comment"
+mkdir "$folder/bin" "$folder/extra" "$folder/comment" "$folder/lock"
 # AWK: the awk that epilogs use.
 [ -z "${AWK:-}" ] || ln -s "$AWK" "$folder/bin/awk"
 
@@ -98,11 +98,11 @@ expect() { # WHAT COMMAND...
 }
 comment_has() { grep -qF -- "$2" "$folder/comment/$1"; }
 
-# Each node has a script of its own, as each locks its own.
+# Each node has a script and a lock of its own.
 run_epilogs() { # JOB: on all nodes, the first one first, because it must wait
 	while read -r name; do
 		cp "$root/client/slurm/sycld-epilog" "$folder/extra/$name.sh"
-		SLURM_JOB_ID=$1 SLURMD_NODENAME=$name SLURM_BIN=$folder/bin SYCLD_SECONDS=100 sh "$folder/extra/$name.sh" &
+		SLURM_JOB_ID=$1 SLURMD_NODENAME=$name SLURM_BIN=$folder/bin SYCLD_LOCK=$folder/lock/$name SYCLD_SECONDS=100 sh "$folder/extra/$name.sh" &
 	done <"$folder/names"
 }
 
@@ -129,11 +129,19 @@ mv "$folder/two" "$folder/names"
 run_epilogs 9
 wait
 expect "a comment of two nodes has their parts" comment_has 9 "; sycld[$first]: device_s=0.001000 commands=2 "
+second=$(sed -n 2p "$folder/names")
+expect "a user's lock on the script, which all users can read, holds no epilog up" [ "$(
+	exec 8<"$folder/extra/$second.sh"
+	flock 8
+	SLURM_JOB_ID=12 SLURMD_NODENAME=$second SLURM_BIN=$folder/bin SYCLD_LOCK=$folder/lock/$second SYCLD_SECONDS=1000 timeout 60 sh "$folder/extra/$second.sh"
+	grep -c '[{;]12 t=' "$folder/extra/$second"
+)" = 1 ]
+expect "no user can hold the epilogs' own lock" [ "$(stat -c %a "$folder/lock/$second")" = 600 ]
 expect "a node that is down is told" [ "$(
 	echo node-none >>"$folder/names"
 	: >"$folder/comment/10"
 	name=$first
-	SLURM_JOB_ID=10 SLURMD_NODENAME=$name SLURM_BIN=$folder/bin SYCLD_SECONDS=2 sh "$folder/extra/$name.sh"
+	SLURM_JOB_ID=10 SLURMD_NODENAME=$name SLURM_BIN=$folder/bin SYCLD_LOCK=$folder/lock/$name SYCLD_SECONDS=2 sh "$folder/extra/$name.sh"
 	grep -c 'sycld: nodes=1/3' "$folder/comment/10"
 )" = 1 ]
 head -n 1 "$folder/names" >"$folder/one"
