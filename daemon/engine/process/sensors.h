@@ -15,8 +15,9 @@ struct sensors;
 
 /* 0, -ENOMEM, or the error of pthread_create. */
 int sensors_create(struct sensors **sensors_out);
-/* Does not wait for the thread, which may be in the library. The thread frees all memory at its
- * end. Accepts NULL. Returns NULL. */
+/* Waits for the thread's end, at most for one second, because the library may not return. A thread
+ * that ends while the process does would be a leak to the sanitizer. The thread frees all memory at
+ * its end. Accepts NULL. Returns NULL. */
 struct sensors *sensors_free(struct sensors *sensors);
 
 /*

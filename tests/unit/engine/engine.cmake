@@ -47,3 +47,10 @@ sycl_test(unit_engine_report SOURCES ${CMAKE_CURRENT_LIST_DIR}/report.c ${PROJEC
 if(TARGET unit_engine_report)
   target_include_directories(unit_engine_report PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine ${PROJECT_SOURCE_DIR}/daemon/backends)
 endif()
+
+# The thread that reads sensors. The management library is invented.
+sycl_test(unit_engine_sensors SOURCES engine/sensors.c ${PROJECT_SOURCE_DIR}/daemon/engine/process/sensors.c
+  LIBS sycl_shared Threads::Threads)
+if(TARGET unit_engine_sensors)
+  target_include_directories(unit_engine_sensors PRIVATE ${PROJECT_SOURCE_DIR}/daemon/engine ${PROJECT_SOURCE_DIR}/daemon/backends)
+endif()
