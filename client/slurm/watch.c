@@ -9,11 +9,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define LOOK_NS 500000000l
+
+/* A service that is away is tried again after 1, 2, 4 ... 32 looks. */
+enum { FAILURES_COUNTED = 5 };
 
 /* The lock guards all other members. Nothing is taken inside it. */
 static struct {
@@ -27,19 +31,49 @@ static struct {
 	unsigned count;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER, .ends = PTHREAD_COND_INITIALIZER};
 
+/* In which state the service has the job. An order that failed may have been carried out or not:
+ * its program is a descendant of slurmstepd, which Slurm's signals to the job may stop. */
+enum at_service { AT_SERVICE_RUNNING, AT_SERVICE_SUSPENDED, AT_SERVICE_UNCERTAIN };
+
+struct report {
+	enum at_service state;
+	unsigned failures, looks_left; /* until the next try */
+	char cause[CAUSE_BYTES];       /* of the last failure that was logged */
+};
+
 /* Every step of a job watches its own tasks. They are suspended and resumed together, so the last
  * order of each is the same. */
-static void watch_report(bool suspended)
+static void report_send(struct report *report, bool suspended)
 {
 	char cause[CAUSE_BYTES];
 	const char *act = suspended ? "suspend" : "resume";
-	if (!order_job(&watch.settings, act, watch.job, cause))
+	if (order_job(&watch.settings, act, watch.job, cause)) {
+		*report = (struct report){.state = suspended ? AT_SERVICE_SUSPENDED
+							     : AT_SERVICE_RUNNING};
+		return;
+	}
+	if (strcmp(cause, report->cause) != 0)
 		slurm_error("sycld: job %lu: %s: %s", (unsigned long)watch.job, act, cause);
+	(void)snprintf(report->cause, sizeof(report->cause), "%s", cause);
+	report->state = AT_SERVICE_UNCERTAIN;
+	report->looks_left = 1u << report->failures;
+	report->failures += report->failures < FAILURES_COUNTED;
+}
+
+/* True if an order is to be sent now. */
+static bool report_is_due(struct report *report, bool suspended)
+{
+	if (report->state == (suspended ? AT_SERVICE_SUSPENDED : AT_SERVICE_RUNNING))
+		return false;
+	if (report->looks_left == 0)
+		return true;
+	report->looks_left--;
+	return false;
 }
 
 static void *watch_run(void *context)
 {
-	bool was_suspended = false;
+	struct report report = {.state = AT_SERVICE_RUNNING};
 	(void)context;
 	(void)pthread_mutex_lock(&watch.lock);
 	while (!watch.is_ending) {
@@ -50,11 +84,10 @@ static void *watch_run(void *context)
 		until.tv_nsec %= 1000000000l;
 		(void)pthread_cond_timedwait(&watch.ends, &watch.lock, &until);
 		bool suspended = group_is_suspended(watch.pids, watch.count);
-		if (watch.is_ending || suspended == was_suspended)
+		if (watch.is_ending || !report_is_due(&report, suspended))
 			continue;
-		was_suspended = suspended;
 		(void)pthread_mutex_unlock(&watch.lock);
-		watch_report(suspended);
+		report_send(&report, suspended);
 		(void)pthread_mutex_lock(&watch.lock);
 	}
 	(void)pthread_mutex_unlock(&watch.lock);

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Adds a task of this step. The first one starts a thread of slurmstepd's process, which looks once
- * a second whether all tasks are stopped or frozen, and orders the service to suspend or resume the
- * job. 0 or a negative errno. */
+/* Adds a task of this step. The first one starts a thread of slurmstepd's process, which looks
+ * twice a second whether all tasks are stopped or frozen, and orders the service to suspend or
+ * resume the job. An order that fails is repeated. 0 or a negative errno. */
 int watch_task(const struct settings *settings, uint32_t job, pid_t pid);
 
 /* Ends the thread, before the plug-in is unloaded. Waits for an order in progress: until its

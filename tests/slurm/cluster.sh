@@ -140,7 +140,8 @@ AccountingStorageTRES=gres/sycl
 JobAcctGatherType=jobacct_gather/linux
 TmpFS=$folder/%n/tmp
 SlurmctldTimeout=30
-SlurmdTimeout=30
+SlurmdTimeout=200
+MessageTimeout=60
 KillWait=2
 MinJobAge=300
 SchedulerParameters=bf_interval=1,sched_min_interval=100000
@@ -195,7 +196,7 @@ start_database() {
 	mariadb-install-db --no-defaults --datadir="$folder/db/data" --auth-root-authentication-method=normal --skip-test-db >"$folder/log/install-db" 2>&1
 	chown -R mysql "$folder/db"
 	start_as mysql mariadb "$(PATH=$PATH:/usr/sbin command -v mariadbd)" --no-defaults --datadir="$folder/db/data" --socket="$folder/db/socket" \
-		--bind-address=127.0.0.1 --port="$database_port" --pid-file="$folder/db/pid" --innodb-buffer-pool-size=32M --innodb-lock-wait-timeout=900 --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0
+		--tmpdir="$folder/db" --bind-address=127.0.0.1 --port="$database_port" --pid-file="$folder/db/pid" --innodb-buffer-pool-size=32M --innodb-lock-wait-timeout=900 --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0
 	until_true mariadb --no-defaults -S "$folder/db/socket" -u root -e 'select 1'
 	mariadb --no-defaults -S "$folder/db/socket" -u root -e "create database slurm; create user slurm@127.0.0.1 identified by 'slurm'; create user slurm@localhost identified by 'slurm'; grant all on slurm.* to slurm@127.0.0.1; grant all on slurm.* to slurm@localhost"
 }

@@ -166,38 +166,67 @@ memory_of_a_job() {
 	expect "a job does not get more memory than its limit" output_has "$job" 'needs more memory on the device'
 }
 
-# A job whose program works until the file output/NAME exists.
+# A job whose program works until the file output/NAME exists. A check may run several times in one cluster.
+new_name() { basename "$(mktemp -u "$folder/output/$1-XXXXXX")"; }
 until_file() { echo "while [ ! -e $folder/output/$1 ]; do sleep 0.2; done | $worker 0"; }
 tell() { : >"$folder/output/$1"; }
 
+# Jobs that scontrol resumes are in a partition whose PreemptMode is SUSPEND: slurmctld 22.05 handles a job that it resumes as
+# one that does not fit beside the jobs of a higher partition, wherever these run. Elsewhere the job would be requeued or killed.
 suspension_on() { # NODE
-	job=$(submit daemon "$(until_file "suspension-$1")" --gres=sycl:25 -w "$1")
+	file=$(new_name suspension)
+	job=$(submit daemon "$(until_file "$file")" --gres=sycl:25 -w "$1" -p patient)
 	until_job "$job" job_has_sessions "$1" "$job"
-	scontrol suspend "$job"
-	until_true is_suspended "$1" "$job" true
-	until_true is_paused "$1"
-	scontrol resume "$job"
-	until_true is_suspended "$1" "$job" false
-	until_true is_not_paused "$1"
-	tell "suspension-$1"
+	expect "job $job can be suspended" scontrol suspend "$job"
+	until_job "$job" is_suspended "$1" "$job" true
+	until_job "$job" is_paused "$1"
+	expect "job $job can be resumed" scontrol resume "$job"
+	until_job "$job" is_suspended "$1" "$job" false
+	until_job "$job" is_not_paused "$1"
+	tell "$file"
 	until_verified "$job"
 }
 suspension() { suspension_on n1; }
 suspension_in_slurms_group() { suspension_on n3; }
-# A step of two tasks, of which one has ended. No script waits for it, so no other step has a task to look at.
+# A step of two tasks, of which one has ended, while a job of a higher partition runs. No script waits for the step, so no other
+# one has a task to look at.
 suspension_of_some_tasks() {
-	as_user bin srun -J some -w n1 -n 2 --gres=sycl:25 sh -c "[ \$SLURM_PROCID = 0 ] || $(until_file some)" >"$folder/output/some.out" 2>&1 </dev/null &
+	file=$(new_name some)
+	urgent=$(submit daemon "$(until_file "$file")" --gres=sycl:10 -w n1 -p urgent)
+	until_true is_in_state "$urgent" RUNNING
+	as_user bin srun -J "$file" -w n1 -n 2 --gres=sycl:25 -p patient sh -c "[ \$SLURM_PROCID = 0 ] || $(until_file "$file")" >"$folder/output/$file.out" 2>&1 </dev/null &
 	until_true some_has_begun
 	until_job "$job" job_has_sessions n1 "$job"
-	scontrol suspend "$job"
-	until_true is_suspended n1 "$job" true
-	scontrol resume "$job"
-	until_true is_suspended n1 "$job" false
-	tell some
+	expect "job $job can be suspended" scontrol suspend "$job"
+	until_job "$job" is_suspended n1 "$job" true
+	expect "job $job can be resumed" scontrol resume "$job"
+	until_job "$job" is_suspended n1 "$job" false
+	tell "$file"
 	until_true has_ended "$job"
-	expect "its result is right" grep -q verified "$folder/output/some.out"
+	wait $! # srun writes the result
+	expect "its result is right" grep -q verified "$folder/output/$file.out"
+	until_verified "$urgent"
 }
-some_has_begun() { job=$(squeue -h -n some -t RUNNING -o %A) && [ -n "$job" ]; }
+some_has_begun() { job=$(squeue -h -n "$file" -t RUNNING -o %A) && [ -n "$job" ]; }
+
+# The first order to suspend the job fails.
+suspension_is_reported_again() {
+	failing=$(new_name again)
+	cat >"$folder/bin/$failing" <<END
+#!/bin/sh
+if [ "\$2" = suspend ] && [ ! -e $folder/n2/$failing ]; then
+	: >$folder/n2/$failing
+	echo 'not now' >&2
+	exit 1
+fi
+exec $folder/bin/syclctl "\$@"
+END
+	chmod 755 "$folder/bin/$failing"
+	sed -i "s|/bin/syclctl|/bin/$failing|" "$folder/etc-n2/plugstack.conf"
+	suspension_on n2
+	sed -i "s|/bin/$failing|/bin/syclctl|" "$folder/etc-n2/plugstack.conf"
+	expect "the first order has failed" [ -e "$folder/n2/$failing" ]
+}
 
 # Ranks on three nodes, each with its node's service; Slurm starts them by PMIx.
 mpi() {
@@ -221,7 +250,7 @@ array_has_ended() { [ -z "$(squeue -h -j "$1" 2>/dev/null)" ]; }
 at_first_endless() { echo "if [ -e $folder/output/$1 ]; then $worker 3; else : >$folder/output/$1; sleep 1000 | $worker 0; fi"; }
 
 requeue() {
-	job=$(submit games "$(at_first_endless requeue)" --gres=sycl:25 -w n2 --requeue)
+	job=$(submit games "$(at_first_endless "$(new_name requeue)")" --gres=sycl:25 -w n2 --requeue)
 	until_job "$job" job_has_sessions n2 "$job"
 	scontrol requeue "$job"
 	until_begun_again "$job"
@@ -236,7 +265,7 @@ begins_now() { scontrol update jobid="$1" starttime=now; is_in_state "$1" RUNNIN
 
 # A job of a higher partition takes the hundredths of one that may be requeued.
 preemption_by_requeue() {
-	job=$(submit games "$(at_first_endless preempted)" --gres=sycl:100 -w n2 --requeue)
+	job=$(submit games "$(at_first_endless "$(new_name preempted)")" --gres=sycl:100 -w n2 --requeue)
 	until_job "$job" job_has_sessions n2 "$job"
 	urgent=$(submit bin "$worker 3" --gres=sycl:100 -w n2 -p urgent)
 	until_verified "$urgent"
@@ -247,28 +276,30 @@ preemption_by_requeue() {
 # A job of a higher partition needs the processors of one that may be suspended. Slurm takes no generic resource from a
 # suspended job, so both jobs together ask for no more than there is.
 preemption_by_suspension() {
-	job=$(submit games "$(until_file preempted-2)" --gres=sycl:50 -w n2 -p patient -c 16)
+	file=$(new_name preempted)
+	job=$(submit games "$(until_file "$file")" --gres=sycl:50 -w n2 -p patient -c 16)
 	until_job "$job" job_has_sessions n2 "$job"
-	urgent=$(submit bin "$(until_file urgent)" --gres=sycl:50 -w n2 -p urgent -c 16)
-	until_true is_in_state "$job" SUSPENDED
-	until_true is_suspended n2 "$job" true
-	until_true is_paused n2
+	urgent=$(submit bin "$(until_file "urgent-$file")" --gres=sycl:50 -w n2 -p urgent -c 16)
+	until_job "$job" is_in_state "$job" SUSPENDED
+	until_job "$job" is_suspended n2 "$job" true
+	until_job "$job" is_paused n2
 	until_job "$urgent" job_has_sessions n2 "$urgent"
-	tell urgent
+	tell "urgent-$file"
 	until_verified "$urgent"
-	until_true is_suspended n2 "$job" false
-	until_true is_not_paused n2
-	tell preempted-2
+	until_job "$job" is_suspended n2 "$job" false
+	until_job "$job" is_not_paused n2
+	tell "$file"
 	until_verified "$job"
 }
 
 restart_of_a_service() {
-	job=$(submit mail "$(until_file restart); $worker 2" --gres=sycl:25 -w n1 --sycl-class=best-effort)
+	file=$(new_name restart)
+	job=$(submit mail "$(until_file "$file"); $worker 2" --gres=sycl:25 -w n1 --sycl-class=best-effort)
 	until_job "$job" job_has_sessions n1 "$job"
 	end_program sycld-n1 KILL
 	start_sycld n1
 	until_job "$job" job_has_sessions n1 "$job"
-	tell restart
+	tell "$file"
 	until_verified "$job" 2
 	expect "the job has its class over a restart" [ "$(grep -c 'verified, class 3' "$folder/output/$job.out")" = 2 ]
 }
@@ -313,12 +344,13 @@ health() {
 
 # A service that does not answer holds up neither a job nor its node.
 dead_service() {
-	job=$(submit bin "while [ ! -e $folder/output/dead ]; do sleep 0.2; done" --gres=sycl:25 -w n2)
+	file=$(new_name dead)
+	job=$(submit bin "while [ ! -e $folder/output/$file ]; do sleep 0.2; done" --gres=sycl:25 -w n2)
 	until_job "$job" job_is_known n2 "$job"
 	sed -i 's/deadline_ms=[0-9]*/deadline_ms=1000/' "$folder/etc-n2/plugstack.conf"
 	echo 1 >"$folder/etc-n2/seconds"
 	kill -STOP "$(pid_of sycld-n2)"
-	tell dead
+	tell "$file"
 	until_true has_ended "$job"
 	until_true node_is_free n2
 	kill -CONT "$(pid_of sycld-n2)"
