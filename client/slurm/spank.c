@@ -217,6 +217,9 @@ static int begin_step(spank_t spank, int count, char **words)
 		return ESPANK_SUCCESS;
 	if (facts.cause[0])
 		return fail_step(job, facts.cause);
+	/* Without a share it would be bound no more than a process outside jobs. */
+	if (!facts.hundredths)
+		return fail_step(job, "--sycl-memory and --sycl-class need --gres=sycl:N");
 	is_bound = true;
 	set_environment(spank);
 	if (!group_is_own(&settings))

@@ -203,7 +203,8 @@ start_database() {
 
 start_sycld() {
 	node=$1
-	printf '[service]\nengine_idle_seconds = 5\nengines_at_stop = leave\n[limits]\nbuild_seconds = 600\n' >"$folder/$node/sycld.conf"
+	case $node in n3) outside=refuse ;; *) outside=allow ;; esac
+	printf '[service]\nengine_idle_seconds = 5\nengines_at_stop = leave\noutside_jobs = %s\n[limits]\nbuild_seconds = 600\n' $outside >"$folder/$node/sycld.conf"
 	start_as root "sycld-$node" "$folder/bin/sycld" --runtime-dir "$folder/$node/sycld" --config "$folder/$node/sycld.conf" --cache-dir "$folder/cache"
 }
 

@@ -315,6 +315,19 @@ refused_on() { # NODE
 }
 refused_in_slurms_group() { refused_on n3; }
 
+# On n3 only jobs with devices may use them.
+jobs_without_the_resource() {
+	endpoint=unix:$folder/n3/sycld/session.sock
+	job=$(submit bin "SYCLD_ENDPOINT=$endpoint $worker 1 2>&1" -w n3)
+	until_true has_ended "$job"
+	expect "a job without the resource has no session" output_has "$job" 'is in no job with devices'
+	job=$(submit bin "echo has run" -w n3 --sycl-class=latency)
+	until_true has_ended "$job"
+	expect "options alone are not enough" output_has "$job" 'sycl-memory and --sycl-class need --gres=sycl:N'
+	expect "the job's program does not run" sh -c "! grep -q '^has run' '$folder/output/$job.out'"
+	expect "root is served" sh -c "LD_LIBRARY_PATH=$folder/lib SYCLD_ENDPOINT=$endpoint $worker 1 | grep -q verified"
+}
+
 refusals() {
 	refused_on n1
 	job=$(submit bin "$worker 1" --gres=sycl:90,sycl:10 -w n1)

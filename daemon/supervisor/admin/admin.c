@@ -89,6 +89,13 @@ static void on_admin_connected(struct sp_server *server, int connection, struct 
 		user_name_request(place->uid);
 }
 
+bool admin_is_operator(const struct supervisor *supervisor, int socket, uid_t uid)
+{
+	const struct admin *admin = supervisor->admin;
+	return uid == 0 ||
+	       (admin->has_admins && packet_socket_peer_in_group(socket, admin->admins));
+}
+
 static const struct sp_calls admin_calls = {on_admin_request, on_admin_connected};
 
 /* False: there is no such group, or the database has failed, which is logged. */

@@ -31,6 +31,9 @@ struct asker {
 	bool sees_all, may_order, may_manage_jobs;
 };
 
+/* True if the peer of a session's socket is root or an administrator. */
+bool admin_is_operator(const struct supervisor *supervisor, int socket, uid_t uid);
+
 /* Opens both sockets in the runtime folder, whose lock is held. 0 or a negative errno; failures are
  * logged. */
 int admin_open(struct supervisor *supervisor);

@@ -169,6 +169,11 @@ static bool set_unknown_users(struct configuration *c, const char *value)
 	return set_choice(value, "share", "refuse", &c->refuse_unknown);
 }
 
+static bool set_outside_jobs(struct configuration *c, const char *value)
+{
+	return set_choice(value, "allow", "refuse", &c->refuse_outside);
+}
+
 static bool set_engines(struct configuration *c, const char *value)
 {
 	return set_count(value, &c->engines);
@@ -253,6 +258,7 @@ static const struct key {
 	{"service", "admin_group", "a group's name", set_admin_group},
 	{"service", "observer_group", "a group's name", set_observer_group},
 	{"service", "job_group", "a group's name", set_job_group},
+	{"service", "outside_jobs", "allow or refuse", set_outside_jobs},
 	{"service", "spill", "yes or no", set_spill},
 	{"service", "slice_us", "a number from 0 to 1000000", set_slice},
 	{"isolation", "isolation", "tenant or session", set_isolation},

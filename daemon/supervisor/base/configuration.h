@@ -113,6 +113,7 @@ struct configuration {
 	bool filter_is_basic;    /* engines may start processes, whatever their devices are */
 	bool filter_is_full;     /* PoCL is used so that it needs no processes */
 	bool refuse_unknown;     /* refuses uids that are not in the user database */
+	bool refuse_outside; /* refuses processes that are in no job, except those of operators */
 	/* Limit, by control groups, on processes and threads of all engines of a user; 0: the
 	 * default of engine/groups.h. */
 	uint64_t user_processes;

@@ -4,6 +4,7 @@
 
 #include "base/cgroup.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 enum { PEER_COMMAND_BYTES = 64 };
@@ -13,6 +14,7 @@ struct peer {
 	uid_t uid;
 	gid_t gid;
 	int pidfd;                        /* owned by the caller; CLOEXEC */
+	bool is_operator;                 /* root or an administrator; not set by peer_identify */
 	char command[PEER_COMMAND_BYTES]; /* The process' name, printable; "": it cannot be read. */
 	char cgroup[CGROUP_BYTES]; /* the client's control group when it connected; "": unknown */
 	/* The same, or, if its path is too long, the path of a group around it. */

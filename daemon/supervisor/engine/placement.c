@@ -110,7 +110,7 @@ void tenant_place(struct tenant *tenant, struct session *session)
 {
 	struct refusal refusal;
 	struct engine *engine = NULL;
-	uint64_t ended = 0;
+	struct job *job = NULL;
 	int r = 0;
 	if (tenant->supervisor->stopping) {
 		refusal_set(&refusal, STATUS_CONNECTION_LOST, "the service is stopping");
@@ -121,11 +121,8 @@ void tenant_place(struct tenant *tenant, struct session *session)
 			    tenant->drained ? "this user's sessions are to end"
 					    : "the service's sessions are to end");
 		r = -ESHUTDOWN;
-	} else if (!job_of_peer(tenant->supervisor, &session->peer) &&
-		   (ended = job_ended_of_peer(tenant->supervisor, &session->peer)) != 0) {
-		refusal_set(&refusal, STATUS_CONNECTION_LOST, "job %llu has ended",
-			    (unsigned long long)ended);
-		r = -ESHUTDOWN;
+	} else if (job_find_of_peer(tenant->supervisor, &session->peer, &job, &refusal) < 0) {
+		r = -EACCES;
 	} else if (tenant->session_count >= tenant_sessions_most(tenant)) {
 		refusal_set(&refusal, STATUS_QUOTA,
 			    "this user has as many sessions as one may have (%u)",
@@ -134,7 +131,6 @@ void tenant_place(struct tenant *tenant, struct session *session)
 	} else if (!unsettled_may_add(tenant, &refusal)) {
 		r = -EDQUOT;
 	} else {
-		struct job *job = job_of_peer(tenant->supervisor, &session->peer);
 		session->job = job ? job->number : 0;
 		r = tenant_engine(tenant, job, true, &engine, &refusal);
 		if (r < 0 && tenant_may_wait_for_engine(tenant, session, r)) {

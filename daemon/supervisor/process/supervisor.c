@@ -138,6 +138,7 @@ static void on_client_connected(void *context, int connection)
 		return;
 	}
 	CLEANUP(close_fd) int pidfd = peer.pidfd;
+	peer.is_operator = admin_is_operator(supervisor, socket, peer.uid);
 	if (!supervisor->privileged && peer.uid != geteuid()) {
 		char text[128];
 		(void)snprintf(text, sizeof(text),

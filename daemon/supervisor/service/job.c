@@ -1,6 +1,7 @@
 #include "service/job.h"
 
 #include "base/peer.h"
+#include "base/refusal.h"
 #include "service/engine_state.h"
 #include "service/supervisor.h"
 #include "service/tenant_share.h"
@@ -20,11 +21,20 @@ struct job *job_find(struct supervisor *supervisor, uint64_t number)
 	return NULL;
 }
 
-struct job *job_of_peer(struct supervisor *supervisor, const struct peer *peer)
+/* Does the job, or the job that has ended, concern the process? Root and administrators are not
+ * bound by other users' jobs. */
+static bool job_concerns(uid_t uid, const char *cgroup, const struct peer *peer)
+{
+	return (uid == peer->uid || !peer->is_operator) &&
+	       cgroup_is_inside(peer->cgroup_outer, cgroup);
+}
+
+/* Returns the job with the innermost control group around the process; NULL: there is none. */
+static struct job *job_around(struct supervisor *supervisor, const struct peer *peer)
 {
 	struct job *job, *found = NULL;
 	TAILQ_FOREACH (job, &supervisor->jobs.list, link)
-		if (job->uid == peer->uid && cgroup_is_inside(peer->cgroup_outer, job->cgroup) &&
+		if (job_concerns(job->uid, job->cgroup, peer) &&
 		    (!found || strlen(job->cgroup) > strlen(found->cgroup)))
 			found = job;
 	return found;
@@ -58,20 +68,51 @@ bool job_group_exists(struct supervisor *supervisor, struct job *job)
 	return inode != 0 && inode == job->inode;
 }
 
-uint64_t job_ended_of_peer(struct supervisor *supervisor, const struct peer *peer)
+/* Returns the number of the job that has ended in whose control group the process is; 0: none. The
+ * control group must still be the same one. */
+static uint64_t job_ended_around(struct supervisor *supervisor, const struct peer *peer)
 {
 	struct jobs *jobs = &supervisor->jobs;
 	bool known;
 	for (unsigned i = 0; i < jobs->ended_count; i++) {
 		struct job_ended *ended = &jobs->ended[i];
-		if (ended->number == 0 || ended->uid != peer->uid ||
-		    !cgroup_is_inside(peer->cgroup_outer, ended->cgroup))
+		if (ended->number == 0 || !job_concerns(ended->uid, ended->cgroup, peer))
 			continue;
 		uint64_t inode = group_inode(supervisor, ended->cgroup, &known);
 		if (!known || inode == ended->inode)
 			return ended->number;
 		ended->number = 0; /* another group has the path now */
 	}
+	return 0;
+}
+
+/* An engine serves one uid, so a job's engine cannot serve its processes of other uids, such as
+ * those of subordinate uids in containers. An engine of their own would not be bound by the job. */
+int job_find_of_peer(struct supervisor *supervisor, const struct peer *peer, struct job **job_out,
+		     struct refusal *refusal_out)
+{
+	struct job *job = job_around(supervisor, peer);
+	uint64_t ended = job ? 0 : job_ended_around(supervisor, peer);
+	if (job && job->uid != peer->uid) {
+		refusal_set(refusal_out, STATUS_RUNTIME,
+			    "this process of uid %lu is in the control group of job %llu, which "
+			    "is of uid %lu and may have sessions of that uid only",
+			    (unsigned long)peer->uid, (unsigned long long)job->number,
+			    (unsigned long)job->uid);
+		return -EACCES;
+	}
+	if (ended) {
+		refusal_set(refusal_out, STATUS_CONNECTION_LOST, "job %llu has ended",
+			    (unsigned long long)ended);
+		return -EACCES;
+	}
+	if (!job && supervisor->configuration.refuse_outside && !peer->is_operator) {
+		refusal_set(refusal_out, STATUS_RUNTIME,
+			    "this process is in no job with devices, and only jobs may use the "
+			    "devices of this node (outside_jobs = refuse)");
+		return -EACCES;
+	}
+	*job_out = job;
 	return 0;
 }
 

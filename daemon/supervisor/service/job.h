@@ -16,6 +16,7 @@
 
 struct engine;
 struct peer;
+struct refusal;
 struct supervisor;
 struct tenant;
 
@@ -64,12 +65,14 @@ struct jobs {
 /* NULL: there is none. */
 struct job *job_find(struct supervisor *supervisor, uint64_t number);
 
-/* Returns the job of the process: of its user, with the innermost control group. NULL: none. */
-struct job *job_of_peer(struct supervisor *supervisor, const struct peer *peer);
-
-/* Returns the number of the job that has ended in whose control group the process is; 0: none. The
- * control group must still be the same one. */
-uint64_t job_ended_of_peer(struct supervisor *supervisor, const struct peer *peer);
+/*
+ * Finds the job of a process: the one with the innermost control group around it. NULL: it is in
+ * none, and may have a session. -EACCES: it may not, with the reason: the job is another user's or
+ * has ended, or processes outside jobs are refused. Operators are in jobs of their own uid only,
+ * and may have sessions everywhere else.
+ */
+int job_find_of_peer(struct supervisor *supervisor, const struct peer *peer, struct job **job_out,
+		     struct refusal *refusal_out);
 
 /* Adds a copy to the list. NULL: no memory, or there are JOBS_MAX jobs. */
 struct job *job_add(struct supervisor *supervisor, const struct job *job);

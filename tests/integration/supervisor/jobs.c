@@ -314,6 +314,85 @@ Test(jobs, wrong_jobs_are_refused_with_the_cause)
 		    WORDS("job", "begin", "12", "--uid", "5", "--cgroup", names[0]));
 }
 
+/* This process is of that uid and group from now on, until be_root. */
+static void be_user(uid_t uid, gid_t group)
+{
+	cr_assert(eq(int, setgroups(1, &group), 0));
+	cr_assert(eq(int, setresgid(group, group, 0), 0));
+	cr_assert(eq(int, setresuid(uid, uid, 0), 0));
+}
+
+static void be_root(void)
+{
+	cr_assert(eq(int, setresuid(0, 0, 0), 0));
+	cr_assert(eq(int, setresgid(0, 0, 0), 0));
+	cr_assert(eq(int, setgroups(0, NULL), 0));
+}
+
+/* NULL: a session was opened. */
+static char *refusal_of(uid_t uid, gid_t group)
+{
+	be_user(uid, group);
+	char *refusal = client_refused(&service);
+	be_root();
+	return refusal;
+}
+
+static void start_with_configuration(const char *text)
+{
+	char path[PATH_MOST];
+	service_prepare(&service, "double");
+	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
+	write_file(path, text);
+	service_start(&service, (const char *const[]){"--config", path, NULL});
+}
+
+/* Such as processes of subordinate uids in a container that the job's user has started. */
+Test(jobs, a_process_of_another_uid_does_not_leave_its_job)
+{
+	char expected[256];
+	start_jobs_service("double");
+	must_order(WORDS("job", "begin", "12", "--uid", "64002", "--cgroup", names[0]));
+	CLEANUP(free_pointer) char *outside = refusal_of(STRANGER, STRANGER);
+	cr_expect(eq(ptr, outside, NULL), "%s", outside);
+	enter_group(0);
+	CLEANUP(free_pointer) char *inside = refusal_of(STRANGER, STRANGER);
+	(void)snprintf(expected, sizeof(expected),
+		       "this process of uid %d is in the control group of job 12, which is of uid "
+		       "64002 and may have sessions of that uid only",
+		       STRANGER);
+	cr_expect(eq(str, inside, expected));
+	CLEANUP(free_pointer) char *own = refusal_of(64002, 64002);
+	cr_expect(eq(ptr, own, NULL), "%s", own);
+	CLEANUP(free_pointer) char *root = client_refused(&service);
+	cr_expect(eq(ptr, root, NULL), "%s", root);
+	must_order(WORDS("job", "end", "12"));
+	CLEANUP(free_pointer) char *late = refusal_of(STRANGER, STRANGER);
+	cr_expect(eq(str, late, "job 12 has ended"));
+	leave_groups();
+}
+
+Test(jobs, a_node_may_refuse_processes_outside_jobs)
+{
+	const struct group *group = getgrnam("daemon");
+	if (!group)
+		cr_skip_test("SKIPPED: there is no group daemon");
+	start_with_configuration("[service]\noutside_jobs = refuse\nadmin_group = daemon\n");
+	CLEANUP(free_pointer) char *outside = refusal_of(STRANGER, STRANGER);
+	cr_expect(ne(ptr, outside, NULL));
+	cr_expect(ne(ptr, strstr(outside ? outside : "", "(outside_jobs = refuse)"), NULL), "%s",
+		  outside);
+	CLEANUP(free_pointer) char *administrator = refusal_of(STRANGER, group->gr_gid);
+	cr_expect(eq(ptr, administrator, NULL), "%s", administrator);
+	CLEANUP(free_pointer) char *root = client_refused(&service);
+	cr_expect(eq(ptr, root, NULL), "%s", root);
+	must_order(WORDS("job", "begin", "12", "--uid", "64001", "--cgroup", names[0]));
+	enter_group(0);
+	CLEANUP(free_pointer) char *inside = refusal_of(STRANGER, STRANGER);
+	cr_expect(eq(ptr, inside, NULL), "%s", inside);
+	leave_groups();
+}
+
 static bool job_has_device(int index, const char *wanted)
 {
 	json_t *answer = answer_of(WORDS("jobs", "--json"));
@@ -362,15 +441,11 @@ static int order_as_stranger(const char *program, gid_t group, const char *const
 
 Test(jobs, the_right_to_manage_jobs_is_no_right_to_give_other_orders)
 {
-	char path[PATH_MOST], program[PATH_MOST], text[128], command[8 * HARNESS_PATH_BYTES];
+	char program[PATH_MOST], command[8 * HARNESS_PATH_BYTES];
 	const struct group *group = getgrnam("daemon");
 	if (!group)
 		cr_skip_test("SKIPPED: there is no group daemon");
-	service_prepare(&service, "double");
-	(void)snprintf(path, sizeof(path), "%s/c.conf", service.folder);
-	(void)snprintf(text, sizeof(text), "[service]\njob_group = daemon\n");
-	write_file(path, text);
-	service_start(&service, (const char *const[]){"--config", path, NULL});
+	start_with_configuration("[service]\njob_group = daemon\n");
 	(void)snprintf(program, sizeof(program), "%s/syclctl", service.folder);
 	(void)snprintf(command, sizeof(command), "cp %s %s && chmod 0755 %s", SYCLCTL_PROGRAM,
 		       program, program);
