@@ -118,6 +118,13 @@ static void inquiry_begin_discovery(struct inquiry *inquiry)
 	int r = 0;
 	if (supervisor->stopping || (!supervisor->privileged && inquiry->asker.uid != geteuid()))
 		return;
+	/* That engine is in no job. */
+	if (supervisor->configuration.refuse_outside && !inquiry->asker.may_order) {
+		(void)snprintf(
+			inquiry->trouble, sizeof(inquiry->trouble),
+			"only jobs may use the devices of this node (outside_jobs = refuse)");
+		return;
+	}
 	struct tenant *tenant = tenant_get(supervisor, inquiry->asker.uid, &refusal);
 	if (tenant) {
 		TAILQ_FOREACH (engine, &tenant->engines, link)

@@ -338,6 +338,19 @@ static char *refusal_of(uid_t uid, gid_t group)
 	return refusal;
 }
 
+/* Copies syclctl, as the build's folder may be closed to others. */
+static void copy_syclctl(char program_out[PATH_MOST])
+{
+	char command[8 * HARNESS_PATH_BYTES];
+	(void)snprintf(program_out, PATH_MOST, "%s/syclctl", service.folder);
+	(void)snprintf(command, sizeof(command), "cp %s %s && chmod 0755 %s", SYCLCTL_PROGRAM,
+		       program_out, program_out);
+	struct outcome copied =
+		run_program(0, (const char *const[]){"/bin/sh", "-c", command, NULL});
+	cr_assert(eq(int, copied.status, 0));
+	outcome_free(&copied);
+}
+
 static void start_with_configuration(const char *text)
 {
 	char path[PATH_MOST];
@@ -382,6 +395,15 @@ Test(jobs, a_node_may_refuse_processes_outside_jobs)
 	cr_expect(ne(ptr, outside, NULL));
 	cr_expect(ne(ptr, strstr(outside ? outside : "", "(outside_jobs = refuse)"), NULL), "%s",
 		  outside);
+	/* The same holds for the engine that syclctl would start to look for devices. */
+	char program[PATH_MOST];
+	copy_syclctl(program);
+	struct outcome devices =
+		run_program(STRANGER, (const char *const[]){program, "--runtime-dir",
+							    service.runtime, "devices", NULL});
+	cr_expect(ne(ptr, strstr(devices.error, "(outside_jobs = refuse)"), NULL), "%s%s",
+		  devices.out, devices.error);
+	outcome_free(&devices);
 	CLEANUP(free_pointer) char *administrator = refusal_of(STRANGER, group->gr_gid);
 	cr_expect(eq(ptr, administrator, NULL), "%s", administrator);
 	CLEANUP(free_pointer) char *root = client_refused(&service);
@@ -427,7 +449,6 @@ Test(jobs, the_service_chooses_the_device_that_has_room)
 	(void)rmdir(path);
 }
 
-/* Runs a copy of syclctl, as the build's folder may be closed to others. */
 static int order_as_stranger(const char *program, gid_t group, const char *const *words)
 {
 	const char *arguments[WORDS_MOST + 4] = {program, "--runtime-dir", service.runtime};
@@ -441,18 +462,12 @@ static int order_as_stranger(const char *program, gid_t group, const char *const
 
 Test(jobs, the_right_to_manage_jobs_is_no_right_to_give_other_orders)
 {
-	char program[PATH_MOST], command[8 * HARNESS_PATH_BYTES];
+	char program[PATH_MOST];
 	const struct group *group = getgrnam("daemon");
 	if (!group)
 		cr_skip_test("SKIPPED: there is no group daemon");
 	start_with_configuration("[service]\njob_group = daemon\n");
-	(void)snprintf(program, sizeof(program), "%s/syclctl", service.folder);
-	(void)snprintf(command, sizeof(command), "cp %s %s && chmod 0755 %s", SYCLCTL_PROGRAM,
-		       program, program);
-	struct outcome copied =
-		run_program(0, (const char *const[]){"/bin/sh", "-c", command, NULL});
-	cr_assert(eq(int, copied.status, 0));
-	outcome_free(&copied);
+	copy_syclctl(program);
 	cr_expect(eq(int, order_as_stranger(program, group->gr_gid, WORDS(BEGIN("12"))), 0));
 	cr_expect(eq(int, order_as_stranger(program, group->gr_gid, WORDS("pause", "--all")), 1));
 	cr_expect(eq(int, order_as_stranger(program, STRANGER, WORDS(BEGIN("13"))), 1));
