@@ -143,7 +143,7 @@ SlurmctldTimeout=30
 SlurmdTimeout=200
 MessageTimeout=60
 KillWait=2
-MinJobAge=300
+MinJobAge=3600
 SchedulerParameters=bf_interval=1,sched_min_interval=100000
 PreemptType=preempt/partition_prio
 PreemptMode=SUSPEND,GANG

@@ -54,7 +54,7 @@ submit() { # USER SCRIPT OPTION...
 
 state_of() { scontrol -o show job "$1" 2>/dev/null | sed -n 's/.* JobState=\([A-Z]*\).*/\1/p'; }
 is_in_state() { [ "$(state_of "$1")" = "$2" ]; }
-has_ended() { case $(state_of "$1") in COMPLETED | FAILED | CANCELLED | NODE_FAIL | TIMEOUT) ;; *) false ;; esac }
+has_ended() { case $(state_of "$1") in COMPLETED | FAILED | CANCELLED | NODE_FAIL | TIMEOUT | OUT_OF_MEMORY | DEADLINE | BOOT_FAIL) ;; *) false ;; esac }
 output_has() { grep -q "$2" "$folder/output/$1.out"; }
 node_of() { scontrol -o show job "$1" | sed -n 's/.* NodeList=\([^ ]*\).*/\1/p'; }
 
@@ -193,7 +193,7 @@ suspension_in_slurms_group() { suspension_on n3; }
 suspension_of_some_tasks() {
 	file=$(new_name some)
 	urgent=$(submit daemon "$(until_file "$file")" --gres=sycl:10 -w n1 -p urgent)
-	until_true is_in_state "$urgent" RUNNING
+	until_job "$urgent" is_in_state "$urgent" RUNNING
 	as_user bin srun -J "$file" -w n1 -n 2 --gres=sycl:25 -p patient sh -c "[ \$SLURM_PROCID = 0 ] || $(until_file "$file")" >"$folder/output/$file.out" 2>&1 </dev/null &
 	until_true some_has_begun
 	until_job "$job" job_has_sessions n1 "$job"
