@@ -114,7 +114,7 @@ browser() {
 
 # groups PAGE: prints the number of complete command groups on the page.
 groups() {
-	sed -n 's/.*data-label="groups">\([0-9.]*\( k\)\{0,1\}\).*/\1/p' "$1"
+	sed -n 's/.*data-label="groups"><span class="piece">\([0-9.]*\( k\)\{0,1\}\).*/\1/p' "$1"
 }
 
 # On a busy machine the browser may end before the second answer.

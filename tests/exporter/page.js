@@ -67,6 +67,8 @@ async function press(key, code, text) {
 async function parts() {
 	const within = (id, what) => "document.querySelectorAll('#" + id + " " + what + "').length > 0";
 	await expect("a bar for a device", within("devices", ".bar"));
+	await expect("a device's bar has the value of its number", "[...document.querySelectorAll('#devices .barline')].every((line) =>" +
+		" Math.abs(line.querySelector('.bar').ariaValueNow - line.querySelector('span').textContent.replace(/[^0-9]/g, '')) <= 1)");
 	await expect("a bar for a user's share", within("users", ".bar"));
 	await expect("a bar for a session", within("sessions", ".bar"));
 	await expect("a strip of the last minute", within("timeline", "svg rect:not(.idle)"));
@@ -80,6 +82,25 @@ async function telephone() {
 	await order("Emulation.setDeviceMetricsOverride", { width: 360, height: 740, deviceScaleFactor: 3, mobile: true });
 	await expect("nothing is wider than a telephone", "document.documentElement.scrollWidth <= 360");
 	await expect("no text is tiny", "[...document.querySelectorAll('main *, body *')].every((one) => parseFloat(getComputedStyle(one).fontSize) >= 11)");
+	await order("Emulation.clearDeviceMetricsOverride");
+}
+
+// Runs in the page. True if each user's dot stands in the line in which the name begins.
+function dotsAreBesideNames() {
+	return [...document.querySelectorAll(".dot")].every((dot) => {
+		const range = document.createRange();
+		range.selectNode(dot.nextSibling);
+		const name = range.getClientRects()[0], own = dot.getBoundingClientRect();
+		return own.top < name.bottom && own.bottom > name.top;
+	});
+}
+
+async function widths() {
+	for (const width of [360, 600, 800, 1024, 1280, 1920]) {
+		await order("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: false });
+		await expect("nothing is wider than " + width, "document.documentElement.scrollWidth <= " + width);
+		await expect("dots are beside names at " + width, "(" + dotsAreBesideNames + ")()");
+	}
 	await order("Emulation.clearDeviceMetricsOverride");
 }
 
@@ -116,6 +137,7 @@ async function main() {
 	await expect("it is drawn", "document.body && Number(document.body.dataset.drawn) > 0");
 	await parts();
 	await telephone();
+	await widths();
 	await keys();
 	await colours();
 	const origin = new URL(address).origin, others = requests.filter((url) => !url.startsWith(origin + "/") && !url.startsWith("data:"));

@@ -39,7 +39,8 @@
 			colours.set(uid, colours.size % 8);
 		return "f" + colours.get(uid);
 	}
-	const percent = (part) => part > 0 && part < 0.01 ? "<1 %" : Math.round(part * 100) + " %";
+	const gap = "\u00a0"; // No line breaks between a number and its unit.
+	const percent = (part) => part > 0 && part < 0.01 ? "<1" + gap + "%" : Math.round(part * 100) + gap + "%";
 	function bytes(count) {
 		const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 		let unit = 0;
@@ -47,15 +48,15 @@
 			count /= 1024;
 			unit++;
 		}
-		return (unit ? count.toFixed(1) : Math.round(count)) + " " + units[unit];
+		return (unit ? count.toFixed(1) : Math.round(count)) + gap + units[unit];
 	}
 	function span(seconds) {
-		if (seconds < 0.001) return (seconds * 1e6).toFixed(0) + " µs";
-		if (seconds < 1) return (seconds * 1e3).toFixed(1) + " ms";
-		if (seconds < 60) return seconds.toFixed(1) + " s";
-		if (seconds < 3600) return Math.floor(seconds / 60) + " min " + Math.floor(seconds % 60) + " s";
-		if (seconds < 86400) return Math.floor(seconds / 3600) + " h " + Math.floor(seconds % 3600 / 60) + " min";
-		return Math.floor(seconds / 86400) + " d " + Math.floor(seconds % 86400 / 3600) + " h";
+		if (seconds < 0.001) return (seconds * 1e6).toFixed(0) + gap + "µs";
+		if (seconds < 1) return (seconds * 1e3).toFixed(1) + gap + "ms";
+		if (seconds < 60) return seconds.toFixed(1) + gap + "s";
+		if (seconds < 3600) return Math.floor(seconds / 60) + gap + "min " + Math.floor(seconds % 60) + gap + "s";
+		if (seconds < 86400) return Math.floor(seconds / 3600) + gap + "h " + Math.floor(seconds % 3600 / 60) + gap + "min";
+		return Math.floor(seconds / 86400) + gap + "d " + Math.floor(seconds % 86400 / 3600) + gap + "h";
 	}
 	function count(number) {
 		if (number < 10000) return String(number);
@@ -65,7 +66,9 @@
 	}
 	const plural = (number, word) => number + " " + word + (number === 1 ? "" : "s");
 	const at = (ms) => new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
-	const person = (row) => el("span", { class: "who" }, el("span", { class: "dot " + colour(row.uid), "aria-hidden": "true" }), row.user || String(row.uid));
+	const person = (row) => el("span", { class: "who person" }, el("span", { class: "dot " + colour(row.uid), "aria-hidden": "true" }), row.user || String(row.uid));
+	// Lines break between the parts of such a text only.
+	const pieces = (...parts) => parts.filter((part) => part).flatMap((part, i) => [i ? ", " : null, el("span", { class: "piece" }, part)]);
 	const userId = (row) => row.user === String(row.uid) ? null : el("span", { class: "id" }, " uid " + row.uid);
 
 	// parts: [[part of 1, colour class]...]; marks: [part of 1...]
@@ -140,13 +143,16 @@
 		}
 		const present = (data.devices_now || []).find((row) => row.backend + ":" + row.backend_index === facts.device);
 		const sensors = present && present.sensors && !present.sensors.unavailable ? present.sensors : null;
-		const busy = present ? present.busy_permille / 1000 : Math.min([...parts.values()].reduce((all, part) => all + part, 0), 1);
+		const total = [...parts.values()].reduce((all, part) => all + part, 0);
+		const busy = present ? present.busy_permille / 1000 : Math.min(total, 1);
+		// The device's own figure is of the last second. The users' parts are of two, and kernels may run beside each other.
+		const drawn = total ? [...parts].map(([uid, part]) => [part * busy / total, colour(uid)]) : [[busy, "some"]];
 		const used = (data.by_user || []).filter((row) => row.backend + ":" + row.backend_index === facts.device);
 		const sum = (name) => used.reduce((all, row) => all + row[name], 0);
 		return el("article", { class: "device" },
 			el("h3", {}, facts.name),
 			el("p", { class: "sub" }, [facts.device, facts.type, facts.bus_id, facts.mode].filter(Boolean).join(" · ")),
-			facts.available ? barLine("busy", [...parts].map(([uid, part]) => [part, colour(uid)]), percent(busy))
+			facts.available ? barLine("busy", drawn, percent(busy))
 				: el("p", { class: "chip bad" }, facts.unavailable_reason || "cannot be used"),
 			el("dl", { class: "figures" },
 				figure("memory", facts.memory_bytes ? bytes(facts.memory_bytes) : null),
@@ -191,7 +197,7 @@
 			["text", "on", row.device],
 			["wide", null, barLine("used by " + row.user, [[row.part, colour(row.uid)]], percent(Math.min(row.part, 1)),
 				row.share ? [row.share.granted_permille / 1000] : [])],
-			["num", "share", row.share ? percent(row.share.granted_permille / 1000) + " of " + row.share.min_percent + "–" + row.share.max_percent + " %" : "–"],
+			["num pieces", "share", ...(row.share ? [percent(row.share.granted_permille / 1000) + " of ", el("span", { class: "piece" }, row.share.min_percent + "–" + row.share.max_percent + gap + "%")] : ["–"])],
 			["num", "wait", row.total && row.total.delays ? span(row.total.delay_p50_ns / 1e9) + ", " + span(row.total.delay_p99_ns / 1e9) : "–"],
 			["num", "device time", row.total ? span(row.total.device_ns / 1e9) : "–"],
 		]));
@@ -241,11 +247,11 @@
 				["text full", null, el("span", { class: "who" }, session.command || "?"), el("span", { class: "id" }, " #" + session.id + " pid " + session.pid)],
 				["text", null, person(session), userId(session)],
 				["", null, chip(session), session.class !== "normal" ? el("span", { class: "id" }, " " + session.class) : null],
-				["text full", null, doing(session)],
+				["text full doing", null, doing(session)],
 				["wide slim", null, barLine("used by session " + session.id, [[part, colour(session.uid)]], percent(Math.min(part, 1)))],
-				["num", "wait", session.delays ? span(session.delay_p50_ns / 1e9) + ", " + span(session.delay_p99_ns / 1e9) : "–"],
-				["num", "memory", bytes(session.bytes_held) + (session.present && session.present.spilled_bytes ? ", " + bytes(session.present.spilled_bytes) + " in the host" : "")],
-				["num", "groups", count(session.command_groups_completed) + (session.command_groups_failed ? ", " + count(session.command_groups_failed) + " failed" : "")],
+				["num pieces", "wait", ...(session.delays ? pieces(span(session.delay_p50_ns / 1e9), span(session.delay_p99_ns / 1e9)) : ["–"])],
+				["num pieces", "memory", ...pieces(bytes(session.bytes_held), session.present && session.present.spilled_bytes ? bytes(session.present.spilled_bytes) + " in the host" : null)],
+				["num pieces", "groups", ...pieces(count(session.command_groups_completed), session.command_groups_failed ? count(session.command_groups_failed) + " failed" : null)],
 				["num", "device time", span(session.device_ns / 1e9)],
 				["num", "age", span(session.age_seconds)],
 			]));
