@@ -34,8 +34,10 @@ struct job_order {
 	const Sycl__V1__JobCommand *command;
 	const Sycl__V1__JobFacts *facts; /* the command's */
 	struct job *job;                 /* NULL: there is none of this number */
-	unsigned reached;                /* sessions that it was for */
-	char what[WHAT_BYTES];           /* for the log; "": nothing to log */
+	bool has_uid;                    /* it is known whose job it is, or would be */
+	uid_t uid;
+	unsigned reached;      /* sessions that it was for */
+	char what[WHAT_BYTES]; /* for the log; "": nothing to log */
 	struct refusal refusal;
 };
 
@@ -169,9 +171,9 @@ static void job_order_log(const struct job_order *order, const struct asker *ask
 {
 	if (!order->what[0] && r == 0)
 		return;
-	struct event event = {.kind = EVENT_ORDER, .has_uid = order->job != NULL};
-	if (order->job)
-		event.uid = order->job->uid;
+	/* A user may have very many jobs. As events of nobody they would push out operators'. */
+	const struct event event = {
+		.kind = EVENT_ORDER, .has_uid = order->has_uid, .uid = order->uid};
 	event_report(LOG_LEVEL_INFO, "job", event, "uid %lu: %s%s%s", (unsigned long)asker->uid,
 		     order->what[0] ? order->what : "job", r < 0 ? "; error: " : "",
 		     r < 0 ? order->refusal.text : "");
@@ -231,6 +233,8 @@ void jobs_take(struct supervisor *supervisor, struct asker *asker,
 		return;
 	}
 	order.job = job_find(supervisor, order.facts->job);
+	order.has_uid = order.job || command->act == SYCL__V1__JOB_ACT__JOB_ACT_BEGIN;
+	order.uid = order.job ? order.job->uid : (uid_t)order.facts->uid;
 	int r = job_order_carry_out(&order);
 	text_make_printable(order.refusal.text);
 	job_order_log(&order, asker, r);

@@ -243,6 +243,26 @@ Test(jobs, an_operator_does_not_end_a_suspension)
 	close_fd(&outside);
 }
 
+/* Every user may have thousands of jobs. As events of nobody they would push out operators' orders,
+ * and their user would not see them. */
+Test(jobs, what_becomes_of_a_job_is_an_event_of_its_user)
+{
+	static const char about[] = ": job";
+	unsigned count = 0;
+	start_jobs_service("double");
+	must_order(WORDS(BEGIN("12")));
+	must_order(WORDS("job", "suspend", "12"));
+	must_order(WORDS("job", "end", "12"));
+	must_refuse("there is no control group",
+		    WORDS("job", "begin", "13", "--uid", "0", "--cgroup", "/sycld-jobs-none"));
+	struct outcome outcome = ctl_words(WORDS("events", "--once", "--user", "0"));
+	cr_expect(eq(int, outcome.status, 0), "%s", outcome.error);
+	for (const char *at = outcome.out; (at = strstr(at, about)); at += strlen(about))
+		count++;
+	cr_expect(eq(uint, count, 4u), "%s", outcome.out);
+	outcome_free(&outcome);
+}
+
 Test(jobs, the_end_of_a_job_leaves_no_session_and_no_file)
 {
 	char path[PATH_MOST];
