@@ -5,6 +5,7 @@
 #include "base/events.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "service/supervisor.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 enum { BLAMED_MAX = 4, BLAME_BYTES = 160, STATUS_BYTES = 320 };
 
 struct blamed {
-	uint64_t session;
+	uint64_t session; /* 0: the page named one of another engine */
 	uint64_t queue;
 	uint64_t group;
 	char what[FLIGHT_KERNEL_NAME_BYTES];
@@ -66,6 +67,18 @@ static void death_read_flight_page(const struct flight_page *page, struct blame 
 		blame_out->count += more;
 }
 
+/* True if another engine has the session: this engine's page names it, and cannot have run it. */
+static bool death_names_foreign_session(const struct engine *engine, uint64_t id)
+{
+	const struct tenant *tenant;
+	struct engine *other;
+	TAILQ_FOREACH (tenant, &engine->tenant->supervisor->tenants, link)
+		TAILQ_FOREACH (other, &tenant->engines, link)
+			if (other != engine && engine_session(other, id))
+				return true;
+	return false;
+}
+
 static int death_describe_blamed(const struct engine *engine, const struct blamed *blamed,
 				 char *text, size_t size)
 {
@@ -73,6 +86,9 @@ static int death_describe_blamed(const struct engine *engine, const struct blame
 	TAILQ_FOREACH (session, &engine->sessions, link)
 		if (session->id == blamed->session)
 			break;
+	if (blamed->session == 0)
+		return snprintf(text, size, "'%s', group %llu, with another engine's session",
+				blamed->what, (unsigned long long)blamed->group);
 	return snprintf(text, size, "'%s', group %llu of session %llu (pid %ld, %s)", blamed->what,
 			(unsigned long long)blamed->group, (unsigned long long)blamed->session,
 			session ? (long)session->peer.pid : 0,
@@ -152,6 +168,9 @@ void engine_death_describe(struct engine *engine, int wait_status, struct engine
 	struct blame blame = {.count = 0};
 	if (!engine->stop_requested && engine->flight)
 		death_read_flight_page(engine->flight->address, &blame);
+	for (uint64_t i = 0; i < blame.count && i < BLAMED_MAX; i++)
+		if (death_names_foreign_session(engine, blame.first[i].session))
+			blame.first[i].session = 0;
 	const char *words = death_own_words(engine, wait_status, &blame);
 	if (*words) {
 		(void)snprintf(status, sizeof(status), "aborted by itself: %.300s", words);

@@ -48,6 +48,7 @@
  *
  *   crash        writes an entry into the flight page, then SIGSEGV
  *   crash2       the same with two entries
+ *   frame        the same with one entry, of the session before its own
  *   abort        an assertion fails, with two entries in the flight page
  *   heap         the C library ends it, with an entry
  *   lose         writes an entry and a fault, hangs up on all peers, and stays
@@ -324,6 +325,8 @@ static void run_word(unsigned i, const char *text)
 		crash(1, me.sessions[i].id);
 	} else if (!strcmp(text, "crash2")) {
 		crash(2, me.sessions[i].id);
+	} else if (!strcmp(text, "frame")) {
+		crash(1, me.sessions[i].id - 1);
 	} else if (!strcmp(text, "abort")) {
 		put_in_flight(0, me.sessions[i].id);
 		put_in_flight(7, me.sessions[i].id);

@@ -327,3 +327,21 @@ Test(engines, N5_after_a_crash_the_offender_is_named_and_the_next_connection_wor
 	crash_and_check("crash2", "suspect: 'doomed_kernel', group 47", "2 command groups");
 	cr_assert(eq(int, service_stop(&service), 0));
 }
+
+/* Its page is its user's own claim: it may name a session of any other user. */
+Test(engines, N5_an_engine_cannot_blame_a_session_of_another_one)
+{
+	start_engines_with("double", "[isolation]\nisolation = session\n");
+	int other = -1, own = -1;
+	CLEANUP(free_pointer) char *first = client_open(&service, &other);
+	CLEANUP(free_pointer) char *second = client_open(&service, &own);
+	cr_assert(ne(ptr, first, NULL));
+	cr_assert(ne(ptr, second, NULL));
+	cr_assert(ne(long, fact(first, "pid="), fact(second, "pid=")));
+	cr_assert(eq(long, send(own, "frame", 5, MSG_NOSIGNAL), 5));
+	await_log("offender: 'doomed_kernel', group 40, with another engine's session", 1);
+	cr_expect(eq(uint, service_log_count(&service, "of session 1 ("), 0u));
+	close_fd(&other);
+	close_fd(&own);
+	cr_assert(eq(int, service_stop(&service), 0));
+}
