@@ -41,6 +41,19 @@ work=$(mktemp -d)
 	fail "the installed library and service do not work"
 }
 
+# Slurm loads the plug-in of the package, which brings options of its own.
+if ls /packages/one/sycld-slurm_*.deb >/dev/null 2>&1 && command -v srun >/dev/null; then
+	dpkg -i /packages/one/sycld-slurm_*.deb >/tmp/log 2>&1 || fail "the plug-in for Slurm cannot be installed: $(cat /tmp/log)"
+	printf 'ClusterName=x\nSlurmctldHost=localhost\nPlugStackConfig=%s\nNodeName=localhost\n' "$work/plugstack.conf" >"$work/slurm.conf"
+	echo "required $(dpkg -L sycld-slurm | grep 'sycld_spank[.]so$')" >"$work/plugstack.conf"
+	SLURM_CONF=$work/slurm.conf srun --help >/tmp/log 2>&1 || true
+	grep -q -e --sycl-memory /tmp/log || fail "Slurm does not load the plug-in: $(cat /tmp/log)"
+	for program in epilog health; do [ -x /usr/libexec/sycld/slurm/sycld-$program ] || fail "there is no sycld-$program"; done
+	dpkg -P sycld-slurm >/tmp/log 2>&1 || fail "the plug-in for Slurm cannot be purged: $(cat /tmp/log)"
+else
+	echo "not tried: the package for Slurm, because it was not built or srun is missing"
+fi
+
 # The driver is there for the whole machine, so the engine's loader finds it, too. It must not start a service there.
 work=$(mktemp -d)
 services=$(pgrep -c -x sycld) || true

@@ -83,6 +83,12 @@ for program in dpkg-buildpackage dh lintian; do
 	command -v "$program" >/dev/null || skip "$program is not installed"
 done
 same_needs
+# Slurm's headers are needed for one package alone.
+if dpkg-query -W libslurm-dev >/dev/null 2>&1; then
+	export DEB_BUILD_PROFILES=pkg.sycld.slurm
+else
+	echo "not built: sycld-slurm, because libslurm-dev is not installed"
+fi
 build_packages one
 build_packages two
 same_bytes
