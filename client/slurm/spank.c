@@ -48,7 +48,7 @@ static struct spank_option class_option = {
 	on_option};
 
 static struct settings settings;
-static struct facts facts;        /* of this step's job, with options of the step itself */
+static struct facts facts;        /* of this step's job; its options count, not the step's */
 static char group[GROUP_BYTES];   /* of this step's job; "": Slurm's own */
 static bool is_bound;             /* the job wants something of the service */
 static bool is_refused;           /* its tasks must not run on this node */
