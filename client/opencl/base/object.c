@@ -142,6 +142,18 @@ void object_use(struct object *object)
 	pthread_mutex_unlock(&table_lock);
 }
 
+void *object_hold(const void *handle, enum object_type type)
+{
+	if (in_child)
+		return NULL;
+	pthread_mutex_lock(&table_lock);
+	struct object *object = object_find(handle, type);
+	if (object)
+		object->uses++;
+	pthread_mutex_unlock(&table_lock);
+	return object;
+}
+
 void object_unuse(struct object *object)
 {
 	if (!object)

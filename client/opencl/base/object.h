@@ -61,6 +61,9 @@ bool object_retain(void *handle, enum object_type type);
 bool object_release(void *handle, enum object_type type);
 /* References of other objects. They keep the object, and its handle stays good. */
 void object_use(struct object *object);
+/* Looks the handle up and takes such a reference at once, for a call that waits: a callback may
+ * release the object meanwhile. NULL: it is no such object. */
+void *object_hold(const void *handle, enum object_type type);
 void object_unuse(struct object *object);
 /* A child after fork() has the handles, but neither the connection nor the threads, and another
  * thread may have held any lock. So from then on no handle is found in it. */

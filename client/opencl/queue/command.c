@@ -74,6 +74,28 @@ void command_drop(struct command *command)
 	command->handler = NULL;
 }
 
+/* Passes on the event of a command that was sent, and ended so if it was waited for. */
+static cl_int give_events(const struct command *command, sycl_event event, sycl_result result,
+			  sycl_event *sycl_out)
+{
+	cl_int code = code_of(result);
+	if (code == CL_SUCCESS && sycl_out) {
+		(void)sycl_event_retain(event);
+		*sycl_out = event;
+	}
+	if (code != CL_SUCCESS || !command->event_out) {
+		(void)sycl_event_release(event);
+		return code;
+	}
+	code = event_make(command->queue, command->type, event, command->queued_ns,
+			  command->event_out);
+	if (code != CL_SUCCESS && sycl_out) {
+		(void)sycl_event_release(event);
+		*sycl_out = NULL;
+	}
+	return code;
+}
+
 cl_int command_submit(struct command *command, sycl_result result, bool blocking,
 		      sycl_event *sycl_out)
 {
@@ -87,23 +109,13 @@ cl_int command_submit(struct command *command, sycl_result result, bool blocking
 	command->handler = NULL;
 	if (result != SYCL_SUCCESS || !wanted)
 		return code_of(result);
-	if (blocking) {
-		result = sycl_event_wait(event);
-		printed_pass_on(command->queue->context);
-	}
-	cl_int code = code_of(result);
-	if (code == CL_SUCCESS && sycl_out) {
-		(void)sycl_event_retain(event);
-		*sycl_out = event;
-	}
-	if (code == CL_SUCCESS && command->event_out) {
-		code = event_make(command->queue, command->type, event, command->queued_ns,
-				  command->event_out);
-		if (code != CL_SUCCESS && sycl_out)
-			(void)sycl_event_release(event);
-		return code;
-	}
-	(void)sycl_event_release(event);
+	if (!blocking)
+		return give_events(command, event, SYCL_SUCCESS, sycl_out);
+	object_use(&command->queue->head); /* a callback may release it meanwhile */
+	result = sycl_event_wait(event);
+	printed_pass_on(command->queue->context);
+	cl_int code = give_events(command, event, result, sycl_out);
+	object_unuse(&command->queue->head);
 	return code;
 }
 

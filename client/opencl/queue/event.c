@@ -35,24 +35,50 @@ CL_API_ENTRY cl_int CL_API_CALL clReleaseEvent(cl_event event)
 	return object_release(event, OBJECT_EVENT) ? CL_SUCCESS : CL_INVALID_EVENT;
 }
 
+/* Finds the one context of all events, and holds it. */
+static cl_int hold_context_of(cl_uint count, const cl_event *events, cl_context *context_out)
+{
+	cl_context context = NULL;
+	cl_int code = CL_SUCCESS;
+	for (cl_uint i = 0; i < count && code == CL_SUCCESS; i++) {
+		cl_event event = object_hold(events[i], OBJECT_EVENT);
+		if (!event) {
+			code = CL_INVALID_EVENT;
+		} else if (!context) {
+			context = event->context;
+			object_use(&context->head);
+		} else if (event->context != context) {
+			code = CL_INVALID_CONTEXT;
+		}
+		object_unuse(event ? &event->head : NULL);
+	}
+	if (code == CL_SUCCESS)
+		*context_out = context;
+	else
+		object_unuse(context ? &context->head : NULL);
+	return code;
+}
+
+/* A callback may release an event, also one that was not waited for yet: that one is passed over.
+ */
 CL_API_ENTRY cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event *events)
 {
-	cl_int code = CL_SUCCESS;
+	cl_context context = NULL;
 	if (count == 0 || !events)
 		return CL_INVALID_VALUE;
+	cl_int code = hold_context_of(count, events, &context);
+	if (code != CL_SUCCESS)
+		return code;
 	for (cl_uint i = 0; i < count; i++) {
-		cl_event event = FIND_EVENT(events[i]);
+		cl_event event = object_hold(events[i], OBJECT_EVENT);
 		if (!event)
-			return CL_INVALID_EVENT;
-		if (event->context != events[0]->context)
-			return CL_INVALID_CONTEXT;
-	}
-	for (cl_uint i = 0; i < count; i++) {
-		sycl_result r = sycl_event_wait(events[i]->sycl);
-		if (r != SYCL_SUCCESS)
+			continue;
+		if (sycl_event_wait(event->sycl) != SYCL_SUCCESS)
 			code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+		object_unuse(&event->head);
 	}
-	printed_pass_on(events[0]->context);
+	printed_pass_on(context);
+	object_unuse(&context->head);
 	return code;
 }
 

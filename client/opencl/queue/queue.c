@@ -226,11 +226,12 @@ CL_API_ENTRY cl_int CL_API_CALL clFlush(cl_command_queue handle)
 
 CL_API_ENTRY cl_int CL_API_CALL clFinish(cl_command_queue handle)
 {
-	cl_command_queue queue = FIND_QUEUE(handle);
+	cl_command_queue queue = object_hold(handle, OBJECT_QUEUE);
 	if (!queue)
 		return CL_INVALID_COMMAND_QUEUE;
 	sycl_result r = sycl_queue_wait(queue->sycl);
 	printed_pass_on(queue->context);
+	object_unuse(&queue->head);
 	/* A command's failure is its event's, not the queue's. */
 	if (r == SYCL_ERROR_CONNECTION_LOST || r == SYCL_ERROR_DEVICE_LOST)
 		return CL_OUT_OF_RESOURCES;

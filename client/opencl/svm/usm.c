@@ -122,12 +122,14 @@ CL_API_ENTRY cl_int CL_API_CALL clMemFreeINTEL(cl_context handle, void *pointer)
 
 CL_API_ENTRY cl_int CL_API_CALL clMemBlockingFreeINTEL(cl_context handle, void *pointer)
 {
-	cl_context context = FIND_CONTEXT(handle);
+	cl_context context = object_hold(handle, OBJECT_CONTEXT);
 	if (!context)
 		return CL_INVALID_CONTEXT;
 	if (pointer)
 		queue_wait_all(context);
-	return clMemFreeINTEL(handle, pointer);
+	cl_int code = clMemFreeINTEL(handle, pointer);
+	object_unuse(&context->head);
+	return code;
 }
 
 /* Host memory, and memory that is none, has no device. */
