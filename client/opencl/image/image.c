@@ -93,6 +93,8 @@ static bool description_is_good(const cl_image_desc *d, size_t extent[3])
 	return !d->mem_object || d->image_type == CL_MEM_OBJECT_IMAGE2D;
 }
 
+#define PITCHES_MAX ((size_t)PTRDIFF_MAX)
+
 /* The pitches of the program's memory, which the description may leave out. */
 static bool read_pitches(const cl_image_desc *d, const size_t extent[3], size_t pixel,
 			 bool has_host, size_t *row_out, size_t *slice_out)
@@ -116,7 +118,9 @@ static bool read_pitches(const cl_image_desc *d, const size_t extent[3], size_t 
 	}
 	*row_out = row;
 	*slice_out = slice;
-	return true;
+	/* All that lies between the first pixel and the last one can be counted. */
+	const size_t slices = is_1d_array ? extent[1] : extent[2];
+	return slice <= PITCHES_MAX / slices;
 }
 
 static sycl_range range_of(const cl_image_desc *d, uint32_t *layered_out)
@@ -171,17 +175,34 @@ static cl_int image_fill_in(cl_mem image, const void *host)
 	return r == SYCL_ERROR_QUOTA ? CL_MEM_OBJECT_ALLOCATION_FAILURE : code_of(r);
 }
 
-static void image_destroy(struct object *object)
+static void image_end(cl_mem image)
 {
-	cl_mem image = (cl_mem)object;
-	sycl_host_image accessor = NULL;
-	/* A destructor may free the memory that commands still use. */
-	if (image->image && image->destructors &&
-	    sycl_host_image_create(image->image, SYCL_ACCESS_WRITE, &accessor) == SYCL_SUCCESS)
-		(void)sycl_host_image_release(accessor);
 	if (image->image)
 		(void)sycl_image_release(image->image);
 	memory_end(image);
+}
+
+static bool image_try_end(void *owner, uint64_t most_ns)
+{
+	cl_mem image = owner;
+	sycl_host_image accessor = NULL;
+	sycl_result r =
+		sycl_host_image_create_for(image->image, SYCL_ACCESS_WRITE, most_ns, &accessor);
+	if (r == SYCL_ERROR_TIMEOUT)
+		return false;
+	if (r == SYCL_SUCCESS)
+		(void)sycl_host_image_release(accessor);
+	image_end(image);
+	return true;
+}
+
+static void image_destroy(struct object *object)
+{
+	cl_mem image = (cl_mem)object;
+	if (image->image && image->destructors)
+		memory_end_later(image, image_try_end);
+	else
+		image_end(image);
 }
 
 static cl_int check_format(cl_context context, const cl_image_format *format,

@@ -19,24 +19,43 @@ static void call_destructors(cl_mem memory)
 		call(memory, user_data);
 }
 
-/* Commands that run keep what they need. But a destructor is called when they have ended, because
- * it may free the memory that they use. */
-static void wait_for_commands(cl_mem memory)
+void memory_end_later(cl_mem memory, bool (*try_end)(void *memory, uint64_t most_ns))
 {
+	if (try_end(memory, 0))
+		return;
+	memory->later = (struct late_end){NULL, memory, try_end};
+	if (!callback_end_later(&memory->later))
+		(void)try_end(memory, SYCL_FOREVER_NS);
+}
+
+static void buffer_end(cl_mem memory)
+{
+	if (memory->sycl)
+		(void)sycl_buffer_release(memory->sycl);
+	memory_end(memory);
+}
+
+static bool buffer_try_end(void *owner, uint64_t most_ns)
+{
+	cl_mem memory = owner;
 	sycl_host_accessor accessor = NULL;
-	if (sycl_host_accessor_create_ranged(memory->sycl, SYCL_ACCESS_WRITE, 0, 0, SYCL_FOREVER_NS,
-					     &accessor) == SYCL_SUCCESS)
+	sycl_result r = sycl_host_accessor_create_ranged(memory->sycl, SYCL_ACCESS_WRITE, 0, 0,
+							 most_ns, &accessor);
+	if (r == SYCL_ERROR_TIMEOUT)
+		return false;
+	if (r == SYCL_SUCCESS)
 		(void)sycl_host_accessor_release(accessor);
+	buffer_end(memory);
+	return true;
 }
 
 static void buffer_destroy(struct object *object)
 {
 	cl_mem memory = (cl_mem)object;
 	if (memory->sycl && memory->destructors)
-		wait_for_commands(memory);
-	if (memory->sycl)
-		(void)sycl_buffer_release(memory->sycl);
-	memory_end(memory);
+		memory_end_later(memory, buffer_try_end);
+	else
+		buffer_end(memory);
 }
 
 void memory_end(cl_mem memory)

@@ -42,6 +42,7 @@ struct _cl_mem {
 	struct mapping *mappings;
 	cl_uint map_count;
 	struct destructor *destructors;
+	struct late_end later; /* once nobody has a reference */
 	cl_mem_properties properties[4];
 	size_t properties_bytes;
 };
@@ -83,7 +84,8 @@ sycl_result buffer_rect_from_host(sycl_handler handler, const void *from, cl_mem
 sycl_result buffer_copy_rect(sycl_handler handler, cl_mem from, cl_mem to,
 			     const struct sycl_copy_rect *box);
 
-/* late.c: a read that does not block writes there; takes the reference to its event. */
+/* late.c: a read that does not block writes there; takes the reference to its event. Waits if there
+ * are too many. */
 void late_note_read(const void *to, size_t bytes, sycl_event read);
 /* Whether such a read may still write there. */
 bool late_is_needed(const void *from, size_t bytes);
@@ -101,6 +103,11 @@ cl_mem memory_new(cl_context context, cl_mem_object_type type, cl_mem_flags flag
 cl_int memory_check_flags(cl_mem_flags flags, const void *host);
 /* Calls the destructors, and frees all but the library's object. */
 void memory_end(cl_mem memory);
+/* Commands that run keep what they need. But a destructor is called when they have ended, because
+ * it may free the memory that they use. So an object with destructors ends at once or later, by
+ * `try_end` (struct late_end). A release never waits for commands: the program may yet have to
+ * decide a user event. */
+void memory_end_later(cl_mem memory, bool (*try_end)(void *memory, uint64_t most_ns));
 
 /* memory.c */
 bool memory_is_image(cl_mem memory);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Callbacks of events. Those of a user event are called by the thread that decides it. All others
- * are called by one thread, which starts with the first callback and stays.
+ * are called by one thread, which starts with the first callback and stays. It also ends the
+ * objects whose destructors have to wait for commands.
  */
 #include "queue/queue.h"
 
@@ -11,10 +12,11 @@
 /* How long the thread waits before it looks for new callbacks, and for how many events at most. */
 enum { TURN_NS = 1000000, EVENTS_MAX = 64 };
 
-/* Guards the list of new callbacks and whether there is a thread. */
+/* Guards the lists of new callbacks and ends, and whether there is a thread. */
 static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t watch_changed = PTHREAD_COND_INITIALIZER;
 static struct event_callback *added;
+static struct late_end *added_ends;
 static bool has_thread;
 
 void callback_call(struct event_callback *callback, cl_int status)
@@ -60,18 +62,46 @@ static void wait_for_any(const struct event_callback *list)
 	(void)sycl_event_wait_any(count, events, TURN_NS, &index);
 }
 
+/* Ends what can be, and returns the others. Only the first may take time. */
+static struct late_end *end_due(struct late_end *list, uint64_t most_ns)
+{
+	struct late_end *rest = NULL, **last = &rest;
+	while (list) {
+		struct late_end *end = list;
+		list = end->next;
+		end->next = NULL;
+		if (!end->try_end(end->owner, most_ns)) {
+			*last = end;
+			last = &end->next;
+		}
+		most_ns = 0;
+	}
+	return rest;
+}
+
+static void append_ends(struct late_end **list, struct late_end *more)
+{
+	while (*list)
+		list = &(*list)->next;
+	*list = more;
+}
+
 static void *watch(void *unused)
 {
 	struct event_callback *pending = NULL;
+	struct late_end *ends = NULL;
 	(void)unused;
 	for (;;) {
 		pthread_mutex_lock(&watch_lock);
-		while (!pending && !added)
+		while (!pending && !added && !ends && !added_ends)
 			pthread_cond_wait(&watch_changed, &watch_lock);
 		append(&pending, added);
+		append_ends(&ends, added_ends);
 		added = NULL;
+		added_ends = NULL;
 		pthread_mutex_unlock(&watch_lock);
 		pending = call_due(pending);
+		ends = end_due(ends, pending ? 0 : TURN_NS);
 		if (pending)
 			wait_for_any(pending);
 	}
@@ -126,4 +156,17 @@ cl_int callback_watch(struct event_callback *callback)
 	object_unuse(&callback->event->head);
 	free(callback);
 	return CL_OUT_OF_RESOURCES;
+}
+
+bool callback_end_later(struct late_end *end)
+{
+	pthread_mutex_lock(&watch_lock);
+	bool runs = start_locked();
+	if (runs) {
+		end->next = NULL;
+		append_ends(&added_ends, end);
+		pthread_cond_signal(&watch_changed);
+	}
+	pthread_mutex_unlock(&watch_lock);
+	return runs;
 }

@@ -81,6 +81,15 @@ void user_event_end(cl_event event);
 
 /* callback.c: passes the callback on to the thread, which is started if there is none. */
 cl_int callback_watch(struct event_callback *callback);
+/* An object that ends when its commands have. `try_end` waits for them so long at most, then ends
+ * the object with this in it, and returns true. False: they have not ended. */
+struct late_end {
+	struct late_end *next;
+	void *owner;
+	bool (*try_end)(void *owner, uint64_t most_ns);
+};
+/* The thread of the callbacks tries again and again. False: there is no thread. */
+bool callback_end_later(struct late_end *end);
 void callback_call(struct event_callback *callback, cl_int status);
 
 #endif

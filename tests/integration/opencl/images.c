@@ -291,6 +291,13 @@ Test(images, what_is_no_image_or_no_part_is_refused)
 	description.image_width = 0;
 	(void)clCreateImage(cl_context_made, 0, &rgba8, &description, NULL, &code);
 	cr_assert(eq(int, code, CL_INVALID_IMAGE_DESCRIPTOR));
+	/* The program's rows are farther apart than its memory can be large. */
+	description = (cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE1D,
+				      .image_width = WIDTH,
+				      .image_row_pitch = SIZE_MAX - 3};
+	(void)clCreateImage(cl_context_made, CL_MEM_COPY_HOST_PTR, &rgba8, &description, all,
+			    &code);
+	cr_assert(eq(int, code, CL_INVALID_IMAGE_DESCRIPTOR));
 	(void)clCreateSampler(cl_context_made, CL_FALSE, 7, CL_FILTER_NEAREST, &code);
 	cr_assert(eq(int, code, CL_INVALID_VALUE));
 	CL(clReleaseMemObject(image));
