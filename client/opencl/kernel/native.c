@@ -113,8 +113,12 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue_han
 		command_drop(&command);
 		return CL_OUT_OF_HOST_MEMORY;
 	}
+	sycl_event event = NULL;
 	sycl_result r = fill_group(command.handler, native, memories);
 	if (r != SYCL_SUCCESS)
 		free(native);
-	return command_submit(&command, r, false, NULL);
+	code = command_submit(&command, r, false, &event);
+	if (event) /* a host task as reads are, which writes nowhere that is known */
+		late_note_read(NULL, 0, event);
+	return code;
 }

@@ -63,7 +63,7 @@ static void mapping_add(cl_mem memory, struct mapping *mapping)
 	pthread_mutex_unlock(&memory->lock);
 }
 
-/* Sends the read, and puts the mapping on the list. */
+/* Sends the read, and puts the mapping on the list. What does not block counts as a read. */
 static void *map(struct command *command, cl_mem memory, struct mapping *mapping, sycl_result r,
 		 bool blocking, cl_int *code_out)
 {
@@ -73,7 +73,11 @@ static void *map(struct command *command, cl_mem memory, struct mapping *mapping
 		return made(NULL, code, code_out);
 	}
 	void *pointer = mapping->pointer;
+	bool is_noted = !blocking && sycl_event_retain(mapping->mapped) == SYCL_SUCCESS;
+	const sycl_event mapped = mapping->mapped;
 	mapping_add(memory, mapping);
+	if (is_noted) /* the program may not write from there before, so no bytes */
+		late_note_read(pointer, 0, mapped);
 	return made(pointer, CL_SUCCESS, code_out);
 }
 

@@ -4,6 +4,9 @@
  * is submitted. If an earlier read is still to put bytes there, the write has to read them when its
  * own turn has come. So the driver keeps the places of reads that did not block, and such a write
  * is a host task. The program orders the two commands, as OpenCL asks of it.
+ *
+ * Each such read is a host task, too, of which a session has a limited number. So a program that
+ * reads faster than the device waits here for its oldest read.
  */
 #include "memory/memory.h"
 
@@ -17,31 +20,77 @@ struct place {
 	sycl_event read;
 };
 
-/* Guards the list. Calls of the library that never wait are made inside it. */
+/* A session has 1024 host tasks. Some are left for commands of other kinds. The wait for the oldest
+ * one has a limit, because the program may yet have to decide a user event. */
+enum { PLACES_FEW = 64, PLACES_MAX = 896, ROOM_NS = 500000000 };
+
+/* Guards the list, the oldest place first. Calls of the library that never wait are made inside
+ * it. */
 static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct place *places;
+static struct place *places, **places_end = &places;
+static size_t place_count, look_at = PLACES_FEW; /* with so many, all are looked at */
+static sycl_event stuck;                         /* no wait for this one has helped; not held */
 
 static bool is_over(const struct place *place)
 {
 	return sycl_event_wait_for(place->read, 0) != SYCL_ERROR_TIMEOUT;
 }
 
+/* Takes a place off the list, which `at` leads to. */
+static void forget_locked(struct place **at)
+{
+	struct place *place = *at;
+	*at = place->next;
+	if (!*at)
+		places_end = at;
+	if (place->read == stuck)
+		stuck = NULL;
+	(void)sycl_event_release(place->read);
+	free(place);
+	place_count--;
+}
+
+/* Most reads end in their order. The others are looked at now and then, because each look costs a
+ * call of the library. */
 static void forget_old_locked(void)
 {
+	while (places && is_over(places))
+		forget_locked(&places);
+	if (place_count < PLACES_FEW)
+		look_at = PLACES_FEW;
+	if (place_count < look_at)
+		return;
 	for (struct place **at = &places; *at;) {
-		struct place *place = *at;
-		if (!is_over(place)) {
-			at = &place->next;
-			continue;
-		}
-		*at = place->next;
-		(void)sycl_event_release(place->read);
-		free(place);
+		if (is_over(*at))
+			forget_locked(at);
+		else
+			at = &(*at)->next;
 	}
+	look_at = place_count + PLACES_FEW;
+}
+
+/* The oldest read, with a reference, if there is no room for more and a wait for it may help. */
+static sycl_event oldest_locked(void)
+{
+	if (place_count < PLACES_MAX || places->read == stuck ||
+	    sycl_event_retain(places->read) != SYCL_SUCCESS)
+		return NULL;
+	return places->read;
+}
+
+static void wait_for_room(sycl_event oldest)
+{
+	bool is_late = sycl_event_wait_for(oldest, ROOM_NS) == SYCL_ERROR_TIMEOUT;
+	pthread_mutex_lock(&places_lock);
+	if (is_late && places && places->read == oldest)
+		stuck = oldest;
+	pthread_mutex_unlock(&places_lock);
+	(void)sycl_event_release(oldest);
 }
 
 void late_note_read(const void *to, size_t bytes, sycl_event read)
 {
+	sycl_event oldest = NULL;
 	struct place *place = calloc(1, sizeof(*place));
 	if (!place) {
 		(void)sycl_event_release(read);
@@ -52,9 +101,13 @@ void late_note_read(const void *to, size_t bytes, sycl_event read)
 	place->read = read;
 	pthread_mutex_lock(&places_lock);
 	forget_old_locked();
-	place->next = places;
-	places = place;
+	*places_end = place;
+	places_end = &place->next;
+	place_count++;
+	oldest = oldest_locked();
 	pthread_mutex_unlock(&places_lock);
+	if (oldest)
+		wait_for_room(oldest);
 }
 
 bool late_is_needed(const void *from, size_t bytes)
@@ -62,10 +115,8 @@ bool late_is_needed(const void *from, size_t bytes)
 	const char *begin = from;
 	bool found = false;
 	pthread_mutex_lock(&places_lock);
-	if (places)
-		forget_old_locked();
 	for (const struct place *at = places; at && !found; at = at->next)
-		found = begin < at->begin + at->bytes && at->begin < begin + bytes;
+		found = begin < at->begin + at->bytes && at->begin < begin + bytes && !is_over(at);
 	pthread_mutex_unlock(&places_lock);
 	return found;
 }
