@@ -301,7 +301,22 @@ command_buffer_launch(cl_command_buffer_khr handle, cl_command_queue queue,
 
 static bool is_pending_locked(cl_command_buffer_khr buffer)
 {
-	return buffer->latest && sycl_event_wait_for(buffer->latest, 1) == SYCL_ERROR_TIMEOUT;
+	return buffer->latest && sycl_event_wait_for(buffer->latest, 0) == SYCL_ERROR_TIMEOUT;
+}
+
+/* A wait that takes any time runs host tasks, so functions of the program, which may ask for the
+ * state of this buffer: not with the lock. */
+static void let_tasks_run(cl_command_buffer_khr buffer)
+{
+	sycl_event latest = NULL;
+	pthread_mutex_lock(&buffer->lock);
+	if (buffer->latest && sycl_event_retain(buffer->latest) == SYCL_SUCCESS)
+		latest = buffer->latest;
+	pthread_mutex_unlock(&buffer->lock);
+	if (!latest)
+		return;
+	(void)sycl_event_wait_for(latest, 1);
+	(void)sycl_event_release(latest);
 }
 
 /* The queue of a launch: the buffer's, or one that is like it. */
@@ -358,6 +373,7 @@ static cl_int CL_API_CALL command_buffer_enqueue(cl_uint queue_count, cl_command
 	cl_int code = choose_queue(buffer, queue_count, queues, &queue);
 	if (code != CL_SUCCESS)
 		return code;
+	let_tasks_run(buffer);
 	pthread_mutex_lock(&buffer->lock);
 	code = enqueue_locked(buffer, queue, count, events, event_out);
 	pthread_mutex_unlock(&buffer->lock);
@@ -367,6 +383,7 @@ static cl_int CL_API_CALL command_buffer_enqueue(cl_uint queue_count, cl_command
 static cl_command_buffer_state_khr command_buffer_state(cl_command_buffer_khr buffer)
 {
 	cl_command_buffer_state_khr state = CL_COMMAND_BUFFER_STATE_RECORDING_KHR;
+	let_tasks_run(buffer);
 	pthread_mutex_lock(&buffer->lock);
 	if (buffer->executable)
 		state = is_pending_locked(buffer) ? CL_COMMAND_BUFFER_STATE_PENDING_KHR

@@ -58,14 +58,18 @@ cl_program program_make(cl_context context, cl_uint count, const cl_device_id *d
 	return made(program, CL_SUCCESS, code_out);
 }
 
-/* Returns all strings as one, which the caller frees. A length of 0, or no lengths: up to the 0. */
+/* Returns all strings as one, which the caller frees. A length of 0, or no lengths: up to the 0.
+ * NULL: there is no memory for so much. */
 char *program_join_sources(cl_uint count, const char **strings, const size_t *lengths,
 			   size_t *bytes_out)
 {
-	size_t all = 0, at = 0;
+	size_t all = 1, at = 0;
 	for (cl_uint i = 0; i < count; i++)
-		all += lengths && lengths[i] ? lengths[i] : strlen(strings[i]);
-	char *joined = malloc(all + 1);
+		if (__builtin_add_overflow(
+			    all, lengths && lengths[i] ? lengths[i] : strlen(strings[i]), &all))
+			return NULL;
+	char *joined = malloc(all);
+	all--;
 	for (cl_uint i = 0; joined && i < count; i++) {
 		size_t length = lengths && lengths[i] ? lengths[i] : strlen(strings[i]);
 		memcpy(joined + at, strings[i], length);
