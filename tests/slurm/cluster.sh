@@ -192,8 +192,10 @@ END
 	chmod 600 "$folder/etc/slurmdbd.conf"
 }
 
+# MariaDB removes what earlier servers have left in its folder for temporary files, which must be no other server's.
 start_database() {
-	mariadb-install-db --no-defaults --datadir="$folder/db/data" --auth-root-authentication-method=normal --skip-test-db >"$folder/log/install-db" 2>&1
+	TMPDIR=$folder/db mariadb-install-db --no-defaults --datadir="$folder/db/data" --auth-root-authentication-method=normal --skip-test-db >"$folder/log/install-db" 2>&1 ||
+		give_up "no database can be made: $(grep ERROR "$folder/log/install-db" | head -n 1)"
 	chown -R mysql "$folder/db"
 	start_as mysql mariadb "$(PATH=$PATH:/usr/sbin command -v mariadbd)" --no-defaults --datadir="$folder/db/data" --socket="$folder/db/socket" \
 		--tmpdir="$folder/db" --bind-address=127.0.0.1 --port="$database_port" --pid-file="$folder/db/pid" --innodb-buffer-pool-size=32M --innodb-lock-wait-timeout=900 --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0
