@@ -96,6 +96,24 @@ static void print_bash_options(void)
 		    stdout);
 }
 
+/* Offers words by the number of operands before this one, and by the last of these. */
+static void print_bash_two_operands(const struct verb *verb)
+{
+	(void)fputs("case $operands:$operand in\n\t\t0:*) ", stdout);
+	if (verb->words == WORDS_LIMIT_SESSION) {
+		print_bash_words(WORDS_LIMIT, NULL);
+		(void)fputs(" ;;\n\t\t1:*) ", stdout);
+		print_bash_words(WORDS_SESSION, NULL);
+	} else {
+		print_bash_words(WORDS_CHOICE, verb->choice);
+		(void)fputs(" ;;\n\t\t1:session) ", stdout);
+		print_bash_words(WORDS_SESSION, NULL);
+		(void)fputs(" ;;\n\t\t1:user) ", stdout);
+		print_bash_words(WORDS_UID, NULL);
+	}
+	(void)fputs(" ;;\n\t\tesac", stdout);
+}
+
 static void print_bash_operands(void)
 {
 	(void)fputs("\tcase $verb in\n\t'') ", stdout);
@@ -105,15 +123,10 @@ static void print_bash_operands(void)
 		if (verbs[i].words == WORDS_NONE)
 			continue;
 		(void)printf("\t%s) ", verbs[i].name);
-		if (verbs[i].words == WORDS_LIMIT_SESSION) {
-			(void)fputs("if ((operands)); then ", stdout);
-			print_bash_words(WORDS_SESSION, NULL);
-			(void)fputs("; else ", stdout);
-			print_bash_words(WORDS_LIMIT, NULL);
-			(void)fputs("; fi", stdout);
-		} else {
+		if (verbs[i].words == WORDS_LIMIT_SESSION || verbs[i].words == WORDS_KIND_ID)
+			print_bash_two_operands(&verbs[i]);
+		else
 			print_bash_words(verbs[i].words, verbs[i].choice);
-		}
 		(void)fputs(" ;;\n", stdout);
 	}
 	(void)fputs("\tesac\n", stdout);
@@ -124,7 +137,7 @@ static void print_bash(void)
 	(void)fputs("# bash completion for syclctl: the output of 'syclctl completion bash'\n"
 		    "_syclctl()\n{\n"
 		    "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-		    "\tlocal verb='' words='' operands=0 i\n"
+		    "\tlocal verb='' words='' operand='' operands=0 i\n"
 		    "\tCOMPREPLY=()\n"
 		    "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 		    "\t\tcase ${COMP_WORDS[i]} in\n\t\t",
@@ -138,7 +151,8 @@ static void print_bash(void)
 	(void)fputs(
 		") ((i++)) ;;\n"
 		"\t\t-*) ;;\n"
-		"\t\t*) if [[ -n $verb ]]; then ((operands++)); else verb=${COMP_WORDS[i]}; fi ;;\n"
+		"\t\t'') ;;\n"
+		"\t\t*) if [[ -n $verb ]]; then ((operands++)); operand=${COMP_WORDS[i]}; else verb=${COMP_WORDS[i]}; fi ;;\n"
 		"\t\tesac\n\tdone\n",
 		stdout);
 	print_bash_values();
@@ -217,6 +231,10 @@ static void print_zsh_verb(const struct verb *verb)
 		(void)fputs("' '2", stdout);
 		print_zsh_words("SESSION", WORDS_SESSION, NULL);
 		(void)putchar('\'');
+	} else if (verb->words == WORDS_KIND_ID) {
+		(void)fputs("'1", stdout);
+		print_zsh_words("KIND", WORDS_CHOICE, verb->choice);
+		(void)fputs("' '2:ID:_syclctl_ids'", stdout);
 	} else if (verb->words != WORDS_NONE) {
 		(void)fputs("'1", stdout);
 		print_zsh_words(verb->operands, verb->words, verb->choice);
@@ -243,12 +261,19 @@ static void print_zsh(void)
 		    "_syclctl_limits()\n{\n\tcompadd -S ''",
 		    stdout);
 	print_limits_with_sign();
-	(void)fputs("\n}\n_syclctl()\n{\n"
-		    "\tif ((CURRENT == 2)); then _syclctl_verbs; return; fi\n"
-		    "\tlocal verb=$words[2]\n"
-		    "\tshift words\n\t((CURRENT--))\n"
-		    "\tcase $verb in\n",
-		    stdout);
+	(void)fputs(
+		"\n}\n"
+		"_syclctl_ids()\n{\n\tlocal -a users\n"
+		"\tcase ${words[(r)(session|device|user)]} in\n"
+		"\tsession) _syclctl_sessions ;;\n"
+		"\tuser) users=(${(f)\"$(getent passwd | cut -d: -f1)\"}); compadd -a users ;;\n"
+		"\tesac\n}\n"
+		"_syclctl()\n{\n"
+		"\tif ((CURRENT == 2)); then _syclctl_verbs; return; fi\n"
+		"\tlocal verb=$words[2]\n"
+		"\tshift words\n\t((CURRENT--))\n"
+		"\tcase $verb in\n",
+		stdout);
 	for (unsigned i = 0; i < verb_count; i++)
 		print_zsh_verb(&verbs[i]);
 	(void)fputs(
@@ -321,6 +346,37 @@ static void print_fish_option(const struct cli_option *option)
 	(void)putchar('\n');
 }
 
+static void print_fish_operand(const char *verb, const char *when, enum cli_words words,
+			       const char *choice)
+{
+	(void)printf("complete -c syclctl -n '__fish_seen_subcommand_from %s%s'%s", verb, when,
+		     words == WORDS_FILE ? "" : " -f");
+	print_fish_words(words, choice);
+	(void)putchar('\n');
+}
+
+static void print_fish_operands(const struct verb *verb)
+{
+	if (verb->words == WORDS_LIMIT_SESSION) {
+		print_fish_operand(verb->name,
+				   "; and not string match -q \"*=*\" -- (commandline -opc)",
+				   WORDS_LIMIT, NULL);
+		print_fish_operand(verb->name,
+				   "; and string match -q \"*=*\" -- (commandline -opc)",
+				   WORDS_SESSION, NULL);
+	} else if (verb->words == WORDS_KIND_ID) {
+		print_fish_operand(verb->name,
+				   "; and not __fish_seen_subcommand_from session device user",
+				   WORDS_CHOICE, verb->choice);
+		print_fish_operand(verb->name, "; and __fish_seen_subcommand_from session",
+				   WORDS_SESSION, NULL);
+		print_fish_operand(verb->name, "; and __fish_seen_subcommand_from user", WORDS_UID,
+				   NULL);
+	} else if (verb->words != WORDS_NONE) {
+		print_fish_operand(verb->name, "", verb->words, verb->choice);
+	}
+}
+
 static void print_fish(void)
 {
 	(void)fputs("# fish completion for syclctl: the output of 'syclctl completion fish'\n"
@@ -333,16 +389,8 @@ static void print_fish(void)
 		print_fish_text(verbs[i].summary);
 		(void)putchar('\n');
 	}
-	for (unsigned i = 0; i < verb_count; i++) {
-		if (verbs[i].words == WORDS_NONE)
-			continue;
-		(void)printf("complete -c syclctl -n '__fish_seen_subcommand_from %s'%s",
-			     verbs[i].name, verbs[i].words == WORDS_FILE ? "" : " -f");
-		print_fish_words(verbs[i].words == WORDS_LIMIT_SESSION ? WORDS_LIMIT
-								       : verbs[i].words,
-				 verbs[i].choice);
-		(void)putchar('\n');
-	}
+	for (unsigned i = 0; i < verb_count; i++)
+		print_fish_operands(&verbs[i]);
 	for (unsigned i = 0; i < cli_option_count; i++)
 		print_fish_option(&cli_options[i]);
 }

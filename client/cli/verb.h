@@ -54,7 +54,8 @@ enum cli_words {
 	WORDS_LIMIT,         /* a limit, then a session */
 	WORDS_LIMIT_SESSION, /* one of those, then a session */
 	WORDS_VERB,
-	WORDS_CHOICE, /* of a list */
+	WORDS_CHOICE,  /* of a list */
+	WORDS_KIND_ID, /* session, device or user, then one of these */
 };
 
 struct cli_option {

@@ -109,7 +109,7 @@ const struct verb verbs[] = {
 	{"show", "KIND ID", "everything about one session, device or user",
 	 "KIND is session, device or user; ID is a session's number, a device such as cuda:0, or a\n"
 	 "user's name or number.",
-	 QUESTION, .words = WORDS_CHOICE, .choice = "session device user",
+	 QUESTION, .words = WORDS_KIND_ID, .choice = "session device user",
 	 ASKS(request_status, show_one, json_one)},
 	{"top", NULL, "the current state on the whole terminal, updated again and again",
 	 "Keys: q ends, p pauses, s sorts by the next column, r turns the order, / filters by a\n"

@@ -38,6 +38,15 @@ done
 same "bash, values of --by" "$(printf 'cgroup\ndevice\njob\nsession\nuid')" "$(ask accounts --by '')"
 same "bash, a limit" "builds=" "$(ask limit builds)"
 same "bash, a limit of the service" "share_max=" "$(ask limit share_ma)"
+same "bash, kinds of what is shown" "$(printf 'device\nsession\nuser')" "$(ask show '')"
+same "bash, a user to show" "root" "$(ask show user roo | grep -x root)"
+sessions() {
+  # shellcheck disable=SC2317
+  syclctl() { printf '{"sessions": [{"id": 4, "uid": 1}, {"id": 17, "uid": 2}]}\n'; }
+  ask "$@"
+}
+same "bash, a session to show" "$(printf '17\n4')" "$(sessions show session '')"
+same "bash, a session to limit" "$(printf '17\n4')" "$(sessions limit weight=5 '')"
 same "bash, shells" "$(printf 'bash\nfish\nzsh')" "$(ask completion '')"
 same "bash, after an option with a value" "$verbs" "$(ask --runtime-dir /tmp '')"
 same "bash, a user" "root" "$(ask drain --uid roo | grep -x root)"
@@ -80,6 +89,8 @@ if command -v fish >/dev/null; then
     same "fish, options of $verb" "$options" "$(ask_fish "syclctl $verb --")"
   done
   same "fish, a limit" "builds=" "$(ask_fish 'syclctl limit builds')"
+  same "fish, kinds of what is shown" "$(printf 'device\nsession\nuser')" "$(ask_fish 'syclctl show ')"
+  same "fish, a user to show" "root" "$(ask_fish 'syclctl show user roo' | grep -x root)"
 else
   echo "fish is not installed: its file was not asked"
 fi
