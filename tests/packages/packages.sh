@@ -58,10 +58,11 @@ make_fresh() {
 }
 
 # autopkgtest installs the packages and those that their test needs, and runs the test there.
+# Its own limits of time, such as 100 s for a short command, are too short for a machine that does other things, too.
 run_own_test() {
 	local layer=$1
 	copy_root "$layer" "$folder/fresh"
-	exec autopkgtest --no-built-binaries "$folder"/one/{sycld_,sycld-opencl-icd_,libsyclclient0_,libsyclclient-dev_}*.deb "$folder/one/sycld/" \
+	exec autopkgtest --timeout-factor=10 --no-built-binaries "$folder"/one/{sycld_,sycld-opencl-icd_,libsyclclient0_,libsyclclient-dev_}*.deb "$folder/one/sycld/" \
 		-- chroot "$layer/root"
 }
 
