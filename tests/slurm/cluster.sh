@@ -243,12 +243,31 @@ slurmd_is_decided() { slurmd_has_started "$1" || process_is_gone "$(pid_of "slur
 # Prints the control group that Slurm gives to a node. Its name is the same in each test that runs.
 scope_of() { find "$group_mount" -maxdepth 4 -type d -name "${1}_slurmstepd.scope" | head -n 1; }
 
+# Only one test at a time may have that group, also among those in other root folders, and its end removes it. A process that
+# ends with the test holds a group as a lock; without a process, it can be removed.
+scope_lock() { echo "$group_mount/sycld-slurm-scope"; }
+take_scope() {
+	rmdir "$(scope_lock)" 2>/dev/null
+	mkdir "$(scope_lock)" 2>/dev/null || return 1
+	setpriv --pdeathsig KILL sleep 100000 &
+	scope_holder=$!
+	echo "$scope_holder" 2>/dev/null >"$(scope_lock)/cgroup.procs" && [ "$(wc -l <"$(scope_lock)/cgroup.procs")" = 1 ] && return
+	kill "$scope_holder"
+	return 1
+}
+give_scope_back() {
+	[ -n "${scope_holder:-}" ] || return 0
+	kill "$scope_holder" 2>/dev/null
+	wait_for 5 rmdir "$(scope_lock)"
+}
+
 # Starts the node with Slurm's own control groups; where that is impossible, as the others.
 start_group_node() {
+	take_scope || scope_is_taken=yes
 	scope=$(scope_of "$1")
 	[ -z "$scope" ] || groups_are_removed "$scope"
-	if [ -d "${scope:-/none}" ]; then
-		echo "skipped: Slurm's plug-in cgroup/v2: another slurmd has $scope"
+	if [ -n "${scope_is_taken:-}" ] || [ -d "${scope:-/none}" ]; then
+		echo "skipped: Slurm's plug-in cgroup/v2: another slurmd has its group"
 		write_node_configuration "$1"
 		start_slurmd "$1"
 		return
@@ -340,5 +359,6 @@ cluster_stop() {
 		scope=$(scope_of "$group_node")
 		[ -z "$scope" ] || remove_groups "$scope"
 	fi
+	give_scope_back
 	[ -z "${made_slice:-}" ] || rmdir "$group_mount/system.slice" 2>/dev/null
 }
