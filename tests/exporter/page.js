@@ -17,6 +17,9 @@ browser.stdio[4].setEncoding("utf8").on("data", (text) => {
 	for (const message of messages.map((one) => JSON.parse(one))) {
 		if (message.method === "Network.requestWillBeSent")
 			requests.push(message.params.request.url);
+		if (message.method === "Fetch.requestPaused")
+			order("Fetch.fulfillRequest", { requestId: message.params.requestId, responseCode: 200, body: Buffer.from(busyHour()).toString("base64"),
+				responseHeaders: [{ name: "Content-Type", value: "application/json" }] });
 		if (!waiting.has(message.id))
 			continue;
 		const { resolve, reject } = waiting.get(message.id);
@@ -104,6 +107,23 @@ async function widths() {
 	await order("Emulation.clearDeviceMetricsOverride");
 }
 
+// An hour in which two users' kernels run beside each other.
+function busyHour() {
+	const times = [], now = Date.now();
+	for (let time = now - 600000; time <= now; time += 5000)
+		times.push(time);
+	const series = (uid, user) => ({ device: "opencl:0", uid, user, busy: times.map(() => 800) });
+	return JSON.stringify({ times_ms: times, series: [series(1, "one"), series(2, "two")] });
+}
+
+async function sums() {
+	await order("Fetch.enable", { patterns: [{ urlPattern: "*/history.json*" }] });
+	await order("Page.reload");
+	await expect("the plot is as high as the sum of the users", "document.querySelector('#history .scale')?.textContent.replace(/\\s/g, '') === '200%1000'");
+	await expect("both users' areas are visible", "[...document.querySelectorAll('#history svg path')].every((path) => path.getBBox().height > 30)");
+	await order("Fetch.disable");
+}
+
 async function keys() {
 	await press("Tab", 9);
 	await expect("the first key reaches Pause", "document.activeElement.id === 'pause'");
@@ -138,6 +158,7 @@ async function main() {
 	await parts();
 	await telephone();
 	await widths();
+	await sums();
 	await keys();
 	await colours();
 	const origin = new URL(address).origin, others = requests.filter((url) => !url.startsWith(origin + "/") && !url.startsWith("data:"));

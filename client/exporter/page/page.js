@@ -308,6 +308,9 @@
 				"aria-label": "Use of " + name + " in the last hour: " + list.map((series) => series.user + " " + percent(series.mean)).join(", ") });
 			for (const y of [0, 25, 50, 75])
 				drawing.append(svg("line", { class: "rule", x1: 0, x2: steps, y1: y, y2: y }));
+			// Kernels may run beside each other. A little more than 100 % comes from the times of the samples.
+			const peak = Math.max(...times.map((time, i) => list.reduce((all, series) => all + (series.busy[i] || 0) / 10, 0)));
+			const most = peak > 110 ? Math.ceil(peak / 50) * 50 : 100;
 			const below = times.map(() => 0);
 			for (const series of list) {
 				// Gaps end an area.
@@ -322,7 +325,7 @@
 					const left = (time - begin) / 5000 - 1;
 					if (series.busy[i] === null || left < -1)
 						return finish();
-					const low = below[i], high = Math.min(low + series.busy[i] / 10, 100);
+					const low = below[i], high = Math.min(low + series.busy[i] * 10 / most, 100);
 					below[i] = high;
 					run.push([left.toFixed(1), (100 - low).toFixed(1), (100 - high).toFixed(1)], [(left + 1).toFixed(1), (100 - low).toFixed(1), (100 - high).toFixed(1)]);
 				});
@@ -331,7 +334,7 @@
 			return el("figure", {},
 				el("figcaption", {}, el("span", { class: "who" }, name), ...list.slice(0, 12).map((series) =>
 					el("span", {}, el("span", { class: "dot " + colour(series.uid), "aria-hidden": "true" }), series.user + " " + percent(series.mean)))),
-				el("div", { class: "plot" }, el("div", { class: "scale", "aria-hidden": "true" }, el("span", {}, "100 %"), el("span", {}, "50"), el("span", {}, "0")), drawing,
+				el("div", { class: "plot" }, el("div", { class: "scale", "aria-hidden": "true" }, el("span", {}, most + gap + "%"), el("span", {}, String(most / 2)), el("span", {}, "0")), drawing,
 					el("div", { class: "axis" }, ...[0, 1, 2, 3, 4].map((i) => el("span", {}, at(begin + i * (end - begin) / 4))))));
 		});
 	}
