@@ -19,4 +19,10 @@ cl_int svm_submit_copy(struct command *command, bool blocking, void *to, const v
 cl_int svm_submit_fill(struct command *command, void *pointer, const void *pattern,
 		       size_t pattern_bytes, size_t bytes);
 
+/* reachable.c: device memory that is shared memory of the library. `base`: as it was allocated. */
+bool reachable_is_possible(cl_device_id device);
+bool reachable_add(const void *base); /* false: no memory */
+void reachable_remove(const void *base);
+bool reachable_has(const void *base);
+
 #endif

@@ -62,8 +62,14 @@ static void *allocate(cl_context context, cl_device_id device, sycl_usm_kind kin
 		code = check_size(context, bytes, alignment);
 	if (code != CL_SUCCESS)
 		return made(NULL, code, code_out);
-	sycl_result r = sycl_usm_malloc(context->sycl, device ? device->sycl : NULL, kind, bytes,
+	const bool is_reachable = kind == SYCL_USM_DEVICE && reachable_is_possible(device);
+	sycl_result r = sycl_usm_malloc(context->sycl, device ? device->sycl : NULL,
+					is_reachable ? SYCL_USM_SHARED : kind, bytes,
 					alignment ? alignment : sizeof(cl_long16), &pointer);
+	if (r == SYCL_SUCCESS && is_reachable && !reachable_add(pointer)) {
+		(void)sycl_usm_free(context->sycl, pointer);
+		return made(NULL, CL_OUT_OF_HOST_MEMORY, code_out);
+	}
 	code = r == SYCL_ERROR_MEMORY_ALLOCATION || r == SYCL_ERROR_QUOTA ? CL_OUT_OF_RESOURCES
 									  : code_of(r);
 	return made(pointer, code, code_out);
@@ -115,9 +121,16 @@ CL_API_ENTRY cl_int CL_API_CALL clMemFreeINTEL(cl_context handle, void *pointer)
 	cl_context context = FIND_CONTEXT(handle);
 	if (!context)
 		return CL_INVALID_CONTEXT;
-	if (pointer && sycl_usm_free(context->sycl, pointer) != SYCL_SUCCESS)
-		return CL_INVALID_VALUE;
-	return CL_SUCCESS;
+	if (!pointer)
+		return CL_SUCCESS;
+	/* Before the memory may be somebody else's. */
+	const bool was_reachable = reachable_has(pointer);
+	reachable_remove(pointer);
+	if (sycl_usm_free(context->sycl, pointer) == SYCL_SUCCESS)
+		return CL_SUCCESS;
+	if (was_reachable)
+		(void)reachable_add(pointer);
+	return CL_INVALID_VALUE;
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clMemBlockingFreeINTEL(cl_context handle, void *pointer)
@@ -163,9 +176,10 @@ CL_API_ENTRY cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context handle, const 
 		return CL_INVALID_CONTEXT;
 	if (!usm_find(context, pointer, &info))
 		info = (struct sycl_usm_info)SYCL_USM_INFO_INIT;
+	const bool is_device = info.kind == SYCL_USM_SHARED && reachable_has(info.base);
 	switch (what) {
 	case CL_MEM_ALLOC_TYPE_INTEL:
-		return answer_uint(ANSWER, types[info.kind]);
+		return answer_uint(ANSWER, types[is_device ? SYCL_USM_DEVICE : info.kind]);
 	case CL_MEM_ALLOC_BASE_PTR_INTEL:
 		return answer_handle(ANSWER, info.base);
 	case CL_MEM_ALLOC_SIZE_INTEL:

@@ -102,6 +102,28 @@ Test(usm, allocations_of_each_kind_are_described)
 	CL(blocking_free(cl_context_made, NULL));
 }
 
+/* As on the plain drivers of processors: the program works on device memory where it lies. */
+Test(usm, device_memory_of_a_processor_is_reached_by_the_program)
+{
+	const size_t global = WORDS;
+	cl_bool is_unified = CL_FALSE;
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(is_unified),
+			   &is_unified, NULL));
+	cr_assert(eq(int, (int)is_unified, CL_TRUE));
+	cl_kernel kernel =
+		kernel_of("__kernel void k(__global uint *x) { x[get_global_id(0)] += 5; }", "k");
+	cl_uint *words = allocated(CL_MEM_TYPE_DEVICE_INTEL, WORD_BYTES);
+	for (cl_uint k = 0; k < WORDS; k++)
+		words[k] = k;
+	CL(set_pointer(kernel, 0, words));
+	CL(clEnqueueNDRangeKernel(cl_queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+	CL(clFinish(cl_queue));
+	for (cl_uint k = 0; k < WORDS; k++)
+		cr_assert(eq(u32, words[k], k + 5));
+	CL(mem_free(cl_context_made, words));
+	CL(clReleaseKernel(kernel));
+}
+
 /* From the program to each kind and back, by way of a kernel. */
 Test(usm, kernels_reach_each_kind)
 {
