@@ -210,15 +210,16 @@ start_sycld() {
 	start_as root "sycld-$node" "$folder/bin/sycld" --runtime-dir "$folder/$node/sycld" --config "$folder/$node/sycld.conf" --cache-dir "$folder/cache"
 }
 
-start_slurmd() {
+start_slurmd() { # NODE OPTION...
 	node=$1
+	shift
 	if [ "$node" = "$group_node" ]; then
 		# A mount namespace in which /sys/fs/cgroup is version 2 alone.
 		# shellcheck disable=SC2016  # the inner shell's own
 		start_as root "slurmd-$node" unshare --mount --propagation private sh -c 'umount -R /sys/fs/cgroup; mount -t cgroup2 none /sys/fs/cgroup && exec "$@"' sh \
-			env LD_PRELOAD="$folder/lib/slurm_only_v2.so" SLURMD_NODENAME="$node" slurmd -D -f "$folder/etc-$node/slurm.conf" -N "$node"
+			env LD_PRELOAD="$folder/lib/slurm_only_v2.so" SLURMD_NODENAME="$node" slurmd -D -f "$folder/etc-$node/slurm.conf" -N "$node" "$@"
 	else
-		start_as root "slurmd-$node" env SLURMD_NODENAME="$node" slurmd -D -f "$folder/etc-$node/slurm.conf" -N "$node"
+		start_as root "slurmd-$node" env SLURMD_NODENAME="$node" slurmd -D -f "$folder/etc-$node/slurm.conf" -N "$node" "$@"
 	fi
 }
 

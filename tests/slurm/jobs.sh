@@ -304,6 +304,33 @@ restart_of_a_service() {
 	expect "the job has its class over a restart" [ "$(grep -c 'verified, class 3' "$folder/output/$job.out")" = 2 ]
 }
 
+# A node that is switched off runs no epilog. Slurm sees it as down after a while, here at once, and begins its jobs again.
+restart_of_a_node() {
+	job=$(submit games "$(at_first_endless node)" --gres=sycl:25 -w n2 --requeue)
+	until_job "$job" job_has_sessions n2 "$job"
+	pkill -KILL -P "$(pid_of sycld-n2)"
+	end_program sycld-n2 KILL
+	end_program slurmd-n2 KILL
+	end_step_daemons n2 "$job"
+	echo 1 >"$group_mount$groups-n2/job_$job/cgroup.kill"
+	until_true rmdir "$group_mount$groups-n2/job_$job"
+	scontrol update nodename=n2 state=DOWN reason="switched off"
+	start_sycld n2
+	until_true job_is_gone n2 "$job"
+	start_slurmd n2 -b
+	until_true slurmctld_has_told_all # else its order to end the job that was there meets the one that begins again
+	until_begun_again "$job"
+	until_verified "$job"
+}
+# Another cluster on this machine may have a job of that number.
+end_step_daemons() { # NODE JOB
+	for process in $(pgrep -f "^slurmstepd: \\[$2\\."); do
+		! grep -qz "^SLURM_CONF=$folder/etc-$1/" "/proc/$process/environ" || kill -KILL "$process"
+	done
+}
+slurmctld_has_told_all() { [ "$(sdiag | grep -c '^Agent \(queue size\|count\): *0$')" = 2 ]; }
+job_is_gone() { ctl "$1" jobs --json >/dev/null && ! job_is_known "$1" "$2"; }
+
 # Slurm runs tasks although a plug-in has failed, unless this is told in its way.
 refused_on() { # NODE
 	job=$(submit bin "echo has run" --gres=sycl:1 -w "$1" --sycl-memory=99999T)
