@@ -28,7 +28,7 @@ async function open(hash, kept, answer = {}) {
 		sessionStorage: { getItem: (key) => stored[key], setItem: (key, value) => { stored[key] = value; } },
 		location: { hash, pathname: "/" },
 		history: { replaceState() {} },
-		document: { getElementById: element, createElement: element, createElementNS: element, addEventListener() {}, hidden: false },
+		document: { getElementById: element, createElement: element, createElementNS: element, addEventListener() {}, hidden: false, body: { dataset: {} } },
 		AbortSignal: { timeout() {} },
 		setTimeout() {},
 		fetch: async (_, { headers }) => {
@@ -56,5 +56,7 @@ const ended = {
 	assert.deepStrictEqual(await open("#token=bad", "good"), { kept: "good", asked: true });
 	assert.deepStrictEqual(await open("#token=bad", ""), { kept: "", asked: false });
 	assert.deepStrictEqual(await open("#token=%zz", "good"), { kept: "good", asked: true });
-	assert((await open("", "good", ended)).includes("heat #7 on cuda:0, ended: 500.0 ms of the last minute"));
+	const texts = await open("", "good", ended);
+	assert(texts.includes("heat #7 on cuda:0, ended: 500.0\u00a0ms of the last minute"));
+	assert(!texts.includes("No figures.")); // the whole page was drawn
 })();
