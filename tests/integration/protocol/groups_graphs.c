@@ -18,32 +18,12 @@ static uint64_t spare_buffer(uint32_t index)
 
 static uint64_t groups_graphs_create_graph(uint64_t graph, uint32_t nodes)
 {
-	Sycl__V1__GraphCreate message = SYCL__V1__GRAPH_CREATE__INIT;
-	message.graph = graph;
-	message.context = raw_id(OBJECT_CONTEXT, CONTEXT);
-	message.device = device;
-	message.nodes = nodes;
-	message.updatable = true;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
-	command.graph_create = &message;
-	return raw_send(client, &command);
+	return raw_graph_updatable(client, graph, raw_id(OBJECT_CONTEXT, CONTEXT), device, nodes);
 }
 
 static void groups_graphs_send_node(uint64_t graph, Sycl__V1__CommandGroup *group)
 {
 	(void)raw_graph_node(client, graph, group, NULL, 0);
-}
-
-static void update(uint64_t graph, Sycl__V1__CommandGroup *group)
-{
-	Sycl__V1__GraphUpdate message = SYCL__V1__GRAPH_UPDATE__INIT;
-	message.graph = graph;
-	message.group = group;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_UPDATE;
-	command.graph_update = &message;
-	(void)raw_send(client, &command);
 }
 
 static void groups_graphs_finish_graph(uint64_t graph)
@@ -148,7 +128,7 @@ Test(groups, L13_a_change_that_cannot_be_paid_for_is_never_launched_as_one)
 		(uint32_t)((bytes + MARGIN_BYTES) / sizeof(struct graph_node)));
 	use_up(&graphs);
 	(void)raw_release(client, groups_graphs_graph_id(1));
-	update(groups_graphs_graph_id(0), &changed.group);
+	(void)raw_graph_update(client, groups_graphs_graph_id(0), &changed.group);
 	for (int i = 0; i < 3; i++)
 		launch_graph_group(groups_graphs_graph_id(0));
 	cr_assert(eq(u64, fake_counters_of(FAKE_ANY_DEVICE).graph_launches, 1),

@@ -14,20 +14,6 @@ static uint64_t kept_graph_id(void)
 	return raw_id(OBJECT_GRAPH, 200);
 }
 
-static void create_kept_graph(uint32_t nodes)
-{
-	Sycl__V1__GraphCreate message = SYCL__V1__GRAPH_CREATE__INIT;
-	message.graph = kept_graph_id();
-	message.context = raw_id(OBJECT_CONTEXT, CONTEXT);
-	message.device = device;
-	message.nodes = nodes;
-	message.updatable = true;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
-	command.graph_create = &message;
-	(void)raw_send(client, &command);
-}
-
 /* A node belongs to no queue. */
 static Sycl__V1__CommandGroup *node_of(struct build *build)
 {
@@ -66,7 +52,8 @@ static void start_keeping_graph(bool timed)
 								     BACKEND_FEATURE_GRAPH_UPDATE});
 	groups_start_timed(0, timed);
 	access_number = 0;
-	create_kept_graph(2);
+	(void)raw_graph_updatable(client, kept_graph_id(), raw_id(OBJECT_CONTEXT, CONTEXT), device,
+				  2);
 	(void)raw_graph_node(client, kept_graph_id(), node_fill(&build, BUFFER, 2), NULL, 0);
 	uint32_t after[] = {0};
 	(void)raw_graph_node(client, kept_graph_id(), node_increment(&build, OTHER), after, 1);
@@ -91,13 +78,7 @@ static uint64_t send_graph_launch(bool ordered, uint64_t number)
 
 static void update_first_node(Sycl__V1__CommandGroup *group)
 {
-	Sycl__V1__GraphUpdate message = SYCL__V1__GRAPH_UPDATE__INIT;
-	message.graph = kept_graph_id();
-	message.group = group;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_UPDATE;
-	command.graph_update = &message;
-	(void)raw_send(client, &command);
+	(void)raw_graph_update(client, kept_graph_id(), group);
 }
 
 /* The host writes all of BUFFER. */

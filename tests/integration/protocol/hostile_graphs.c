@@ -156,13 +156,7 @@ Test(hostile, L13_an_update_of_what_cannot_be_updated_closes_the_session)
 	hostile_graph_empty(hostile_graph_id(0), NULL, 0);
 	hostile_graph_finish(hostile_graph_id(0));
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
-	Sycl__V1__GraphUpdate message = SYCL__V1__GRAPH_UPDATE__INIT;
-	message.graph = hostile_graph_id(0);
-	message.group = &group;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_UPDATE;
-	command.graph_update = &message;
-	(void)raw_send(hostile, &command);
+	(void)raw_graph_update(hostile, hostile_graph_id(0), &group);
 	hostile_expect_closed(STATUS_CONNECTION_LOST, "cannot be updated");
 }
 

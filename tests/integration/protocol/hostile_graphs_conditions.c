@@ -139,16 +139,8 @@ Test(hostile, R4_a_condition_in_a_graph_that_changes_closes_the_session)
 {
 	Sycl__V1__GraphCondition condition = condition_of(1);
 	hostile_graphs_start_switchable(FEATURE_GRAPHS | FEATURE_GRAPH_CONDITION, true);
-	Sycl__V1__GraphCreate message = SYCL__V1__GRAPH_CREATE__INIT;
-	message.graph = hostile_graph_id(1);
-	message.context = raw_id(OBJECT_CONTEXT, CONTEXT);
-	message.device = device;
-	message.nodes = 2;
-	message.updatable = true;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
-	command.graph_create = &message;
-	(void)raw_send(hostile, &command);
+	(void)raw_graph_updatable(hostile, hostile_graph_id(1), raw_id(OBJECT_CONTEXT, CONTEXT),
+				  device, 2);
 	Sycl__V1__CommandGroup group = SYCL__V1__COMMAND_GROUP__INIT;
 	group.action_case = SYCL__V1__COMMAND_GROUP__ACTION_GRAPH_CONDITION;
 	group.graph_condition = &condition;

@@ -121,16 +121,11 @@ void hostile_graph_done(uint64_t number, uint32_t node)
 void hostile_graphs_start_switchable(uint64_t features, bool updatable)
 {
 	hostile_graphs_start_with(features);
-	Sycl__V1__GraphCreate message = SYCL__V1__GRAPH_CREATE__INIT;
-	message.graph = hostile_graph_id(0);
-	message.context = raw_id(OBJECT_CONTEXT, CONTEXT);
-	message.device = device;
-	message.nodes = 2;
-	message.updatable = updatable;
-	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
-	command.graph_create = &message;
-	(void)raw_send(hostile, &command);
+	const uint64_t context = raw_id(OBJECT_CONTEXT, CONTEXT);
+	if (updatable)
+		(void)raw_graph_updatable(hostile, hostile_graph_id(0), context, device, 2);
+	else
+		(void)raw_graph(hostile, hostile_graph_id(0), context, device, 2);
 	hostile_graph_fill(hostile_graph_id(0), hostile_buffer(), NULL, 0);
 	hostile_graph_empty(hostile_graph_id(0), NULL, 0);
 }

@@ -346,17 +346,49 @@ uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, 
 	return raw_send(client, &command);
 }
 
-uint64_t raw_graph(struct raw_client *client, uint64_t graph, uint64_t context, uint32_t device,
-		   uint32_t nodes)
+static uint64_t graph_create(struct raw_client *client, const Sycl__V1__GraphCreate *facts)
+{
+	Sycl__V1__GraphCreate message = *facts;
+	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
+	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
+	command.graph_create = &message;
+	return raw_send(client, &command);
+}
+
+static Sycl__V1__GraphCreate graph_create_message(uint64_t graph, uint64_t context, uint32_t device,
+						  uint32_t nodes)
 {
 	Sycl__V1__GraphCreate message = SYCL__V1__GRAPH_CREATE__INIT;
 	message.graph = graph;
 	message.context = context;
 	message.device = device;
 	message.nodes = nodes;
+	return message;
+}
+
+uint64_t raw_graph(struct raw_client *client, uint64_t graph, uint64_t context, uint32_t device,
+		   uint32_t nodes)
+{
+	const Sycl__V1__GraphCreate message = graph_create_message(graph, context, device, nodes);
+	return graph_create(client, &message);
+}
+
+uint64_t raw_graph_updatable(struct raw_client *client, uint64_t graph, uint64_t context,
+			     uint32_t device, uint32_t nodes)
+{
+	Sycl__V1__GraphCreate message = graph_create_message(graph, context, device, nodes);
+	message.updatable = true;
+	return graph_create(client, &message);
+}
+
+uint64_t raw_graph_update(struct raw_client *client, uint64_t graph, Sycl__V1__CommandGroup *group)
+{
+	Sycl__V1__GraphUpdate message = SYCL__V1__GRAPH_UPDATE__INIT;
+	message.graph = graph;
+	message.group = group;
 	Sycl__V1__Command command = SYCL__V1__COMMAND__INIT;
-	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_CREATE;
-	command.graph_create = &message;
+	command.body_case = SYCL__V1__COMMAND__BODY_GRAPH_UPDATE;
+	command.graph_update = &message;
 	return raw_send(client, &command);
 }
 

@@ -90,9 +90,13 @@ uint64_t raw_queue(struct raw_client *client, uint64_t queue, uint64_t context, 
 		   uint32_t slot, bool in_order);
 uint64_t raw_buffer(struct raw_client *client, uint64_t buffer, uint32_t arena,
 		    uint64_t offset_bytes, uint64_t size_bytes);
-/* An executable graph: its begin, a node that follows those in `after`, its end. */
+/* An executable graph: its begin, new contents of a node, a node that follows those in `after`, its
+ * end. */
 uint64_t raw_graph(struct raw_client *client, uint64_t graph, uint64_t context, uint32_t device,
 		   uint32_t nodes);
+uint64_t raw_graph_updatable(struct raw_client *client, uint64_t graph, uint64_t context,
+			     uint32_t device, uint32_t nodes);
+uint64_t raw_graph_update(struct raw_client *client, uint64_t graph, Sycl__V1__CommandGroup *group);
 uint64_t raw_graph_node(struct raw_client *client, uint64_t graph, Sycl__V1__CommandGroup *group,
 			uint32_t *after, size_t count);
 uint64_t raw_graph_finish(struct raw_client *client, uint64_t graph);

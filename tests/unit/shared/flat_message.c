@@ -118,6 +118,15 @@ Test(flat_messages, packs_the_bytes_of_protobuf)
 	}
 }
 
+/* Changes up to two bytes, and now and then cuts the message. Returns its size then. */
+static size_t damaged(uint8_t *bytes, size_t count)
+{
+	for (uint64_t damage = flat_message_random_number() % 3; damage > 0; damage--)
+		bytes[flat_message_random_number() % count] = (uint8_t)flat_message_random_number();
+	return flat_message_random_number() % 4 == 0 ? flat_message_random_number() % (count + 1)
+						     : count;
+}
+
 Test(flat_messages, damaged_bytes_are_refused_or_mean_the_same)
 {
 	int taken = 0;
@@ -126,11 +135,7 @@ Test(flat_messages, damaged_bytes_are_refused_or_mean_the_same)
 		random_access(&access);
 		uint8_t bytes[2 * FLAT_MESSAGE_BYTES];
 		size_t count = pack_command(&access, bytes);
-		for (uint64_t damage = flat_message_random_number() % 3; damage > 0; damage--)
-			bytes[flat_message_random_number() % count] =
-				(uint8_t)flat_message_random_number();
-		if (flat_message_random_number() % 4 == 0)
-			count = flat_message_random_number() % (count + 1);
+		count = damaged(bytes, count);
 		taken += is_taken_alike(bytes, count);
 	}
 	cr_assert(gt(int, taken, 1000));
@@ -201,11 +206,7 @@ Test(flat_messages, damaged_launches_of_graphs_are_refused_or_mean_the_same)
 	for (int i = 0; i < 300000; i++) {
 		uint8_t bytes[256];
 		size_t count = pack_random_launch(bytes);
-		for (uint64_t damage = flat_message_random_number() % 3; damage > 0; damage--)
-			bytes[flat_message_random_number() % count] =
-				(uint8_t)flat_message_random_number();
-		if (flat_message_random_number() % 4 == 0)
-			count = flat_message_random_number() % (count + 1);
+		count = damaged(bytes, count);
 		taken += is_launch_taken_alike(bytes, count);
 	}
 	cr_assert(gt(int, taken, 1000));
