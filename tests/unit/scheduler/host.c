@@ -277,10 +277,10 @@ Test(host_access, D17_M9_behind_a_move_it_is_refused_before_others_are_granted)
 }
 
 /* Each part's author fails by itself, the last part's first. Their moves come back together. There
- * are 14,000 to 16,200 looks; 49,000 if each move has the others looked at. */
+ * are 33,000 to 35,000 looks; 63,000 to 113,000 if each move has all the others looked at. */
 Test(host_access, M9_failing_moves_of_one_access_are_looked_at_a_few_times_each)
 {
-	enum { MANY = 400, STEPS = 75 };
+	enum { MANY = 800, STEPS = 75 };
 	static struct probe failing[MANY];
 	struct words x;
 	struct probe gate, refused;
