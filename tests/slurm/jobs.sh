@@ -318,7 +318,7 @@ restart_of_a_node() {
 	start_sycld n2
 	until_true job_is_gone n2 "$job"
 	start_slurmd n2 -b
-	until_true slurmctld_has_told_all # else its order to end the job that was there meets the one that begins again
+	until_true slurmctld_has_told_all # or its order to end the earlier job would end the one that begins again
 	until_begun_again "$job"
 	until_verified "$job"
 }

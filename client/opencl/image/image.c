@@ -118,7 +118,7 @@ static bool read_pitches(const cl_image_desc *d, const size_t extent[3], size_t 
 	}
 	*row_out = row;
 	*slice_out = slice;
-	/* All that lies between the first pixel and the last one can be counted. */
+	/* The bytes from the first pixel to the last one must fit into a size. */
 	const size_t slices = is_1d_array ? extent[1] : extent[2];
 	return slice <= PITCHES_MAX / slices;
 }
