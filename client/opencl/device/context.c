@@ -37,6 +37,19 @@ bool context_has_device(cl_context context, cl_device_id device)
 	return false;
 }
 
+bool context_is_unified(cl_context context)
+{
+	for (cl_uint i = 0; i < context->device_count; i++) {
+		uint32_t is_unified = 0;
+		(void)sycl_device_get_info(context->devices[i]->sycl,
+					   SYCL_DEVICE_INFO_HOST_UNIFIED_MEMORY, sizeof(is_unified),
+					   &is_unified, NULL);
+		if (!is_unified)
+			return false;
+	}
+	return true;
+}
+
 /* Checks the list of properties. Returns its size, with its final 0. */
 static cl_int check_properties(const cl_context_properties *list, cl_platform_id *platform_out,
 			       size_t *bytes_out)

@@ -78,6 +78,8 @@ void device_unuse(cl_device_id device);
 uint32_t device_list(cl_uint count, const cl_device_id *devices, sycl_device *list_out);
 
 bool context_has_device(cl_context context, cl_device_id device);
+/* Whether all its devices work in the host's memory, where the library's buffers lie. */
+bool context_is_unified(cl_context context);
 
 /* image_format.c. Reads OpenCL's numbers; bytes of a pixel. False: no such format. */
 bool image_format_read(const cl_image_format *format, sycl_image_format *ours, size_t *bytes_out);

@@ -2,7 +2,7 @@
 /*
  * Mapped parts of buffers and images: a read into memory of the process, and a write from there.
  * The program may not touch the memory before the map is complete, so an unmap before that writes
- * nothing.
+ * nothing. Where the contents themselves lie in memory of the process, nothing is copied.
  */
 #include "image/image.h"
 
@@ -73,12 +73,23 @@ static void *map(struct command *command, cl_mem memory, struct mapping *mapping
 		return made(NULL, code, code_out);
 	}
 	void *pointer = mapping->pointer;
-	bool is_noted = !blocking && sycl_event_retain(mapping->mapped) == SYCL_SUCCESS;
+	bool is_noted = !blocking && !memory_is_direct(memory) &&
+			sycl_event_retain(mapping->mapped) == SYCL_SUCCESS;
 	const sycl_event mapped = mapping->mapped;
 	mapping_add(memory, mapping);
 	if (is_noted) /* the program may not write from there before, so no bytes */
 		late_note_read(pointer, 0, mapped);
 	return made(pointer, CL_SUCCESS, code_out);
+}
+
+/* The part of a buffer is to lie where it is mapped. */
+static sycl_result bring(sycl_handler handler, cl_mem memory, const struct mapping *mapping)
+{
+	if (memory_is_direct(memory))
+		return sycl_handler_update_host_part(handler, memory->sycl, mapping->offset,
+						     mapping->bytes);
+	return sycl_handler_copy_to_host(handler, memory->sycl, mapping->offset, mapping->pointer,
+					 mapping->bytes);
 }
 
 CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue_handle, cl_mem memory,
@@ -106,8 +117,7 @@ CL_API_ENTRY void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue_handle,
 	mapping->bytes = bytes;
 	sycl_result r = SYCL_SUCCESS;
 	if (!memory->svm && !(flags & CL_MAP_WRITE_INVALIDATE_REGION))
-		r = sycl_handler_copy_to_host(command.handler, memory->sycl, offset,
-					      mapping->pointer, bytes);
+		r = bring(command.handler, memory, mapping);
 	return map(&command, memory, mapping, r, blocking, code_out);
 }
 
@@ -222,7 +232,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue_h
 	}
 	bool was_mapped = sycl_event_wait_for(mapping->mapped, 1) == SYCL_SUCCESS;
 	sycl_result r = SYCL_SUCCESS;
-	if (mapping->writes && was_mapped && !memory->svm)
+	if (mapping->writes && was_mapped && !memory->svm && !memory_is_direct(memory))
 		r = write_back(command.handler, memory, mapping);
 	mapping_free(mapping);
 	return command_submit(&command, r, false, NULL);

@@ -123,6 +123,22 @@ static cl_mem buffer_new(cl_context context, cl_mem_flags flags, size_t bytes)
 	return memory;
 }
 
+/* Where the contents lie, if the devices work there, too. The library's memory of a buffer stays
+ * where it is until its end. Nothing uses the buffer yet, so this takes one round trip, and the
+ * host becomes the one that wrote it last. */
+static char *contents_of(cl_mem memory)
+{
+	sycl_host_accessor accessor = NULL;
+	void *contents = NULL;
+	if (!context_is_unified(memory->context) ||
+	    sycl_host_accessor_create(memory->sycl, SYCL_ACCESS_READ_WRITE, &accessor) !=
+		    SYCL_SUCCESS)
+		return NULL;
+	(void)sycl_host_accessor_get_pointer(accessor, &contents);
+	(void)sycl_host_accessor_release(accessor);
+	return contents;
+}
+
 CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context handle, cl_mem_flags flags, size_t bytes,
 					       void *host, cl_int *code_out)
 {
@@ -154,6 +170,8 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context handle, cl_mem_flags f
 	}
 	if (flags & CL_MEM_USE_HOST_PTR)
 		memory->host = host;
+	if (flags & CL_MEM_ALLOC_HOST_PTR)
+		memory->direct = contents_of(memory);
 	object_publish(&memory->head, OBJECT_MEMORY, buffer_destroy);
 	return made(memory, CL_SUCCESS, code_out);
 }

@@ -49,10 +49,18 @@ static size_t shadow_bytes(cl_mem memory)
 		       : memory->row_pitch * memory->extent[1];
 }
 
+bool memory_is_direct(cl_mem memory)
+{
+	if (memory_is_image(memory))
+		return false;
+	return memory->parent ? memory->parent->direct != NULL : memory->direct != NULL;
+}
+
 enum { SHADOW_ALIGNMENT = 4096 };
 
-/* Where mapped parts lie: the program's memory, or memory of the driver for the whole buffer, so
- * that a part has one address however often it is mapped. */
+/* Where mapped parts lie: the contents, the program's memory, or memory of the driver for the whole
+ * buffer, so that a part has one address however often it is mapped. An image of a buffer may have
+ * other pitches than the buffer's bytes, so it has memory of its own. */
 void *memory_shadow(cl_mem memory)
 {
 	if (memory->parent) {
@@ -61,6 +69,8 @@ void *memory_shadow(cl_mem memory)
 	}
 	if (memory->host)
 		return memory->host;
+	if (memory->direct)
+		return memory->direct;
 	pthread_mutex_lock(&memory->lock);
 	if (!memory->shadow) {
 		size_t bytes = (shadow_bytes(memory) + SHADOW_ALIGNMENT - 1) &

@@ -25,7 +25,10 @@ struct _cl_mem {
 	cl_mem_flags flags;
 	size_t bytes;
 	void *host; /* of CL_MEM_USE_HOST_PTR */
-	char *svm;  /* the contents are this shared virtual memory, and `sycl` is NULL; or NULL */
+	/* The contents themselves, in memory that this process shares with every device of the
+	 * context; or NULL. A sub-buffer has its parent's: memory_is_direct. */
+	char *direct;
+	char *svm; /* the contents are this shared virtual memory, and `sycl` is NULL; or NULL */
 	cl_mem parent; /* of a sub-buffer, or an image of a buffer */
 	size_t origin; /* in the parent */
 	sycl_buffer
@@ -119,5 +122,7 @@ void memory_unuse(cl_mem memory);
 sycl_access_mode memory_mode(cl_mem memory);
 /* Where a mapped part lies. NULL: no memory. */
 void *memory_shadow(cl_mem memory);
+/* Whether that is the contents themselves, so that nothing is copied. */
+bool memory_is_direct(cl_mem memory);
 
 #endif
