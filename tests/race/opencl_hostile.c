@@ -116,6 +116,36 @@ static void pass_sizes(void)
 
 static _Atomic bool is_called;
 
+static void CL_CALLBACK end_thread(cl_event event, cl_int status, void *count)
+{
+	(void)event;
+	(void)status;
+	atomic_fetch_add((_Atomic int *)count, 1);
+	pthread_exit(NULL);
+}
+
+/* The driver's thread is ended by each callback. Those that follow are called all the same: some
+ * waited already, and some come later. */
+static void end_callback_threads(void)
+{
+	static _Atomic int calls;
+	cl_event event = NULL;
+	cl_event gate = cl->clCreateUserEvent(cl_context_made, NULL);
+	CL(cl->clEnqueueMarkerWithWaitList(cl_queue, 1, &gate, &event));
+	for (int i = 0; i < 3; i++)
+		CL(cl->clSetEventCallback(event, CL_COMPLETE, end_thread, &calls));
+	CL(cl->clSetUserEventStatus(gate, CL_COMPLETE));
+	while (atomic_load(&calls) < 3)
+		still_works();
+	for (int i = 4; i < 7; i++) {
+		CL(cl->clSetEventCallback(event, CL_COMPLETE, end_thread, &calls));
+		while (atomic_load(&calls) < i)
+			still_works();
+	}
+	CL(cl->clReleaseEvent(event));
+	CL(cl->clReleaseEvent(gate));
+}
+
 static void CL_CALLBACK never_return(cl_event event, cl_int status, void *user_data)
 {
 	(void)event;
@@ -192,6 +222,7 @@ int main(void)
 	pass_handles();
 	pass_sizes();
 	fork_often();
+	end_callback_threads();
 	block_callbacks();
 	CL(cl->clReleaseKernel(fill));
 	CL(cl->clReleaseMemObject(buffer));

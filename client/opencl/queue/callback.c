@@ -19,31 +19,40 @@ static struct event_callback *added;
 static struct late_end *added_ends;
 static bool has_thread;
 
-void callback_call(struct event_callback *callback, cl_int status)
+/* What the thread has taken over; its own. A callback may end the thread, so what is being called
+ * is in no list, and all else is in one of them. */
+static struct event_callback *pending;
+static struct late_end *pending_ends;
+
+static void callback_free(void *of)
 {
-	callback->function(callback->event, status < 0 ? status : callback->status,
-			   callback->user_data);
+	struct event_callback *callback = of;
 	object_unuse(&callback->event->head);
 	free(callback);
 }
 
-/* Calls those whose time has come, and returns the others. */
-static struct event_callback *call_due(struct event_callback *list)
+void callback_call(struct event_callback *callback, cl_int status)
 {
-	struct event_callback *rest = NULL, **end = &rest;
-	while (list) {
-		struct event_callback *callback = list;
+	pthread_cleanup_push(callback_free, callback);
+	callback->function(callback->event, status < 0 ? status : callback->status,
+			   callback->user_data);
+	pthread_cleanup_pop(1);
+}
+
+/* Calls those whose time has come. */
+static void call_due(void)
+{
+	struct event_callback **at = &pending;
+	while (*at) {
+		struct event_callback *callback = *at;
 		cl_int status = event_status(callback->event);
-		list = callback->next;
-		callback->next = NULL;
-		if (status <= callback->status) {
-			callback_call(callback, status);
-		} else {
-			*end = callback;
-			end = &callback->next;
+		if (status > callback->status) {
+			at = &callback->next;
+			continue;
 		}
+		*at = callback->next;
+		callback_call(callback, status);
 	}
-	return rest;
 }
 
 static void append(struct event_callback **list, struct event_callback *more)
@@ -62,23 +71,6 @@ static void wait_for_any(const struct event_callback *list)
 	(void)sycl_event_wait_any(count, events, TURN_NS, &index);
 }
 
-/* Ends what can be, and returns the others. Only the first may take time. */
-static struct late_end *end_due(struct late_end *list, uint64_t most_ns)
-{
-	struct late_end *rest = NULL, **last = &rest;
-	while (list) {
-		struct late_end *end = list;
-		list = end->next;
-		end->next = NULL;
-		if (!end->try_end(end->owner, most_ns)) {
-			*last = end;
-			last = &end->next;
-		}
-		most_ns = 0;
-	}
-	return rest;
-}
-
 static void append_ends(struct late_end **list, struct late_end *more)
 {
 	while (*list)
@@ -86,27 +78,23 @@ static void append_ends(struct late_end **list, struct late_end *more)
 	*list = more;
 }
 
-static void *watch(void *unused)
+/* Ends what can be. Only the first may take time. */
+static void end_due(uint64_t most_ns)
 {
-	struct event_callback *pending = NULL;
-	struct late_end *ends = NULL;
-	(void)unused;
-	for (;;) {
-		pthread_mutex_lock(&watch_lock);
-		while (!pending && !added && !ends && !added_ends)
-			pthread_cond_wait(&watch_changed, &watch_lock);
-		append(&pending, added);
-		append_ends(&ends, added_ends);
-		added = NULL;
-		added_ends = NULL;
-		pthread_mutex_unlock(&watch_lock);
-		pending = call_due(pending);
-		ends = end_due(ends, pending ? 0 : TURN_NS);
-		if (pending)
-			wait_for_any(pending);
+	struct late_end **at = &pending_ends;
+	while (*at) {
+		struct late_end *end = *at;
+		*at = end->next;
+		if (!end->try_end(end->owner, most_ns)) {
+			end->next = *at;
+			*at = end;
+			at = &end->next;
+		}
+		most_ns = 0;
 	}
-	return NULL;
 }
+
+static void *watch(void *unused);
 
 /* The thread takes no signal of the program. */
 static bool start_locked(void)
@@ -122,6 +110,38 @@ static bool start_locked(void)
 	if (has_thread)
 		(void)pthread_detach(thread);
 	return has_thread;
+}
+
+/* A callback has ended the thread: another one goes on. */
+static void watch_ended(void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&watch_lock);
+	has_thread = false;
+	if (pending || added || pending_ends || added_ends)
+		(void)start_locked();
+	pthread_mutex_unlock(&watch_lock);
+}
+
+static void *watch(void *unused)
+{
+	pthread_cleanup_push(watch_ended, NULL);
+	for (;;) {
+		pthread_mutex_lock(&watch_lock);
+		while (!pending && !added && !pending_ends && !added_ends)
+			pthread_cond_wait(&watch_changed, &watch_lock);
+		append(&pending, added);
+		append_ends(&pending_ends, added_ends);
+		added = NULL;
+		added_ends = NULL;
+		pthread_mutex_unlock(&watch_lock);
+		call_due();
+		end_due(pending ? 0 : TURN_NS);
+		if (pending)
+			wait_for_any(pending);
+	}
+	pthread_cleanup_pop(1);
+	return unused;
 }
 
 /* A user event that is not decided keeps its callbacks itself. */
