@@ -191,13 +191,6 @@ Test(opencl_facts, E12_pocl_from_4_0_keeps_its_optimiser)
 	check_options(true, NULL, "");
 }
 
-Test(opencl_facts, only_pocl_before_4_0_needs_short_names)
-{
-	cr_assert(opencl_pocl_needs_short_names("3.1+debian"));
-	cr_assert(!opencl_pocl_needs_short_names("4.0"));
-	cr_assert(!opencl_pocl_needs_short_names("strange"));
-}
-
 /* PoCL checks only what spaces divide. */
 Test(opencl_facts, options_are_divided_by_spaces_alone)
 {

@@ -539,7 +539,7 @@ static void check_long_name(size_t letters, bool links)
 	run_close(&run);
 }
 
-/* PoCL before 4.0 cannot run such a kernel itself: it makes files with the names of kernels. */
+/* No driver that is known runs such a kernel by its whole name: long_name.h. */
 Test(opencl_kernels, a_kernels_name_may_be_longer_than_a_files)
 {
 	check_long_name(200, false);

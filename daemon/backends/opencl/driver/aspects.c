@@ -82,8 +82,3 @@ bool opencl_pocl_needs_optimiser(const char *driver_version)
 {
 	return !pocl_is_before_4_0(driver_version);
 }
-
-bool opencl_pocl_needs_short_names(const char *driver_version)
-{
-	return pocl_is_before_4_0(driver_version);
-}

@@ -54,8 +54,4 @@ bool opencl_pocl_scales_layers(const char *driver_version);
  */
 bool opencl_pocl_needs_optimiser(const char *driver_version);
 
-/* True if this version of PoCL makes files with the whole names of kernels, as all before 4.0 do:
- * program/long_name.h. A text of another form counts as a newer version. */
-bool opencl_pocl_needs_short_names(const char *driver_version);
-
 #endif

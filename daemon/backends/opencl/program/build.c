@@ -469,10 +469,9 @@ int opencl_build_open(struct opencl_build *build, struct backend *backend, uint3
 	build->device = backend->device_ids[device];
 	const bool is_pocl = strcmp(backend->platforms[build->facts->platform].name,
 				    "Portable Computing Language") == 0;
-	const char *version = build->facts->driver_version;
-	build->needs_optimiser = is_pocl && opencl_pocl_needs_optimiser(version);
-	build->shortens_names = is_pocl && build->kind != BACKEND_SOURCE_SPIRV &&
-				opencl_pocl_needs_short_names(version);
+	build->needs_optimiser =
+		is_pocl && opencl_pocl_needs_optimiser(build->facts->driver_version);
+	build->shortens_names = build->kind != BACKEND_SOURCE_SPIRV;
 	if (build->kind == BACKEND_SOURCE_SPIRV &&
 	    !(build->facts->features & BACKEND_FEATURE_SPIRV)) {
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,

@@ -20,7 +20,7 @@ struct opencl_build {
 	uint32_t dimensions;
 	bool checks;          /* the source has the checks of portable_check.h */
 	bool needs_optimiser; /* opencl_pocl_needs_optimiser */
-	bool shortens_names;  /* opencl_pocl_needs_short_names; not SPIR-V's */
+	bool shortens_names;  /* long_name.h; not SPIR-V's */
 	char *own_source;     /* the source with prefixes, if its own names needed them */
 	char *log;
 };

@@ -25,7 +25,11 @@ cl_kernel opencl_kernel_name_create(const struct opencl_library *cl, cl_program 
 	static const char *const prefixes[] = {"", POCL_PREFIX, PORTABLE_NAMES_PREFIX};
 	size_t count = portable_name_is_builtin(name, strlen(name)) ? 3 : 1;
 	cl_kernel kernel = NULL;
+	char short_name[OPENCL_SHORT_NAME_BYTES];
 
+	/* First, as a driver may overflow its buffers with a long one. */
+	if (opencl_long_name_shorten(name, strlen(name), short_name))
+		kernel = cl->CreateKernel(program, short_name, code_out);
 	for (size_t i = 0; !kernel && i < count; i++) {
 		CLEANUP(free_pointer) char *full = NULL;
 		if (asprintf(&full, "%s%s", prefixes[i], name) < 0) {
@@ -37,8 +41,5 @@ cl_kernel opencl_kernel_name_create(const struct opencl_library *cl, cl_program 
 		if (!kernel && *code_out != CL_INVALID_KERNEL_NAME)
 			return NULL;
 	}
-	char short_name[OPENCL_SHORT_NAME_BYTES];
-	if (!kernel && opencl_long_name_shorten(name, strlen(name), short_name))
-		kernel = cl->CreateKernel(program, short_name, code_out);
 	return kernel;
 }

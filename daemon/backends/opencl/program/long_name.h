@@ -1,8 +1,8 @@
 /*
- * Long names of kernels. PoCL before 4.0 makes files with the names of kernels, and a file's name
- * has at most 255 bytes: a kernel with a longer name compiles there, but has no binary and cannot
- * run. So such a name is a macro for a shorter one while a source is built. What a source composes
- * of pieces (a ## b) stays as it is.
+ * Long names of kernels, which end the process in several drivers. PoCL makes files with the names
+ * of kernels, and a file's name has at most 255 bytes; NVIDIA's driver overflows a buffer with a
+ * name of more than 200 bytes. So such a name is a macro for a shorter one while a source is built.
+ * What a source composes of pieces (a ## b) stays as it is.
  */
 #ifndef SYCL_BACKENDS_OPENCL_LONG_NAME_H
 #define SYCL_BACKENDS_OPENCL_LONG_NAME_H
