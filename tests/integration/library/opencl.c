@@ -18,12 +18,14 @@ cl_device_id cl_device_of_test;
 cl_context cl_context_of_test;
 cl_command_queue cl_queue_of_test;
 
-/* Chooses the device of the requested driver if there is one, otherwise the processor's, which
- * every machine has. */
-static sycl_device_selector *selector(void)
+sycl_device opencl_device(sycl_platform of)
 {
 	const char *name = getenv("SYCLD_TEST_OPENCL_PLATFORM");
-	return name && strstr(name, "NVIDIA") ? sycl_gpu_selector : sycl_cpu_selector;
+	sycl_device chosen = NULL;
+	MUST(sycl_device_select(
+		of, name && strstr(name, "NVIDIA") ? sycl_gpu_selector : sycl_cpu_selector, NULL,
+		&chosen));
+	return chosen;
 }
 
 void with_opencl(void)
@@ -31,7 +33,7 @@ void with_opencl(void)
 	cl_int code = CL_SUCCESS;
 	(void)setenv("XDG_CACHE_HOME", TEST_CACHE, 1);
 	MUST(sycl_platform_open("embedded:", &platform));
-	MUST(sycl_device_select(platform, selector(), NULL, &device));
+	device = opencl_device(platform);
 	MUST(sycl_opencl_get_native_device(device, &cl_device_of_test));
 	CL(clGetDeviceInfo(cl_device_of_test, CL_DEVICE_PLATFORM, sizeof(cl_platform_id),
 			   &cl_platform_of_test, NULL));

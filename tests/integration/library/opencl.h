@@ -29,7 +29,7 @@ enum { N = 1024, BYTES = N * (int)sizeof(uint32_t) };
 #define FAILS(call, code)                                                                          \
 	cr_assert(eq(int, (call), (code)), "%s: %s", #call, sycl_get_last_error_text())
 
-/* The library's objects, of the CPU device. */
+/* The library's objects, of the device that opencl_device chooses. */
 extern sycl_platform platform;
 extern sycl_device device;
 /* OpenCL's objects, of the same device. The test makes them. */
@@ -42,6 +42,10 @@ extern cl_command_queue cl_queue_of_test;
  * queue. */
 void with_opencl(void);
 void without_opencl(void);
+
+/* Another connection's device: the GPU's if NVIDIA's driver is tested, otherwise the processor's,
+ * which every machine has. */
+sycl_device opencl_device(sycl_platform of);
 
 /* A context of the library over OpenCL's, and an in-order queue in it. */
 sycl_context native_context(void);
