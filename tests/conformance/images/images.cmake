@@ -2,7 +2,7 @@
 set(images_kernels images/kernels.c images/sample.c images/layers_kernels.c)
 set(images_common images/memory.c images/parts.c images/layers.c images/support.c ${fixture})
 sycl_test(conformance_images_fake SOURCES targets/fake_images.c images/fake.c ${images_common} LIBS ${conformance_libraries} TIMEOUT 120 LABELS fake)
-sycl_test(conformance_images_opencl SOURCES targets/opencl.c images/opencl.c ${images_kernels} ${images_common}
+sycl_test(conformance_images_opencl SOURCES targets/opencl.c images/opencl.c images/opencl_list.c ${images_kernels} ${images_common}
   LIBS ${conformance_libraries} TIMEOUT 600 LABELS opencl compiler)
 # The same without the parts that PoCL compiles slowly, for the sanitizers.
 if(TARGET conformance_images_opencl)

@@ -4,6 +4,7 @@
 #include "opencl/driver/pocl.h"
 #include "opencl/lane/command_buffer.h"
 #include "opencl/memory/image.h"
+#include "opencl/memory/image_list.h"
 #include "opencl/program/model.h"
 #include "opencl/driver/query.h"
 #include "opencl/device/sub_device.h"
@@ -193,7 +194,7 @@ static int opencl_fill_texts(const struct opencl_library *cl, cl_device_id devic
 
 int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id device,
 			     uint32_t platform, const struct backend_platform_facts *platform_facts,
-			     struct backend_device_facts *facts_out)
+			     const char *folder, struct backend_device_facts *facts_out)
 {
 	struct backend_device_facts facts = {
 		.platform = platform,
@@ -223,10 +224,10 @@ int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id devic
 	fill_widths(cl, device, &facts);
 	opencl_sub_groups_fill(cl, device, &facts);
 	facts.image_formats = opencl_image_formats(cl, device, &facts);
-	if (facts.image_formats != 0)
-		opencl_image_general_facts(cl, device, &facts);
-	if (facts.image_formats != 0)
+	if (facts.image_formats != 0) {
+		opencl_image_list_fill(cl, device, folder, &facts);
 		facts.features |= BACKEND_FEATURE_IMAGE;
+	}
 	facts.features |= build_features(cl, device, &facts.il_version) | BACKEND_FEATURE_NATIVE;
 	facts.aspects = device_aspects(cl, device, &facts);
 	/* PoCL's kernels run on threads of this process, though PoCL does not report that they

@@ -4,10 +4,10 @@
 
 #include "opencl/driver/library.h"
 
-/* 0, or -ENOMEM and empty facts. */
+/* `folder` keeps what is slow to ask; NULL: nothing is kept. 0, or -ENOMEM and empty facts. */
 int opencl_device_facts_fill(const struct opencl_library *cl, cl_device_id device,
 			     uint32_t platform, const struct backend_platform_facts *platform_facts,
-			     struct backend_device_facts *facts_out);
+			     const char *folder, struct backend_device_facts *facts_out);
 void opencl_device_facts_free(struct backend_device_facts *facts);
 
 #endif

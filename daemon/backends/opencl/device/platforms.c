@@ -7,6 +7,7 @@
 #include "opencl/driver/signals.h"
 #include "opencl/device/sub_device.h"
 #include "status.h"
+#include "vendor_environment.h"
 
 void opencl_prepare(const struct backend_settings *settings)
 {
@@ -39,6 +40,7 @@ int opencl_open(const struct backend_settings *settings, struct backend **backen
 		free(backend);
 		return -ENODEV;
 	}
+	backend->facts_folder = vendor_cache_folder(settings->cache_directory, "opencl");
 	*backend_out = backend;
 	return 0;
 }
@@ -71,6 +73,7 @@ void opencl_close(struct backend *backend)
 	opencl_build_close(backend);
 	opencl_sub_devices_close(backend);
 	free_facts(backend);
+	free(backend->facts_folder);
 	free(backend);
 }
 
@@ -112,7 +115,8 @@ static int platform_add_devices(struct backend *backend, cl_platform_id platform
 	for (cl_uint i = 0; i < count; i++) {
 		struct backend_device_facts *facts = &backend->devices[backend->device_count];
 		error = opencl_device_facts_fill(cl, ids[i], platform,
-						 &backend->platforms[platform], facts);
+						 &backend->platforms[platform],
+						 backend->facts_folder, facts);
 		if (error < 0)
 			return error;
 		backend->device_count++;

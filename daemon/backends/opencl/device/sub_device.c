@@ -118,9 +118,9 @@ static int sub_device_fill_facts(const struct backend *backend,
 				 struct opencl_sub_device *sub_device)
 {
 	const struct backend_device_facts *root = &backend->devices[sub_device->root];
-	int error =
-		opencl_device_facts_fill(&backend->cl, sub_device->id, root->platform,
-					 &backend->platforms[root->platform], &sub_device->facts);
+	int error = opencl_device_facts_fill(&backend->cl, sub_device->id, root->platform,
+					     &backend->platforms[root->platform],
+					     backend->facts_folder, &sub_device->facts);
 	if (error < 0)
 		return error;
 	char *key = strdup(root->key);

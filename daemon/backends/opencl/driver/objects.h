@@ -25,6 +25,7 @@ struct backend {
 	struct backend_platform_facts *platforms;
 	struct backend_device_facts *devices;
 	cl_device_id *device_ids; /* index: that of `devices` */
+	char *facts_folder;       /* memory/image_list.h; NULL: no folder */
 	/* By device/sub_device.c; NULL: there is no part with this number. */
 	struct opencl_sub_device *sub_devices[OPENCL_SUB_DEVICES];
 	/* The context of the latest build (opencl_build_open); NULL: nothing was built. */

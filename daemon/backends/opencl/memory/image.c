@@ -11,7 +11,7 @@
 
 #define ALL_FORMATS (((1u << IMAGE_FORMAT_COUNT) - 1u) << 1)
 
-static cl_image_format opencl_native_format(enum backend_image_format number)
+cl_image_format opencl_native_format(enum backend_image_format number)
 {
 	static const cl_channel_type types[][5] = {
 		/* index: bytes of a channel */
@@ -136,86 +136,6 @@ uint32_t opencl_image_formats(const struct opencl_library *cl, cl_device_id devi
 	    strncmp(profile, "FULL_PROFILE", sizeof(profile)) != 0)
 		return 0;
 	return ALL_FORMATS;
-}
-
-/* All formats that the device lists for a type of images, as numbers; returns how many. */
-static uint32_t list_formats(const struct opencl_library *cl, cl_context context,
-			     cl_mem_object_type type, uint32_t numbers[BACKEND_GENERAL_FORMATS_MAX])
-{
-	cl_image_format formats[256];
-	cl_uint count = 0;
-	uint32_t found = 0;
-
-	if (cl->GetSupportedImageFormats(context, CL_MEM_READ_WRITE, type,
-					 sizeof(formats) / sizeof(*formats), formats,
-					 &count) != CL_SUCCESS)
-		return 0;
-	if (count > sizeof(formats) / sizeof(*formats))
-		count = sizeof(formats) / sizeof(*formats);
-	for (cl_uint i = 0; i < count; i++)
-		for (uint32_t code = 0; code < IMAGE_ORDERS * IMAGE_TYPES; code++) {
-			uint32_t number = IMAGE_FORMAT_GENERAL + code;
-			if (!image_format_find(number) || found == BACKEND_GENERAL_FORMATS_MAX)
-				continue;
-			cl_image_format known =
-				opencl_native_format((enum backend_image_format)number);
-			if (known.image_channel_order == formats[i].image_channel_order &&
-			    known.image_channel_data_type == formats[i].image_channel_data_type)
-				numbers[found++] = number;
-		}
-	return found;
-}
-
-static void note_format(struct backend_device_facts *facts, uint32_t number, enum image_kind kind)
-{
-	uint32_t at = 0;
-
-	while (at < facts->general_image_format_count &&
-	       IMAGE_ENTRY_FORMAT(facts->general_image_formats[at]) != number)
-		at++;
-	if (at == BACKEND_GENERAL_FORMATS_MAX)
-		return;
-	if (at == facts->general_image_format_count)
-		facts->general_image_formats[facts->general_image_format_count++] = number;
-	facts->general_image_formats[at] |= 1u << (16 + kind);
-}
-
-void opencl_image_general_facts(const struct opencl_library *cl, cl_device_id device,
-				struct backend_device_facts *facts)
-{
-	static const cl_mem_object_type types[] = {
-		[IMAGE_KIND_1D] = CL_MEM_OBJECT_IMAGE1D,
-		[IMAGE_KIND_2D] = CL_MEM_OBJECT_IMAGE2D,
-		[IMAGE_KIND_3D] = CL_MEM_OBJECT_IMAGE3D,
-		[IMAGE_KIND_1D_LAYERED] = CL_MEM_OBJECT_IMAGE1D_ARRAY,
-		[IMAGE_KIND_2D_LAYERED] = CL_MEM_OBJECT_IMAGE2D_ARRAY,
-		[IMAGE_KIND_1D_VIEW] = CL_MEM_OBJECT_IMAGE1D_BUFFER,
-	};
-	uint32_t numbers[BACKEND_GENERAL_FORMATS_MAX];
-	cl_int code = CL_SUCCESS;
-
-	if (!facts->image_support)
-		return;
-	cl_context context = cl->CreateContext(NULL, 1, &device, NULL, NULL, &code);
-	if (!context)
-		return;
-	for (uint32_t kind = 0; kind < sizeof(types) / sizeof(*types); kind++) {
-		uint32_t count = list_formats(cl, context, types[kind], numbers);
-		for (uint32_t i = 0; i < count; i++)
-			note_format(facts, numbers[i], (enum image_kind)kind);
-	}
-	(void)cl->ReleaseContext(context);
-	facts->max_read_write_image_args =
-		opencl_device_uint(cl, device, CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS);
-	facts->image_view_pitch_pixels =
-		opencl_device_uint(cl, device, CL_DEVICE_IMAGE_PITCH_ALIGNMENT);
-	facts->image_view_base_pixels =
-		opencl_device_uint(cl, device, CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT);
-	if (!facts->image_view_pitch_pixels || !facts->image_view_base_pixels)
-		return;
-	for (uint32_t i = 0; i < facts->general_image_format_count; i++)
-		if (facts->general_image_formats[i] & 1u << (16 + IMAGE_KIND_2D))
-			facts->general_image_formats[i] |= 1u << (16 + IMAGE_KIND_2D_VIEW);
 }
 
 /* The standard guarantees the formats, but a driver may lack some, and this list shows it. */

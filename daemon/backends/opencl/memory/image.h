@@ -31,9 +31,8 @@ int opencl_image_command(struct backend_lane *lane, const struct backend_command
 uint32_t opencl_image_formats(const struct opencl_library *cl, cl_device_id device,
 			      const struct backend_device_facts *facts);
 
-/* All formats that the device lists, by kinds of images, and its rules for views. */
-void opencl_image_general_facts(const struct opencl_library *cl, cl_device_id device,
-				struct backend_device_facts *facts);
+/* The driver's name of a format that image_format_find knows. */
+cl_image_format opencl_native_format(enum backend_image_format number);
 /* Makes the image over the buffer, which the caller releases. */
 int opencl_image_view(struct backend_device *device, const struct backend_memory *memory,
 		      const struct backend_image_view *view, cl_mem *image_out,
