@@ -334,24 +334,35 @@ Test(opencl_kernels, a_required_group_size_is_kept)
 }
 
 /* Lines of a log are numbered as in the user's source, whatever the prelude's length is. */
+#define LONG_WORD "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
+
 Test(opencl_kernels, a_log_counts_the_lines_of_the_source)
 {
 	static const char source[] =
 		"SYCL_KERNEL void wrong(SYCL_GLOBAL(uint) out)\n{\n\tout[0] = undeclared_name;\n}\n";
 	struct fixture fixture = {.wake_fd = -1};
-	const enum backend_source_kind kinds[] = {BACKEND_SOURCE_PORTABLE, BACKEND_SOURCE_OPENCL_C};
+	static const struct {
+		enum backend_source_kind kind;
+		const char *text;
+	} cases[] = {
+		{BACKEND_SOURCE_PORTABLE, source},
+		{BACKEND_SOURCE_OPENCL_C,
+		 "__kernel void wrong(__global uint *out)\n{\n\tout[0] = undeclared_name;\n}\n"},
+		/* A long name has a line of its own before the source. */
+		{BACKEND_SOURCE_OPENCL_C,
+		 "__kernel void wrong_" LONG_WORD LONG_WORD
+		 "(__global uint *out)\n{\n\tout[0] = undeclared_name;\n}\n"},
+	};
 
 	fixture_open(&fixture, 0);
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct backend_fault fault = {0};
 		void *binary = NULL;
 		size_t bytes = 0;
 		char *log = NULL;
-		const char *text =
-			i == 0 ? source
-			       : "__kernel void wrong(__global uint *out)\n{\n\tout[0] = undeclared_name;\n}\n";
-		int error = fixture.ops->build(fixture.backend, 0, kinds[i], text, strlen(text), "",
-					       &binary, &bytes, &log, &fault);
+		const char *text = cases[i].text;
+		int error = fixture.ops->build(fixture.backend, 0, cases[i].kind, text,
+					       strlen(text), "", &binary, &bytes, &log, &fault);
 		cr_assert_eq(error, -22);
 		cr_assert_eq(fault.status, -7);
 		cr_assert_not_null(log);

@@ -42,8 +42,6 @@ int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_
 {
 	static const char line[] = "#line 1 \"kernel\"\n";
 	const char *prelude = build_prelude(build);
-	const char *parts[] = {prelude, line, build->source};
-	const size_t sizes[] = {strlen(prelude), sizeof(line) - 1, build->source_bytes};
 	cl_int code = CL_SUCCESS;
 
 	if (build->kind == BACKEND_SOURCE_SPIRV) {
@@ -51,14 +49,22 @@ int opencl_build_create(struct opencl_build *build, struct backend_fault *fault_
 								build->source_bytes, &code);
 		return build->program ? 0 : opencl_fault_code(fault_out, code, "take the module");
 	}
-	build->program = build->cl->CreateProgramWithSource(build->context, 3, parts, sizes, &code);
+	CLEANUP(free_pointer)
+	char *names =
+		opencl_long_name_defines(build->source, build->source_bytes, &build->name_lines);
+	if (!names)
+		return opencl_no_memory(fault_out, "a build");
+	const char *parts[] = {prelude, names, line, build->source};
+	const size_t sizes[] = {strlen(prelude), strlen(names), sizeof(line) - 1,
+				build->source_bytes};
+	build->program = build->cl->CreateProgramWithSource(build->context, 4, parts, sizes, &code);
 	return build->program ? 0 : opencl_fault_code(fault_out, code, "take the source");
 }
 
 /* The number of lines before the user's text, with the "#line" itself. */
 static unsigned long lines_before(const struct opencl_build *build)
 {
-	unsigned long lines = 1;
+	unsigned long lines = build->name_lines + 1;
 
 	for (const char *at = build_prelude(build); (at = strchr(at, '\n')); at++)
 		lines++;
@@ -133,15 +139,11 @@ int opencl_build_options(const struct opencl_build *build, uint32_t dimensions, 
 		(void)snprintf(define, sizeof(define),
 			       "-DSYCL_DIMENSIONS=%u -DSYCL_MAX_GROUP_=%llu", dimensions,
 			       (unsigned long long)build->facts->max_work_group_size);
-	CLEANUP(free_pointer)
-	char *names = build->shortens_names
-			      ? opencl_long_name_options(build->source, build->source_bytes)
-			      : strdup("");
-	if (!names || asprintf(options_out, "-cl-kernel-arg-info %s %s %s %s%s %s", define,
-			       build->checks ? "-DSYCL_CHECKS_" : "",
-			       sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "",
-			       version ? "-DSYCL_VERSION_ASKED_" : "", names,
-			       build->options ? build->options : "") < 0) {
+	if (asprintf(options_out, "-cl-kernel-arg-info %s %s %s %s %s", define,
+		     build->checks ? "-DSYCL_CHECKS_" : "",
+		     sub_groups ? "-DSYCL_DEVICE_SUB_GROUPS_" : "",
+		     version ? "-DSYCL_VERSION_ASKED_" : "",
+		     build->options ? build->options : "") < 0) {
 		*options_out = NULL;
 		return opencl_no_memory(fault_out, "a build");
 	}
@@ -471,7 +473,6 @@ int opencl_build_open(struct opencl_build *build, struct backend *backend, uint3
 				    "Portable Computing Language") == 0;
 	build->needs_optimiser =
 		is_pocl && opencl_pocl_needs_optimiser(build->facts->driver_version);
-	build->shortens_names = build->kind != BACKEND_SOURCE_SPIRV;
 	if (build->kind == BACKEND_SOURCE_SPIRV &&
 	    !(build->facts->features & BACKEND_FEATURE_SPIRV)) {
 		opencl_fault_words(fault_out, STATUS_FEATURE_NOT_SUPPORTED,
@@ -541,7 +542,7 @@ int opencl_build_dimensions(struct backend *backend, uint32_t device, enum backe
 		build_log_add_words(&build.log, source, source_bytes);
 	*log_out = build.log;
 	if (error == 0) {
-		if (build.shortens_names)
+		if (kind != BACKEND_SOURCE_SPIRV)
 			error = opencl_long_names_restore(&build.binary, source, source_bytes);
 		if (error == 0)
 			error = set_identity(&build, source, source_bytes);

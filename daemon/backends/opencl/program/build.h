@@ -18,10 +18,10 @@ struct opencl_build {
 	size_t source_bytes;
 	/* The numbers of dimensions to build for, as in struct opencl_binary; 0: all. */
 	uint32_t dimensions;
-	bool checks;          /* the source has the checks of portable_check.h */
-	bool needs_optimiser; /* opencl_pocl_needs_optimiser */
-	bool shortens_names;  /* long_name.h; not SPIR-V's */
-	char *own_source;     /* the source with prefixes, if its own names needed them */
+	bool checks;              /* the source has the checks of portable_check.h */
+	bool needs_optimiser;     /* opencl_pocl_needs_optimiser */
+	char *own_source;         /* the source with prefixes, if its own names needed them */
+	unsigned long name_lines; /* before the source in build->program: long_name.h */
 	char *log;
 };
 

@@ -237,7 +237,6 @@ static int opencl_link_open_parts(struct link *link, const void *const *objects,
 		part->facts = link->whole.facts;
 		part->device = link->whole.device;
 		part->context = link->whole.context;
-		part->shortens_names = link->whole.shortens_names;
 		if (unpack_object(objects[i], object_bytes[i], part) < 0) {
 			opencl_fault_words(fault_out, STATUS_INVALID,
 					   "input %u is no object of this device", i);
@@ -249,7 +248,7 @@ static int opencl_link_open_parts(struct link *link, const void *const *objects,
 
 static int link_restore_names(struct link *link, struct backend_fault *fault_out)
 {
-	for (uint32_t i = 0; link->whole.shortens_names && i < link->count; i++)
+	for (uint32_t i = 0; i < link->count; i++)
 		if (opencl_long_names_restore(&link->whole.binary, link->parts[i].source,
 					      link->parts[i].source_bytes) < 0)
 			return opencl_no_memory(fault_out, "linking");

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one source, so that its options stay short. */
+/* Of one source, so that what precedes it stays short. */
 enum { LONG_NAMES_MAX = 64 };
 
 /* FNV-1a. */
@@ -74,14 +74,15 @@ static bool note_name(uint64_t *seen, size_t *count, const char *name, size_t by
 	return true;
 }
 
-char *opencl_long_name_options(const char *source, size_t source_bytes)
+char *opencl_long_name_defines(const char *source, size_t source_bytes, unsigned long *lines_out)
 {
 	char short_name[OPENCL_SHORT_NAME_BYTES];
 	uint64_t seen[LONG_NAMES_MAX];
 	const char *at = source, *name;
-	char *options = NULL;
+	char *defines = NULL;
 	size_t seen_count = 0, count = 0, bytes = 0;
-	FILE *file = open_memstream(&options, &count);
+	FILE *file = open_memstream(&defines, &count);
+	*lines_out = 0;
 	if (!file)
 		return NULL;
 
@@ -89,14 +90,15 @@ char *opencl_long_name_options(const char *source, size_t source_bytes)
 		if (!note_name(seen, &seen_count, name, bytes))
 			continue;
 		(void)opencl_long_name_shorten(name, bytes, short_name);
-		(void)fprintf(file, " -D%.*s=%s", (int)bytes, name, short_name);
+		(void)fprintf(file, "#define %.*s %s\n", (int)bytes, name, short_name);
+		++*lines_out;
 	}
 	bool failed = ferror(file) != 0;
 	if (fclose(file) != 0 || failed) {
-		free(options);
+		free(defines);
 		return NULL;
 	}
-	return options;
+	return defines;
 }
 
 static int restore_name(char **name, const char *long_name, size_t bytes)

@@ -14,16 +14,17 @@
 
 /* The longest name that is kept, and room for a short one with its 0. The files of a kernel have
  * more in their names than the kernel's. */
-enum { OPENCL_NAME_KEPT_MAX = 200, OPENCL_SHORT_NAME_BYTES = 128 };
+enum { OPENCL_NAME_KEPT_MAX = 127, OPENCL_SHORT_NAME_BYTES = 128 };
 
 /* The short name of a long one. False: the name is not long. Two long names of one source have
  * equal short ones only by accident, and then do not compile. */
 bool opencl_long_name_shorten(const char *name, size_t bytes,
 			      char short_name[OPENCL_SHORT_NAME_BYTES]);
 
-/* The compiler's options, each with a space before it, for the long names of a source's functions,
- * of which 64 are taken. "" if it has none. malloc'ed; NULL: no memory. */
-char *opencl_long_name_options(const char *source, size_t source_bytes);
+/* A line of the preprocessor for each long name of a source's functions, of which 64 are taken. ""
+ * if it has none. They are no options, for drivers may have no room for a long one. malloc'ed;
+ * NULL: no memory. */
+char *opencl_long_name_defines(const char *source, size_t source_bytes, unsigned long *lines_out);
 
 /* Gives kernels with short names the long ones that a source has. 0 or -ENOMEM. */
 int opencl_long_names_restore(struct opencl_binary *binary, const char *source,
