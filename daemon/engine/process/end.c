@@ -26,9 +26,11 @@ static void end_sessions(struct engine *engine)
 {
 	engine->end = ENGINE_END_STOP;
 	for (struct list *link = engine->sessions.next; link != &engine->sessions;
-	     link = link->next)
-		session_cut_off(list_entry(link, struct session, link), STATUS_CONNECTION_LOST,
-				"the engine is stopping");
+	     link = link->next) {
+		struct session *session = list_entry(link, struct session, link);
+		scheduler_resume(engine->scheduler, session->work); /* nobody could do so later */
+		session_cut_off(session, STATUS_CONNECTION_LOST, "the engine is stopping");
+	}
 }
 
 static void start_end_timer(struct engine *engine, uint64_t wait_ns);

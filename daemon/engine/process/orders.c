@@ -17,11 +17,13 @@ static int end_session(struct session *session, const Sycl__V1__SessionOrder *or
 	return 0;
 }
 
-/* The session's ring is read no further; groups that were read run. */
+/* The session's ring is read no further. Of the groups that were read, those that are on a device
+ * end; no other begins. */
 static int pause_session(struct session *session, const Sycl__V1__SessionOrder *order)
 {
 	(void)order;
 	session->paused = true;
+	scheduler_pause(session->engine->scheduler, session->work);
 	return 0;
 }
 
@@ -29,6 +31,7 @@ static int resume_session(struct session *session, const Sycl__V1__SessionOrder 
 {
 	(void)order;
 	session->paused = false;
+	scheduler_resume(session->engine->scheduler, session->work);
 	session_make_hot(session);
 	return 0;
 }
@@ -97,10 +100,8 @@ int engine_order(struct engine *engine, const Sycl__V1__SessionOrder *order)
 	for (struct list *link = engine->sessions.next; link != &engine->sessions && r >= 0;
 	     link = link->next) {
 		struct session *session = list_entry(link, struct session, link);
-		/* A session that has ended may still have running work, for which limits hold. */
-		if ((session->state == SESSION_CLOSING && act != end_session &&
-		     act != set_session_limit) ||
-		    (order->session != 0 && session->peer.session != order->session))
+		/* Orders hold for the work of a session that has ended, too. */
+		if (order->session != 0 && session->peer.session != order->session)
 			continue;
 		r = act(session, order);
 		count++;

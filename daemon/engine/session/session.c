@@ -282,6 +282,7 @@ void session_step(struct session *session)
 	memcpy(command, session->command, sizeof(command));
 	memcpy(reason, session->reason, sizeof(reason));
 	list_remove(&session->link);
+	scheduler_resume(engine->scheduler, session->work); /* nothing is left that could wait */
 	session_arenas_free(session);
 	Sycl__V1__Usage usage;
 	Sycl__V1__DeviceUsage rows[SESSION_DEVICES_REPORTED];

@@ -102,8 +102,9 @@ static json_int_t sent(const struct private_service *service)
 	return count;
 }
 
-/* Each takes some milliseconds, one after the other. */
-static void submit_long(const struct client *client, sycl_buffer buffer, uint32_t count)
+/* Each takes some milliseconds, one after the other. `events`: one for each, or NULL. */
+static void submit_long(const struct client *client, sycl_buffer buffer, uint32_t count,
+			sycl_event *events)
 {
 	static const char source[] =
 		"SYCL_KERNEL void spin(SYCL_GLOBAL(uint) x, uint n)\n"
@@ -122,7 +123,7 @@ static void submit_long(const struct client *client, sycl_buffer buffer, uint32_
 		if (r == 0)
 			r = sycl_handler_single_task(handler, kernel);
 		if (r == 0)
-			r = sycl_handler_submit(handler, NULL);
+			r = sycl_handler_submit(handler, events ? &events[i] : NULL);
 		cr_assert_eq(r, 0, "%s", sycl_get_last_error_text());
 	}
 	(void)sycl_kernel_release(kernel);
@@ -146,7 +147,7 @@ Test(processes_orders, N4_of_a_killed_session_nothing_more_is_begun)
 						SYCL_HOST_CONST, &buffer),
 			     0);
 		json_int_t before = sent(service);
-		submit_long(&victim, buffer, GROUPS);
+		submit_long(&victim, buffer, GROUPS, NULL);
 		numbers(service, ids, 2);
 		ORDER(service, "kill", ids[1]);
 		cr_expect_eq(fill_one_buffer(&other, small_bytes, SOON), 0);
@@ -227,6 +228,45 @@ Test(processes_orders, a_paused_session_rests_and_others_go_on)
 	cr_expect_eq(fill_one_buffer(&other, small_bytes, SOON), 0);
 	client_close(&paused);
 	client_close(&other);
+}
+
+/*
+ * The engine has read all groups when the order comes. Those that it has sent end, and no other is
+ * sent. Repeated as often as it takes: on a busy machine all may be sent before the order comes.
+ */
+Test(processes_orders, of_a_paused_session_nothing_more_is_sent)
+{
+	enum { GROUPS = 400, ROUNDS = 5 };
+	static uint32_t zero[16];
+	static sycl_event events[GROUPS];
+	CLEANUP(private_service_cleanup)
+	struct private_service *service = processes_service(NULL, false);
+	struct client client = client_open(service);
+	cr_assert_eq(fill_one_buffer(&client, small_bytes, SOON), 0);
+	json_int_t at_pause = GROUPS;
+	for (int i = 0; i < ROUNDS && at_pause >= GROUPS; i++) {
+		sycl_buffer buffer;
+		cr_assert_eq(sycl_buffer_create(client.platform, zero, sizeof(zero),
+						SYCL_HOST_CONST, &buffer),
+			     0);
+		const json_int_t before = sent(service);
+		submit_long(&client, buffer, GROUPS, events);
+		ORDER(service, "pause", "--all");
+		at_pause = sent(service) - before;
+		if (at_pause > 0)
+			cr_expect_eq(sycl_event_wait_for(events[at_pause - 1], SOON), 0);
+		cr_expect_eq(sent(service) - before, at_pause);
+		if (at_pause < GROUPS)
+			cr_expect_eq(sycl_event_wait_for(events[at_pause], 0), SYCL_ERROR_TIMEOUT);
+		ORDER(service, "resume", "--all");
+		cr_expect_eq(sycl_queue_wait_for(client.queue, SOON), 0);
+		cr_expect_eq(sent(service) - before, GROUPS);
+		for (uint32_t event = 0; event < GROUPS; event++)
+			(void)sycl_event_release(events[event]);
+		(void)sycl_buffer_release(buffer);
+	}
+	cr_expect_lt(at_pause, GROUPS);
+	client_close(&client);
 }
 
 Test(processes_orders, while_drained_no_session_opens_and_open_ones_continue)

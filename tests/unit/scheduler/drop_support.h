@@ -1,4 +1,5 @@
-/* Two sessions on two devices, one of which ends: for drop.c and drop_shared.c. */
+/* Two sessions on two devices, one of which ends or is paused: for drop.c, drop_shared.c, pause.c.
+ */
 #ifndef TESTS_UNIT_SCHED_DROP_SUPPORT_H
 #define TESTS_UNIT_SCHED_DROP_SUPPORT_H
 

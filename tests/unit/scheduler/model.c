@@ -241,8 +241,25 @@ static void serve_host_accesses(struct model *model)
 	}
 }
 
+static void resume_all(struct model *model)
+{
+	for (uint32_t i = 0; i < SESSIONS; i++)
+		scheduler_resume(model->harness.scheduler, model->sessions[i]);
+}
+
+/* A session rests for some steps, and then another one. Outcomes do not depend on that. */
+static void rest_some(struct model *model)
+{
+	if (model->step % 23 == 7)
+		scheduler_pause(model->harness.scheduler,
+				model->sessions[model->step / 23 % SESSIONS]);
+	if (model->step % 23 == 19)
+		resume_all(model);
+}
+
 void model_catch_up(struct model *model)
 {
+	resume_all(model);
 	for (uint32_t d = 0; d < DEVICES; d++)
 		fake_device_gate_open(d);
 	model->step += MODEL_HOLD_STEPS;
@@ -259,6 +276,7 @@ static void one_step(struct model *model)
 {
 	uint32_t kind = model_draw(model, 100);
 	model->step++;
+	rest_some(model);
 	if (kind < 25)
 		model_launch_mix(model);
 	else if (kind < 32)
@@ -299,6 +317,7 @@ static void one_step(struct model *model)
 static void check_word(struct model *model, uint32_t buffer, uint32_t word)
 {
 	struct record *record = model_new_record(model);
+	resume_all(model);
 	record->expected = model->poisoned[buffer][word] ? EXPECT_DEPENDENCY : EXPECT_GOOD;
 	record->host_access = true;
 	record->first = word;

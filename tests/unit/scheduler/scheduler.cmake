@@ -20,6 +20,7 @@ sycl_test(unit_scheduler SOURCES
   scheduler/parts.c
   scheduler/parts_places.c
   scheduler/drop.c
+  scheduler/pause.c
   scheduler/drop_shared.c
   scheduler/drop_support.c
   scheduler/failure.c

@@ -24,6 +24,7 @@ struct sched_account {
 	uint32_t weight;
 	struct sched_flow *flows;
 	struct sched_cause *ended;
+	struct sched_pause pause;
 	struct list memories; /* the memories that are charged to it */
 	struct sched_quota device;
 };
@@ -182,6 +183,11 @@ struct sched_flow **sched_account_flows(struct sched_account *account)
 struct sched_cause **sched_account_ended(struct sched_account *account)
 {
 	return &account->ended;
+}
+
+struct sched_pause *sched_account_pause(struct sched_account *account)
+{
+	return &account->pause;
 }
 
 struct list *sched_account_memories(struct sched_account *account)

@@ -305,6 +305,8 @@ static const struct task *first_predecessor_in_front(const struct task *task)
 static enum sched_wait parked_task_wait(const struct task *task)
 {
 	const struct scheduler_device *device = task->device;
+	if (task->awaits_resume)
+		return SCHED_WAIT_TURN;
 	if (!task->flow || task->flow->waiting == 0)
 		return device->divided && sched_grant_of(device) < SHARE_WHOLE ? SCHED_WAIT_SHARE
 									       : SCHED_WAIT_TURN;

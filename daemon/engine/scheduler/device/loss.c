@@ -10,6 +10,7 @@
 #include "base/cause.h"
 #include "base/mailbox.h"
 #include "scheduler/admission/admission.h"
+#include "scheduler/admission/pause.h"
 #include "scheduler/state/device.h"
 #include "scheduler/state/notice.h"
 #include "scheduler/public/device.h"
@@ -45,6 +46,7 @@ static void lose_device(struct scheduler_device *device, const struct backend_fa
 {
 	device->lost = sched_cause_create(fault);
 	sched_admission_lost(device);
+	sched_pause_lost(device);
 }
 
 void sched_loss_found(struct scheduler_device *device, const struct backend_fault *fault)

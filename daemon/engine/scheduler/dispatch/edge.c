@@ -2,6 +2,7 @@
 #include "scheduler/state/task.h"
 
 #include "base/cause.h"
+#include "scheduler/admission/pause.h"
 #include "scheduler/task/burst.h"
 #include "scheduler/dispatch/choose.h"
 #include "scheduler/dispatch/trace.h"
@@ -36,6 +37,8 @@ static void edge_add(struct task *from, struct task *to, bool data, uint32_t lau
 			task_doom(to, cause, false);
 		return;
 	}
+	if (__builtin_expect(to->scheduler->paused_count > 0, 0) && data)
+		sched_pause_needed(from);
 	if (from->mark == to->identity) {
 		edge_unite(from->mark_edge, data, launches);
 		return;

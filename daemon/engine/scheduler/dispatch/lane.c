@@ -11,6 +11,7 @@
 #include "scheduler/state/device.h"
 #include "scheduler/object/early.h"
 #include "scheduler/admission/flow.h"
+#include "scheduler/admission/pause.h"
 #include "scheduler/state/graph.h"
 #include "scheduler/device/inline.h"
 #include "scheduler/state/loss.h"
@@ -168,6 +169,8 @@ void sched_lane_dispatch(struct task *task)
 	if (task_fail_if_device_lost(task))
 		return;
 	sched_flow_enter(task);
+	if (__builtin_expect(task->scheduler->paused_count > 0, 0) && sched_pause_holds(task))
+		return;
 	if (!task->queue_group.in_flight)
 		sched_split_next(task);
 	if (!task->queue_group.in_flight && sched_flow_is_alone(task->flow) &&

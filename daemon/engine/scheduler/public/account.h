@@ -95,6 +95,16 @@ struct sched_quota *sched_account_device(struct sched_account *account);
 void sched_buffer_charge(struct sched_buffer *buffer, struct sched_account *account);
 
 /*
+ * Until scheduler_resume no command of the account is sent to a device: not those that wait for
+ * others, for room or for their turn, not later parts of a split launch, and no moves for them.
+ * Commands on a device finish, and so do moves that bring home what these have written. A move goes
+ * on if an account that is not paused needs its contents; a task that needs what a waiting task
+ * writes waits, too. Both calls may come again. Call scheduler_resume before the last drop.
+ */
+void scheduler_pause(struct scheduler *scheduler, struct sched_account *account);
+void scheduler_resume(struct scheduler *scheduler, struct sched_account *account);
+
+/*
  * Cancels the tasks of an account whose owner has ended. Tasks that are not on a device yet, and
  * later parts of a split launch, fail with `fault`. Tasks that read what they were to write fail as
  * well. Tasks on a device finish. With _UNSEEN, some tasks still run: those that another account or

@@ -57,6 +57,7 @@ struct scheduler {
 	/* A bit for each device without sessions of the latency class whose backend has not been
 	 * notified. */
 	uint64_t latency_leaving;
+	uint32_t paused_count; /* accounts that are paused (pause.c) */
 	uint64_t fair_queues_due,
 		fair_queues_held; /* bit per device: a group may be admitted; a group waits */
 	_Atomic uint32_t

@@ -13,8 +13,8 @@
  *     |                                         \--released, or ended------------------------->|
  *     \--front_only, open_in 0---------------------------------------------------------------->/
  *
- * PARKED: the task's lane is full, it is the turn of another session (admission.h), or another
- * command prints (dispatch/print.h).
+ * PARKED: the task's lane is full, it is the turn of another session (admission.h), another
+ * command prints (dispatch/print.h), or its session is paused (admission/pause.h).
  *
  * RETURNED: lanes report in any order. A task that is reported before a predecessor becomes DONE
  * only after that predecessor. Later tasks of the same device were already sent behind the RETURNED
@@ -250,6 +250,7 @@ struct task {
 	bool goes_alone; /* the task is sent only when all predecessors are DONE */
 	/* A move that is sent to a compute lane, such as its predecessor's (dispatch/choose.c). */
 	bool is_small_move;
+	bool awaits_resume;  /* PARKED, because its session is paused */
 	bool has_begun;      /* the driver has reported that the task runs */
 	bool bypassed_queue; /* sent without admission; reported to fair_queue */
 	/* Set by the front thread: the session has ended, so the task does not begin (drop.c). */
@@ -266,8 +267,9 @@ struct task {
 	uint32_t open_in, unmet;
 	struct task_edge *out, *in;
 	struct task *open_previous, *open_next;
-	struct task *list_next;                     /* in the runnable list or a parked list */
-	struct task *lane_previous, *lane_next;     /* in the list of its lane */
+	struct task *list_next; /* in the runnable list or a parked list */
+	/* In the list of its lane; of a paused session: in the account's list (pause.c). */
+	struct task *lane_previous, *lane_next;
 	struct task *kernel_previous, *kernel_next; /* in the list of its kernel */
 	uint64_t mark; /* identity of the latest task that got an edge from this one */
 	struct task_edge *mark_edge; /* the edge to that task */

@@ -18,6 +18,7 @@
 #include "scheduler/memory/dependencies.h"
 #include "scheduler/state/device.h"
 #include "scheduler/admission/flow.h"
+#include "scheduler/admission/pause.h"
 #include "scheduler/public/account.h"
 #include "scheduler/state/scheduler.h"
 #include "scheduler/state/task.h"
@@ -121,25 +122,9 @@ static uint32_t drop_tasks(struct scheduler *scheduler, const struct dropping *d
 	return count;
 }
 
-/*
- * The task no longer waits for room or for its turn. If it was not dropped, it is considered again.
- */
-static void requeue_task(struct task *task)
+static void flow_requeue_all(struct sched_flow *flow)
 {
-	if (task->cause) {
-		sched_admission_refuse(task);
-		task->front_only = true;
-	}
-	task_consider(task);
-}
-
-static void flow_requeue_parked(struct sched_flow *flow)
-{
-	struct task *task;
-	while (flow->waiting)
-		requeue_task(sched_flow_unpark(flow, (uint32_t)__builtin_ctzll(flow->waiting)));
-	while ((task = sched_admission_withdraw(flow)))
-		requeue_task(task);
+	sched_flow_consider_parked(flow);
 	if (flow->sent == 0)
 		return;
 	/* Some may be set aside, and would only be checked after another event. */
@@ -155,10 +140,12 @@ uint32_t scheduler_drop(struct scheduler *scheduler, struct sched_account *accou
 		*ended = sched_cause_create(fault);
 	const struct dropping dropping = {account, what, *ended};
 	uint32_t count = drop_tasks(scheduler, &dropping);
+	if (count > 0)
+		sched_pause_consider_all(account);
 	for (struct sched_flow *flow = count > 0 ? *sched_account_flows(account) : NULL; flow;
 	     flow = flow->next)
 		if (flow->device)
-			flow_requeue_parked(flow);
+			flow_requeue_all(flow);
 	scheduler_run(scheduler);
 	return count;
 }
