@@ -132,6 +132,8 @@ void sched_send(struct task *task)
 		device->early_count = 0;
 		device->busy_until_ns = 0;
 	}
+	if (sched_inline_is_full(device, task))
+		sched_device_publish(device);
 	device->unsent_ns += task_expected_ns(task);
 	if (sched_inline_may_keep(device, task)) {
 		device->scheduler->messages_in_flight++;

@@ -9,8 +9,9 @@
  * locks. The same must have succeeded recently: this kernel with this range, this graph, or a small
  * copy of this kind. The lane and the memories must exist. Drivers compile, load and allocate at
  * first use, and unload what was not used for long. Many commands at a time go to the device
- * thread: it sends them while the front reads more. So do those of several clients where both
- * threads have a processor.
+ * thread: it sends them while the front reads more. A front that polls the device sends up to
+ * INLINE_IN_FLIGHT_MOST first, a part at a time, because a thread that sleeps takes longer to wake.
+ * Commands of several clients go to the thread where both threads have a processor.
  *
  * The front polls a polled device (BACKEND_FEATURE_POLLED) while it polls for work anyway. When it
  * goes to sleep, or has more for that device, the device thread takes over. Another device gets one
@@ -366,6 +367,20 @@ bool sched_inline_may_keep(const struct scheduler_device *device, const struct t
 	       device->unposted_count < inline_commands_most(device) &&
 	       !device->port.waiting.first &&
 	       device->port.away == device->unposted_count + device->inline_away;
+}
+
+bool sched_inline_is_full(const struct scheduler_device *device, const struct task *task)
+{
+	const uint32_t launches = device->unposted_launches + command_launch_count(&task->command);
+	if (device->unposted_launches == 0 ||
+	    (launches <= INLINE_COMMANDS_MOST && device->unposted_count < INLINE_COMMANDS_MOST))
+		return false;
+	/* The lanes' counts include the task. */
+	return device_is_polled(device) && front_takes_completion(device) &&
+	       !scheduler_has_other_clients(device->scheduler) &&
+	       device->sent <= INLINE_IN_FLIGHT_MOST &&
+	       command_launch_count(&task->command) <= INLINE_COMMANDS_MOST &&
+	       (!task->command.burst || task_is_stretch(task));
 }
 
 bool sched_inline_send(struct scheduler_device *device)

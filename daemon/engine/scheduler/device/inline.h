@@ -14,6 +14,12 @@ bool sched_inline_may_keep(const struct scheduler_device *device, const struct t
  * device is idle or has only commands of this thread. False: they are still to be posted.
  */
 bool sched_inline_send(struct scheduler_device *device);
+/*
+ * True if `unposted` should be sent now, so that the task can be kept: more commands come than one
+ * flush sends, but no more than the front may have in flight on a device that it polls. Its thread
+ * need not be woken for them.
+ */
+bool sched_inline_is_full(const struct scheduler_device *device, const struct task *task);
 /* A command has succeeded, so the driver has run its kind, or its kernel and range, before. */
 void sched_inline_update(struct task *task);
 /* A message has come back from the device. */
