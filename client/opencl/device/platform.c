@@ -14,6 +14,7 @@ static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_open;
 static cl_uint platform_count;
 static struct _cl_platform_id platforms[PLATFORMS_MAX];
+static cl_platform_id platforms_listed[PLATFORMS_MAX];
 
 static void platform_add(sycl_platform sycl)
 {
@@ -43,6 +44,28 @@ static void platform_add(sycl_platform sycl)
 	platform_count++;
 }
 
+static bool platform_takes_il(cl_platform_id platform)
+{
+	for (uint32_t i = 0; i < platform->device_count; i++) {
+		if (device_takes_il(platform->devices[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Platforms that take SPIR-V are listed first. Runtimes of SYCL take the first of two alike by
+ * default, and can use no other. Otherwise the order is the service's. */
+static void platforms_order(void)
+{
+	cl_uint listed = 0;
+	for (int pass = 0; pass < 2; pass++) {
+		for (cl_uint i = 0; i < platform_count; i++) {
+			if (platform_takes_il(&platforms[i]) == (pass == 0))
+				platforms_listed[listed++] = &platforms[i];
+		}
+	}
+}
+
 /* An engine that loads this driver must not ask for an engine. The service marks its engines;
  * inside of a program the engine is a library. */
 static bool in_engine(void)
@@ -67,6 +90,7 @@ static void platforms_open_locked(void)
 	if (sycl_platform_get_platforms(connection, PLATFORMS_MAX, list, &count) == SYCL_SUCCESS)
 		for (uint32_t i = 0; i < count && i < PLATFORMS_MAX; i++)
 			platform_add(list[i]);
+	platforms_order();
 	(void)sycl_platform_release(connection); /* its platforms keep it */
 }
 
@@ -95,7 +119,7 @@ clIcdGetPlatformIDsKHR(cl_uint capacity, cl_platform_id *list, cl_uint *count_ou
 	if (count_out)
 		*count_out = platform_count;
 	for (cl_uint i = 0; list && i < capacity && i < platform_count; i++)
-		list[i] = &platforms[i];
+		list[i] = platforms_listed[i];
 	return platform_count > 0 ? CL_SUCCESS : CL_PLATFORM_NOT_FOUND_KHR;
 }
 
