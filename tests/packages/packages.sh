@@ -38,25 +38,6 @@ enter() {
 		bash /packages/one/sycld/tests/packages/inside.sh
 }
 
-# Makes a minimal Debian.
-make_fresh() {
-	local mirror release
-	[ ! -e "$folder/fresh/made" ] || return 0
-	mirror=$(grep -shE '^(URIs:|deb) ' /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list | head -n 1 | awk '{ print $2 }')
-	release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-	rm -rf "$folder/fresh"
-	debootstrap --variant=minbase --include=ca-certificates "$release" "$folder/fresh" "$mirror" >"$folder/fresh.log" 2>&1 || {
-		tail -n 3 "$folder/fresh.log"
-		return 1
-	}
-	# The minimal Debian gets packages in the same way as this machine.
-	cp -a /etc/apt/apt.conf.d/. "$folder/fresh/etc/apt/apt.conf.d/"
-	cp -a /usr/local/share/ca-certificates/. "$folder/fresh/usr/local/share/ca-certificates/" 2>/dev/null || true
-	cp -L /etc/ssl/certs/ca-certificates.crt "$folder/fresh/etc/ssl/certs/ca-certificates.crt" 2>/dev/null || true
-	cp -L /etc/resolv.conf /etc/hosts "$folder/fresh/etc/"
-	: >"$folder/fresh/made"
-}
-
 # autopkgtest installs the packages and those that their test needs, and runs the test there.
 # Its own limits of time, such as 100 s for a short command, are too short for a machine that does other things, too.
 run_own_test() {
@@ -97,7 +78,7 @@ lintian --fail-on error --allow-root "$folder"/one/sycld_*_amd64.changes
 make_newer
 may_install
 status=0
-if ! command -v autopkgtest >/dev/null || ! command -v debootstrap >/dev/null || ! make_fresh; then
+if ! command -v autopkgtest >/dev/null || ! command -v debootstrap >/dev/null || ! make_fresh "$folder/fresh" ca-certificates; then
 	echo "not run: autopkgtest, because it or a Debian to run it in is missing"
 elif apart run_own_test >"$folder/autopkgtest.log" 2>&1; then
 	tail -n 1 "$folder/autopkgtest.log"

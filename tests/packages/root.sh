@@ -21,6 +21,25 @@ copy_root() {
 	mount -t tmpfs tmpfs "$layer/root/run"
 }
 
+# make_fresh ROOT PACKAGES: makes a minimal Debian with these packages there, unless there is one. It gets further packages in the same way as
+# this machine.
+make_fresh() {
+	local root=$1 mirror release
+	[ ! -e "$root/made" ] || return 0
+	mirror=$(grep -shE '^(URIs:|deb) ' /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list | head -n 1 | awk '{ print $2 }')
+	release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+	rm -rf "$root"
+	debootstrap --variant=minbase --include="$2" "$release" "$root" "$mirror" >"$root.log" 2>&1 || {
+		tail -n 3 "$root.log"
+		return 1
+	}
+	cp -a /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
+	cp -a /usr/local/share/ca-certificates/. "$root/usr/local/share/ca-certificates/" 2>/dev/null || true
+	cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt" 2>/dev/null || true
+	cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+	: >"$root/made"
+}
+
 # apart STEP: runs the step in separate namespaces.
 apart() {
 	local layer status=0
