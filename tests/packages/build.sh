@@ -19,7 +19,7 @@ make_newer() {
 	local package content
 	rm -rf "$folder/newer"
 	mkdir -p "$folder/newer"
-	for package in sycld sycld-exporter sycld-opencl-icd libsyclclient0 libsyclclient-dev sycld-doc; do
+	for package in sycld sycld-exporter sycld-opencl-icd libsyclclient0 libsyclclient-dev python3-sycld sycld-doc; do
 		content=$folder/newer/$package
 		dpkg-deb -R "$folder"/one/${package}_[0-9]*.deb "$content"
 		sed -i "s/^Version: .*/&+later/; s/(= \([0-9.]*\))/(= \1+later)/" "$content/DEBIAN/control"

@@ -26,7 +26,7 @@ mkdir -p /run/lock
 files >/tmp/before
 
 dpkg -i /packages/one/sycld_*.deb /packages/one/sycld-exporter_*.deb /packages/one/sycld-opencl-icd_*.deb \
-	/packages/one/libsyclclient0_*.deb /packages/one/libsyclclient-dev_*.deb /packages/one/sycld-doc_*.deb >/tmp/log 2>&1 || fail "the installation failed: $(cat /tmp/log)"
+	/packages/one/libsyclclient0_*.deb /packages/one/libsyclclient-dev_*.deb /packages/one/python3-sycld_*.deb /packages/one/sycld-doc_*.deb >/tmp/log 2>&1 || fail "the installation failed: $(cat /tmp/log)"
 getent group sycld sycld-observers >/dev/null || fail "the installation made no group"
 [ -e /etc/systemd/system/sockets.target.wants/sycld.socket ] || fail "the socket is not enabled"
 [ -d /etc/sycld/sycld.conf.d ] || fail "there is no folder for files of the configuration"
@@ -62,6 +62,10 @@ grep -q 'Platform #[0-9]: sycld: Portable Computing Language' /tmp/log || fail "
 [ "$(pgrep -c -x sycld)" = $((services + 1)) ] || fail "more than one service was started: $(pgrep -a sycld)"
 pkill -x sycld
 
+# The Python package finds the library and a service, which its session starts, where they are installed.
+(cd "$work" && XDG_RUNTIME_DIR=$work HOME=$work /usr/bin/python3 /packages/one/sycld/debian/tests/python) >/tmp/log 2>&1 || fail "the Python package fails: $(cat /tmp/log)"
+pkill -x sycld
+
 # A service keeps files for the next one. They go with the packages.
 sycld >/tmp/log 2>&1 &
 service=$!
@@ -86,6 +90,6 @@ dpkg -s sycld | grep -q '^Version: .*+later$' || fail "the upgrade left the olde
 
 dpkg -r sycld-exporter sycld-opencl-icd sycld >/tmp/log 2>&1 || fail "the removal failed: $(cat /tmp/log)"
 [ -e /etc/sycld/sycld.conf ] || fail "the removal deleted the configuration"
-dpkg -P sycld-exporter sycld-opencl-icd sycld sycld-doc libsyclclient-dev libsyclclient0 >/tmp/log 2>&1 || fail "the purge failed: $(cat /tmp/log)"
+dpkg -P sycld-exporter sycld-opencl-icd sycld sycld-doc python3-sycld libsyclclient-dev libsyclclient0 >/tmp/log 2>&1 || fail "the purge failed: $(cat /tmp/log)"
 files | diff /tmp/before - >/tmp/left || fail "the packages left or removed these files: $(head -n 20 /tmp/left)"
 echo "installed, used, upgraded and purged; nothing is left"

@@ -43,7 +43,7 @@ enter() {
 run_own_test() {
 	local layer=$1
 	copy_root "$layer" "$folder/fresh"
-	exec autopkgtest --timeout-factor=10 --no-built-binaries "$folder"/one/{sycld_,sycld-opencl-icd_,libsyclclient0_,libsyclclient-dev_}*.deb "$folder/one/sycld/" \
+	exec autopkgtest --timeout-factor=10 --no-built-binaries "$folder"/one/{sycld_,sycld-opencl-icd_,libsyclclient0_,libsyclclient-dev_,python3-sycld_}*.deb "$folder/one/sycld/" \
 		-- chroot "$layer/root"
 }
 
