@@ -35,7 +35,7 @@ class Service:
 
     def __init__(self, *options: str, configuration: str = "") -> None:
         self.folder = tempfile.mkdtemp(prefix="sycld-python.", dir="/tmp")
-        self.runtime_dir = os.path.join(self.folder, "run")
+        self.runtime_dir = os.path.join(self.folder, "sycld")
         self.endpoint = f"unix:{self.runtime_dir}/session.sock"
         config = os.path.join(self.folder, "sycld.conf")
         with open(config, "w", encoding="utf-8") as file:
