@@ -76,6 +76,15 @@ class Answers(WithService):
         sycld.status(self.service.runtime_dir)
         self.assertEqual(fork(lambda: 0 if sycld.status(self.service.runtime_dir)["service"]["pid"] == self.service.process.pid else 2), 0)
 
+    def test_the_service_of_the_sessions_is_asked(self) -> None:
+        os.environ["SYCLD_ENDPOINT"] = self.service.endpoint
+        try:
+            self.assertEqual(sycld.status()["service"]["pid"], self.service.process.pid)
+            with sycld.Session() as session:
+                self.assertEqual(session.endpoint, self.service.endpoint)
+        finally:
+            del os.environ["SYCLD_ENDPOINT"]
+
     def test_no_service_and_a_wrong_limit_are_said(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             with self.assertRaisesRegex(sycld.NoServiceError, f"no service runs .looked in {folder}"):

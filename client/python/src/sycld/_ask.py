@@ -123,6 +123,14 @@ def _ask_folder(folder: str, request: bytes, deadline: _Deadline) -> bytes | Non
     return None
 
 
+def _folders(runtime_dir: str | os.PathLike[str] | None) -> list[str]:
+    """Where to look: the given folder, that of the socket which sessions use, or the system's and the user's own."""
+    scheme, _, path = os.environ.get("SYCLD_ENDPOINT", "").partition(":")
+    if runtime_dir is not None:
+        return [os.fspath(runtime_dir)]
+    return [os.path.dirname(path)] if scheme == "unix" and path else ["/run/sycld", user_runtime_path()]
+
+
 def ask(body: str, values: dict[str, Any], runtime_dir: str | os.PathLike[str] | None, timeout: float) -> dict[str, Any]:
     """Send a request, and return the unpacked ``AdminReply``.
 
@@ -131,7 +139,7 @@ def ask(body: str, values: dict[str, Any], runtime_dir: str | os.PathLike[str] |
     if not timeout > 0:
         raise ValueError(f"a limit of {timeout} s")
     request, deadline = pack("AdminRequest", {"protocol": PROTOCOL, body: values}), _Deadline(timeout)
-    folders = [os.fspath(runtime_dir)] if runtime_dir is not None else ["/run/sycld", user_runtime_path()]
+    folders = _folders(runtime_dir)
     for folder in folders:
         answer = _ask_folder(folder, request, deadline)
         if answer is None:

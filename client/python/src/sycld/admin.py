@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Questions to the service: what syclctl shows, as dictionaries.
 
-All of them read only, and start no service. ``runtime_dir`` is the service's folder, such as ``/run/sycld``; without it the system's
-service is asked, else this user's. ``timeout`` is in seconds; each call blocks for a round trip, at most that long. Root and the
-observers' group see everything, others what is their own. The keys are those of ``syclctl --json`` with the same verb.
+All of them read only, and start no service. ``runtime_dir`` is the service's folder, such as ``/run/sycld``; without it that of the socket
+in ``SYCLD_ENDPOINT`` is asked, else the system's service, else this user's. ``timeout`` is in seconds; each call blocks
+for a round trip, at most that long. Root and the observers' group see everything, others what is their own. The keys
+are those of ``syclctl --json`` with the same verb.
 
 :raises NoServiceError: no service runs there, or it does not answer in time.
 :raises RequestError: the service refuses.
