@@ -36,5 +36,6 @@ run fresh
 run_in clblast "${SYCLD_CLBLAST-}" SYCLD_CLBLAST
 run_in cts "${SYCLD_CTS-}" SYCLD_CTS
 run_in dpctl "${SYCLD_DPCTL-}" SYCLD_DPCTL
+run_in together "${SYCLD_DPCTL-}" SYCLD_DPCTL
 "$here/table.sh" "$out" >"$out/judges.md"
 exit "$worst"
