@@ -473,7 +473,7 @@ Test(graph_launch, L17_N1_ten_thousand_graphs_come_and_go)
 	 * use. */
 	make_and_end(graph, increment, buffer,
 		     SANITIZED                   ? 100
-		     : getenv("PORTABLE_DOUBLE") ? 2000
+		     : getenv("PORTABLE_DOUBLE") ? 5000
 						 : 500,
 		     1);
 	uint64_t before = heap_bytes();
