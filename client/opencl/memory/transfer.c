@@ -2,6 +2,8 @@
 /* Reads, writes, copies and fills of buffers. */
 #include "memory/memory.h"
 
+#include <string.h>
+
 bool is_inside(size_t offset, size_t bytes, size_t all)
 {
 	return offset <= all && bytes <= all - offset;
@@ -32,6 +34,52 @@ cl_int buffer_check_host(cl_command_queue queue, cl_mem handle, unsigned use)
 	return CL_SUCCESS;
 }
 
+/* A read that only has to come behind what the queue has: the host gets access to the bytes, and
+ * copies them here. That is one answer of the service. A command's copy is a host task, which takes
+ * two more. */
+static bool is_plain_read(cl_command_queue queue, cl_mem memory, cl_uint count,
+			  const cl_event *event_out)
+{
+	return !memory->svm && count == 0 && !event_out &&
+	       !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+/* The access has its place behind all commands that write the buffer. The barrier is for the
+ * others: they may still be writing the memory of the program. */
+static sycl_result wait_for_access(cl_command_queue queue, sycl_host_accessor accessor)
+{
+	sycl_event all = NULL;
+	sycl_result r = sycl_queue_barrier(queue->sycl, &all);
+	if (r == SYCL_SUCCESS)
+		r = sycl_host_accessor_wait(accessor);
+	if (r == SYCL_SUCCESS)
+		r = sycl_event_wait(all);
+	if (all)
+		(void)sycl_event_release(all);
+	return r;
+}
+
+static cl_int read_at_once(cl_command_queue queue, cl_mem memory, size_t offset, size_t bytes,
+			   void *to)
+{
+	sycl_host_accessor accessor = NULL;
+	void *contents = NULL;
+	sycl_result r = sycl_host_accessor_create_async(memory->sycl, SYCL_ACCESS_READ, offset,
+							bytes, &accessor);
+	if (r != SYCL_SUCCESS)
+		return code_of(r);
+	object_use(&queue->head); /* a callback may release it meanwhile */
+	r = wait_for_access(queue, accessor);
+	if (r == SYCL_SUCCESS)
+		r = sycl_host_accessor_get_pointer(accessor, &contents);
+	if (r == SYCL_SUCCESS)
+		memcpy(to, contents, bytes);
+	(void)sycl_host_accessor_release(accessor);
+	printed_pass_on(queue->context);
+	object_unuse(&queue->head);
+	return code_of(r);
+}
+
 CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue_handle, cl_mem memory,
 						    cl_bool blocking, size_t offset, size_t bytes,
 						    void *to, cl_uint count, const cl_event *events,
@@ -44,6 +92,9 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue_handl
 	cl_int code = buffer_check_host(queue, memory, HOST_READS);
 	if (code == CL_SUCCESS && (!to || !is_inside(offset, bytes, memory->bytes)))
 		code = CL_INVALID_VALUE;
+	if (code == CL_SUCCESS && blocking && is_plain_read(queue, memory, count, event_out) &&
+	    !events)
+		return read_at_once(queue, memory, offset, bytes, to);
 	if (code == CL_SUCCESS)
 		code = command_begin(&command, queue, CL_COMMAND_READ_BUFFER, count, events,
 				     event_out);

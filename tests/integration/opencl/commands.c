@@ -208,6 +208,31 @@ Test(commands, a_write_sees_what_an_earlier_read_brings)
 	CL(clReleaseMemObject(to));
 }
 
+/* The second read needs nothing that the first one or the kernel touches. */
+Test(commands, a_read_that_blocks_waits_for_all_of_its_queue)
+{
+	const char *text = "__kernel void slow(__global uint *x) {\n"
+			   "  volatile uint n = 0;\n"
+			   "  for (uint i = 0; i < 100000000; i++) n = n * 3 + 1;\n"
+			   "  x[0] = n == 12345 ? 8 : 7; }\n";
+	static cl_uint words[WORDS], slow_words[WORDS], others[WORDS];
+	const size_t one = 1;
+	fill_words(words);
+	cl_mem touched = buffer_of(words), other = buffer_of(words);
+	cl_kernel slow = kernel_of(text, "slow");
+	CL(clSetKernelArg(slow, 0, sizeof(cl_mem), &touched));
+	CL(clEnqueueNDRangeKernel(cl_queue, slow, 1, NULL, &one, NULL, 0, NULL, NULL));
+	CL(clEnqueueReadBuffer(cl_queue, touched, CL_FALSE, 0, WORD_BYTES, slow_words, 0, NULL,
+			       NULL));
+	read_words(other, others);
+	cr_assert(eq(u32, slow_words[0], 7));
+	cr_assert(eq(u32, slow_words[9], 9));
+	cr_assert(eq(u32, others[9], 9));
+	CL(clReleaseKernel(slow));
+	CL(clReleaseMemObject(touched));
+	CL(clReleaseMemObject(other));
+}
+
 /* The same with boxes: the lower half of each row goes there and back to another place. */
 Test(commands, a_box_that_is_written_sees_what_an_earlier_read_brings)
 {
