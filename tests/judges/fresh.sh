@@ -3,6 +3,7 @@
 # (debootstrap makes it once, in OUT/fresh) gets a clone of the last commit, builds and installs the packages, and runs the pages' commands as
 # they stand there. Parts, all without one:
 #   sycl         dpnp: the sum that the page says, on the service, and syclctl shows it; also where PoCL is. The download is 1.6 GB.
+#   compiled     a program of DPC++ in C++
 #   python       dpnp and PyTorch on one buffer; the notebook
 #   adaptivecpp  AdaptiveCpp is built, and its program run. SYCLD_GIT: a folder with OWNER/NAME of the four repositories, if the network has them
 #                not
@@ -57,6 +58,12 @@ part_sycl() {
 	/opt/sycl/bin/python3 -c "import dpnp; print(dpnp.arange(10).sum())" | grep -qx 45 || fail "the program fails where PoCL is installed, too"
 }
 
+part_compiled() {
+	page_block "$page" "A compiled program" 1 cpp >compiled.cpp
+	page_run "$(page_block "$page" "A compiled program")" | tee /tmp/said
+	printf 'sycld: Intel(R) OpenCL\ny[999] = 1999\n' | cmp - /tmp/said || fail "the compiled program has said something else"
+}
+
 part_python() {
 	local page=$top/docs/python.md
 	page_run "$(page_block "$page" Install)"
@@ -85,10 +92,11 @@ inside() {
 	# The block ends with an installation of everything; the pages have their own.
 	page_run "$(page_block "$top/docs/operations.md" Install 2 | sed '/^dpkg-buildpackage/q')"
 	passed "the packages were built"
-	[ $# -gt 0 ] || set -- sycl python adaptivecpp
+	[ $# -gt 0 ] || set -- sycl compiled python adaptivecpp
 	for part in "$@"; do
 		case $part in
 		sycl) part_sycl ;;
+		compiled) part_compiled ;;
 		python) part_python ;;
 		adaptivecpp) part_adaptivecpp ;;
 		*) fail "there is no part $part" ;;
