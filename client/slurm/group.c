@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,9 +114,8 @@ void group_remove(const struct settings *settings, uint32_t job)
 	}
 }
 
-/* Returns the letter of the task's state; 0: it has ended. The number may be another process's by
- * now, which is no child of this one. */
-static int task_state(pid_t pid)
+/* Returns the letter of the process's state; 0: it has ended. */
+static int process_state(pid_t pid, long *parent_out)
 {
 	char path[64], text[LINE_BYTES];
 	(void)snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
@@ -125,9 +125,10 @@ static int task_state(pid_t pid)
 		(void)fclose(file);
 	text[count] = '\0';
 	const char *state = strrchr(text, ')');
-	if (!state || strlen(state) < 5 || strtol(state + 4, NULL, 10) != (long)getpid())
+	if (!state || strlen(state) < 5 || state[2] == 'Z' || state[2] == 'X')
 		return 0;
-	return state[2] == 'Z' || state[2] == 'X' ? 0 : (unsigned char)state[2];
+	*parent_out = strtol(state + 4, NULL, 10);
+	return (unsigned char)state[2];
 }
 
 /* Slurm's plug-in cgroup/v2 freezes instead of stopping. */
@@ -153,16 +154,60 @@ static bool process_is_frozen(pid_t pid)
 	return frozen;
 }
 
-bool group_is_suspended(const pid_t *pids, unsigned count)
+static bool process_is_suspended(pid_t pid, int state)
 {
-	unsigned suspended = 0;
+	return state == 'T' || state == 't' || process_is_frozen(pid);
+}
+
+enum tasks_state group_tasks_state(const pid_t *pids, unsigned count)
+{
+	enum tasks_state found = TASKS_ENDED;
 	for (unsigned i = 0; i < count; i++) {
-		int state = task_state(pids[i]);
-		if (state == 0)
+		long parent = 0;
+		int state = process_state(pids[i], &parent);
+		/* The number may be another process's by now, which is no child of this one. */
+		if (state == 0 || parent != (long)getpid())
 			continue;
-		if (state != 'T' && state != 't' && !process_is_frozen(pids[i]))
-			return false;
-		suspended++;
+		if (!process_is_suspended(pids[i], state))
+			return TASKS_RUN;
+		found = TASKS_SUSPENDED;
 	}
-	return suspended > 0;
+	return found;
+}
+
+static bool folder_has_suspended(const char *folder)
+{
+	char path[FULL_BYTES + sizeof("/cgroup.procs")], line[64];
+	bool found = false;
+	(void)snprintf(path, sizeof(path), "%s/cgroup.procs", folder);
+	FILE *file = fopen(path, "re");
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		long parent;
+		pid_t pid = (pid_t)strtol(line, NULL, 10);
+		int state = process_state(pid, &parent);
+		found = state != 0 && process_is_suspended(pid, state);
+	}
+	if (file)
+		(void)fclose(file);
+	return found;
+}
+
+bool group_has_suspended(const struct settings *settings, uint32_t job)
+{
+	char path[GROUP_BYTES], full[FULL_BYTES];
+	bool found = false;
+	if (group_is_own(settings))
+		own_path(settings, job, path);
+	else if (!group_find_slurms(job, path))
+		return false;
+	if (!full_path(path, "", full))
+		return false;
+	char *const folders[] = {full, NULL};
+	FTS *walk = fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *entry;
+	while (walk && !found && (entry = fts_read(walk)))
+		found = entry->fts_info == FTS_D && folder_has_suspended(entry->fts_path);
+	if (walk)
+		(void)fts_close(walk);
+	return found;
 }

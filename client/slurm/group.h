@@ -30,7 +30,12 @@ bool group_find_slurms(uint32_t job, char path_out[GROUP_BYTES]);
  * deadline. */
 void group_remove(const struct settings *settings, uint32_t job);
 
-/* True if all of these processes are stopped or frozen; false if there is none. */
-bool group_is_suspended(const pid_t *pids, unsigned count);
+enum tasks_state { TASKS_ENDED, TASKS_RUN, TASKS_SUSPENDED };
+
+/* Whether all of these children are stopped or frozen. Those that have ended do not count. */
+enum tasks_state group_tasks_state(const pid_t *pids, unsigned count);
+
+/* True if any process of the job on this node is stopped or frozen. */
+bool group_has_suspended(const struct settings *settings, uint32_t job);
 
 #endif

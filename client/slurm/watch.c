@@ -42,7 +42,18 @@ struct report {
 };
 
 /* Every step of a job watches its own tasks. They are suspended and resumed together, so the last
- * order of each is the same. */
+ * order of each is the same. But tasks may be killed while the job is suspended: a step that has
+ * none left follows those of other steps, and if there are none it leaves the job resumed for a
+ * later step. Called with the lock. */
+static bool report_is_suspended(const struct report *report)
+{
+	enum tasks_state tasks = group_tasks_state(watch.pids, watch.count);
+	if (tasks == TASKS_ENDED)
+		return report->state != AT_SERVICE_RUNNING &&
+		       group_has_suspended(&watch.settings, watch.job);
+	return tasks == TASKS_SUSPENDED;
+}
+
 static void report_send(struct report *report, bool suspended)
 {
 	char cause[CAUSE_BYTES];
@@ -83,14 +94,18 @@ static void *watch_run(void *context)
 		until.tv_sec += until.tv_nsec / 1000000000l;
 		until.tv_nsec %= 1000000000l;
 		(void)pthread_cond_timedwait(&watch.ends, &watch.lock, &until);
-		bool suspended = group_is_suspended(watch.pids, watch.count);
+		bool suspended = report_is_suspended(&report);
 		if (watch.is_ending || !report_is_due(&report, suspended))
 			continue;
 		(void)pthread_mutex_unlock(&watch.lock);
 		report_send(&report, suspended);
 		(void)pthread_mutex_lock(&watch.lock);
 	}
+	/* The tasks may have ended since the last look. */
+	bool resumes = report.state != AT_SERVICE_RUNNING && !report_is_suspended(&report);
 	(void)pthread_mutex_unlock(&watch.lock);
+	if (resumes)
+		report_send(&report, false);
 	return NULL;
 }
 

@@ -13,8 +13,8 @@
  * resume the job. An order that fails is repeated. 0 or a negative errno. */
 int watch_task(const struct settings *settings, uint32_t job, pid_t pid);
 
-/* Ends the thread, before the plug-in is unloaded. Waits for an order in progress: until its
- * deadline at most. */
+/* Ends the thread, before the plug-in is unloaded. Resumes the job if this step has suspended it
+ * and no other task is suspended. Waits for orders: for two deadlines at most. */
 void watch_end(void);
 
 #endif

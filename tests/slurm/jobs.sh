@@ -209,6 +209,66 @@ suspension_of_some_tasks() {
 }
 some_has_begun() { job=$(squeue -h -n "$file" -t RUNNING -o %A) && [ -n "$job" ]; }
 
+# Writes each order of a node's plug-in to NODE/orders, from now on.
+log_orders() { # NODE
+	cat >"$folder/bin/logged-$1" <<END
+#!/bin/sh
+echo "\$2 \$3" >>$folder/$1/orders
+exec $folder/bin/syclctl "\$@"
+END
+	chmod 755 "$folder/bin/logged-$1"
+	sed -i "s|/bin/syclctl|/bin/logged-$1|" "$folder/etc-$1/plugstack.conf"
+}
+orders_are() { [ "$(grep -cx "$3 $2" "$folder/$1/orders")" = "$4" ]; } # NODE JOB ORDER COUNT
+
+# The tasks of one step are killed while the job is suspended. Its other step stays so. Another job is suspended and resumed
+# meanwhile, in which time the first step is looked at.
+killed_step_on() { # NODE
+	log_orders "$1"
+	file=$(new_name killed)
+	job=$(submit bin "srun sh -c 'echo \$\$ >$folder/output/pid-$file; exec $worker 1000000' & $(until_file "$file"); wait" --gres=sycl:25 -w "$1" -p patient)
+	until_job "$job" job_has_two_sessions "$1"
+	expect "job $job can be suspended" scontrol suspend "$job"
+	until_job "$job" orders_are "$1" "$job" suspend 2 # of both steps
+	until_job "$job" is_suspended "$1" "$job" true
+	kill -KILL "$(cat "$folder/output/pid-$file")"
+	other=$(submit daemon "$(until_file "other-$file")" --gres=sycl:25 -w "$1" -p patient)
+	until_job "$other" job_has_sessions "$1" "$other"
+	expect "job $other can be suspended" scontrol suspend "$other"
+	until_job "$other" is_suspended "$1" "$other" true
+	expect "job $other can be resumed" scontrol resume "$other"
+	until_job "$other" is_suspended "$1" "$other" false
+	expect "job $job stays suspended when the tasks of one step are killed" is_suspended "$1" "$job" true
+	tell "other-$file"
+	expect "job $job can be resumed" scontrol resume "$job"
+	until_job "$job" is_suspended "$1" "$job" false
+	tell "$file"
+	until_verified "$job"
+	until_verified "$other"
+	sed -i "s|/bin/logged-$1|/bin/syclctl|" "$folder/etc-$1/plugstack.conf"
+}
+job_has_two_sessions() { [ "$(job_value "$1" "$job" sessions)" = 2 ]; }
+
+# Here the killed step was the only one. The next step works.
+killed_last_step_on() { # NODE
+	file=$(new_name last)
+	as_user bin salloc -J "$file" -w "$1" --gres=sycl:25 -p patient sh -c "srun sh -c 'echo \$\$ >$folder/output/pid-$file; exec $worker 1000000'
+		while [ -d $folder/output ] && [ ! -e $folder/output/$file ]; do sleep 0.2; done; srun $worker 3" >"$folder/output/$file.out" 2>&1 </dev/null &
+	until_true some_has_begun
+	until_job "$job" job_has_sessions "$1" "$job"
+	expect "job $job can be suspended" scontrol suspend "$job"
+	until_job "$job" is_suspended "$1" "$job" true
+	kill -KILL "$(cat "$folder/output/pid-$file")"
+	until_job "$job" is_suspended "$1" "$job" false
+	expect "job $job can be resumed" scontrol resume "$job"
+	tell "$file"
+	until_true has_ended "$job"
+	wait $! # salloc writes the result
+	expect "the next step's result is right" grep -q verified "$folder/output/$file.out"
+}
+killed_steps() { killed_step_on n1; killed_last_step_on n1; }
+killed_steps_in_slurms_group() { killed_step_on n3; killed_last_step_on n3; }
+
 # The first order to suspend the job fails.
 suspension_is_reported_again() {
 	failing=$(new_name again)
