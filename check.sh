@@ -29,6 +29,7 @@ Usage: ./check.sh [--fast | --rows | --build-only | --long [PART...]]
   --long        races of 1e8 messages, rows at their full length, real processes ten times over, five minutes of fuzzing for each target,
                 each test in the lane that leaves it out, what the tests do not run, static analysis of all paths, half an hour of everything at once,
                 the units under a systemd that boots, Prometheus and a browser, a cluster of Slurm, Debian packages, also in a virtual machine, other machines as far as this one can act like them
+Packages are installed, and none of their daemons starts. Those for Slurm may be missing: then its tests are skipped.
 Without a CUDA toolkit of version 13, headers and compiler are fetched into build/cuda-toolkit; tests/gpu/README.md: tests on a GPU.
 The last line says how many passed and failed; before it stands what could not be built here.
 TXT
@@ -343,6 +344,9 @@ main() {
 		printf '0 passed, 1 failed\n'
 		exit 1
 	}
+	case ${1-} in
+	'' | --build-only) install_optional_packages slurm ;;
+	esac
 	find_cuda
 	case ${1-} in
 	'')

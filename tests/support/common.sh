@@ -76,11 +76,10 @@ install_missing() {
 	as_root true || fail "sudo refused"
 	quietly "$logs/apt-update.log" as_root apt-get update -q -o Acquire::Retries=3 || return 1
 	# shellcheck disable=SC2086  # one word for each package
-	quietly "$logs/apt-install.log" as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q \
-		--no-install-recommends -o Acquire::Retries=3 -o DPkg::Lock::Timeout=600 $missing
+	quietly "$logs/apt-install.log" as_root "$top/tests/support/apt_install.sh" "${apt_options[@]}" $missing
 }
 
-# install_packages KIND...: installs the missing ones. It prints nothing unless it fails.
+# install_packages KIND...: installs the missing ones, and starts no daemon of theirs. It prints nothing unless it fails.
 install_packages() {
 	package_kinds=("$@")
 	if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
@@ -88,6 +87,16 @@ install_packages() {
 		return 0
 	fi
 	locked "$logs/packages.lock" install_missing
+}
+
+# install_optional_packages KIND: the same for packages that only a few tests need. No other package gives way to them, nobody is asked for a
+# password, and where they cannot be installed a line says so.
+apt_options=()
+install_optional_packages() {
+	local apt_options=(--no-remove) log=$logs/packages-$1.log
+	[ -n "$(missing_packages "$1")" ] && command -v apt-get >/dev/null || return 0
+	install_packages "$1" 2>"$log" && return
+	say "The packages $(missing_packages "$1" | paste -s -d ' ') cannot be installed, so tests that need them are skipped ($log)"
 }
 
 # build_into FOLDER TARGETS CMAKE-OPTION...: configures and builds. TARGETS is one list of words, "all" for everything, or "lane:LABEL" for
