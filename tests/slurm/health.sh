@@ -79,6 +79,8 @@ expect_reason "what concerns users drains no node" ''
 echo 'no new session is accepted; device 0 is not available' >"$folder/health"
 rm "$folder/devices"
 expect_reason "a drained service drains the node" 'sycld: no new session is accepted'
+echo 'the service is stopping' >"$folder/health"
+expect_reason "another cause replaces that" 'sycld: the service is stopping'
 printf 'the fan is loud' >"$folder/reason"
 echo 'healthy' >"$folder/health"
 expect_reason "another reason stays" 'the fan is loud'
