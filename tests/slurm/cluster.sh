@@ -1,9 +1,28 @@
 # A cluster of Slurm on this machine: real munged, MariaDB, slurmdbd, slurmctld and a slurmd and a sycld for each of
-# three node names, all in one private folder. Sourced by run. The controllers run as unprivileged users; slurmd and sycld
-# as root, because jobs are of several users.
+# three node names, all in one private folder. Sourced by run. Started by root, the controllers run as unprivileged users;
+# slurmd and sycld as root, because jobs are of several users. Started by another user, all daemons and jobs are that user's.
 # shellcheck shell=sh disable=SC2034,SC2154
 nodes=${NODES:-n1 n2 n3}
 group_node=
+
+is_root() { [ "$(id -u)" = 0 ]; }
+# Prints who runs what this user should run.
+name_of() { if is_root; then echo "$1"; else id -un; fi; }
+give() { ! is_root || chown -R "$@"; } # USER PATH...
+
+# Prints where control groups of version 2 are mounted, and in which group the clusters' are made: for root the topmost one, else
+# that of this process.
+find_group_mount() { awk '$3 == "cgroup2" {print $2; exit}' /proc/self/mounts; }
+find_group_base() { is_root || sed -n 's/^0:://p' /proc/self/cgroup | sed 's|^/$||'; }
+
+# True if a group can be made there and entered.
+groups_can_be_made() { # FOLDER
+	mkdir "$1/sycld-slurm-test-$$" 2>/dev/null || return 1
+	sh -c "echo 0 >$1/sycld-slurm-test-$$/cgroup.procs" 2>/dev/null
+	could=$?
+	wait_for 5 rmdir "$1/sycld-slurm-test-$$"
+	return $could
+}
 
 # Prints what is missing here, in one sentence; nothing: nothing.
 cluster_lacks() {
@@ -13,11 +32,12 @@ cluster_lacks() {
 			return
 		}
 	done
-	[ "$(id -u)" = 0 ] || { echo "only root can run jobs of several users"; return; }
-	group_mount=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/self/mounts)
-	[ -n "$group_mount" ] || { echo "no control groups of version 2 are mounted"; return; }
-	mkdir "$group_mount/sycld-slurm-test" 2>/dev/null || { echo "no control group can be made in $group_mount"; return; }
-	rmdir "$group_mount/sycld-slurm-test"
+	[ -n "$(find_group_mount)" ] || { echo "no control groups of version 2 are mounted"; return; }
+	in_group=$(find_group_mount)$(find_group_base)
+	groups_can_be_made "$in_group" || {
+		echo "no control group can be made in $in_group; for others than root there must be one of their own, which systemd-run --user --scope -p Delegate=yes makes"
+		return
+	}
 	[ -e "$build/lib/sycld_spank.so" ] || echo "sycld_spank.so was not built: the package libslurm-dev was missing"
 }
 
@@ -26,7 +46,8 @@ cluster_lacks() {
 start_as() { # USER NAME COMMAND...
 	user=$1 name=$2
 	shift 2
-	setsid setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups "$@" >>"$folder/log/$name" 2>&1 </dev/null &
+	if is_root; then set -- setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups "$@"; fi
+	setsid "$@" >>"$folder/log/$name" 2>&1 </dev/null &
 	echo $! >"$folder/run/$name"
 }
 pid_of() { cat "$folder/run/$1"; }
@@ -107,7 +128,8 @@ write_configuration() {
 ClusterName=sycl
 SlurmctldHost=$(hostname)(127.0.0.1)
 SlurmctldPort=$port
-SlurmUser=slurm
+SlurmUser=$(name_of slurm)
+SlurmdUser=$(name_of root)
 AuthType=auth/munge
 AuthInfo=socket=$folder/munge/socket
 StateSaveLocation=$folder/state
@@ -178,7 +200,7 @@ AuthInfo=socket=$folder/munge/socket
 DbdHost=localhost
 DbdAddr=127.0.0.1
 DbdPort=$storage_port
-SlurmUser=slurm
+SlurmUser=$(name_of slurm)
 StorageType=accounting_storage/mysql
 StorageHost=127.0.0.1
 StoragePort=$database_port
@@ -188,7 +210,7 @@ StorageLoc=slurm
 LogFile=$folder/dbd/slurmdbd.log
 PidFile=$folder/dbd/slurmdbd.pid
 END
-	chown slurm "$folder/etc/slurmdbd.conf"
+	give slurm "$folder/etc/slurmdbd.conf"
 	chmod 600 "$folder/etc/slurmdbd.conf"
 }
 
@@ -196,7 +218,7 @@ END
 start_database() {
 	TMPDIR=$folder/db mariadb-install-db --no-defaults --datadir="$folder/db/data" --auth-root-authentication-method=normal --skip-test-db >"$folder/log/install-db" 2>&1 ||
 		give_up "no database can be made: $(grep ERROR "$folder/log/install-db" | head -n 1)"
-	chown -R mysql "$folder/db"
+	give mysql "$folder/db"
 	start_as mysql mariadb "$(PATH=$PATH:/usr/sbin command -v mariadbd)" --no-defaults --datadir="$folder/db/data" --socket="$folder/db/socket" \
 		--tmpdir="$folder/db" --bind-address=127.0.0.1 --port="$database_port" --pid-file="$folder/db/pid" --innodb-buffer-pool-size=32M --innodb-lock-wait-timeout=900 --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0
 	until_true mariadb --no-defaults -S "$folder/db/socket" -u root -e 'select 1'
@@ -207,7 +229,8 @@ start_sycld() {
 	node=$1
 	case $node in n3) outside=refuse ;; *) outside=allow ;; esac
 	printf '[service]\nengine_idle_seconds = 5\nengines_at_stop = leave\noutside_jobs = %s\n[limits]\nbuild_seconds = 600\n' $outside >"$folder/$node/sycld.conf"
-	start_as root "sycld-$node" "$folder/bin/sycld" --runtime-dir "$folder/$node/sycld" --config "$folder/$node/sycld.conf" --cache-dir "$folder/cache"
+	# shellcheck disable=SC2046  # one word or none
+	start_as root "sycld-$node" "$folder/bin/sycld" $(is_root || echo --user) --runtime-dir "$folder/$node/sycld" --config "$folder/$node/sycld.conf" --cache-dir "$folder/cache"
 }
 
 start_slurmd() { # NODE OPTION...
@@ -264,6 +287,12 @@ give_scope_back() {
 
 # Starts the node with Slurm's own control groups; where that is impossible, as the others.
 start_group_node() {
+	if ! is_root; then
+		echo "skipped: Slurm's plug-in cgroup/v2: only root can give slurmd groups of version 2 alone"
+		write_node_configuration "$1"
+		start_slurmd "$1"
+		return
+	fi
 	take_scope || scope_is_taken=yes
 	scope=$(scope_of "$1")
 	[ -z "$scope" ] || groups_are_removed "$scope"
@@ -306,11 +335,11 @@ cluster_start() {
 	export SLURM_CONF="$folder/etc/slurm.conf"
 	head -c 1024 /dev/urandom >"$folder/munge/key"
 	chmod 400 "$folder/munge/key"
-	chown -R munge "$folder/munge"
+	give munge "$folder/munge"
 	chmod 711 "$folder/munge"
 	start_as munge munge munged --foreground --force --key-file="$folder/munge/key" --socket="$folder/munge/socket" \
 		--pid-file="$folder/munge/pid" --log-file="$folder/munge/log" --seed-file="$folder/munge/seed"
-	chown -R slurm "$folder/state" "$folder/ctld" "$folder/dbd"
+	give slurm "$folder/state" "$folder/ctld" "$folder/dbd"
 	for node in $nodes; do start_sycld "$node"; done
 	wait "$database" || return 1
 	start_as slurm slurmdbd env SLURM_CONF="$folder/etc/slurm.conf" slurmdbd -D
