@@ -189,7 +189,7 @@ END
 	for program in epilog health; do
 		cat >"$folder/etc/$program" <<END
 #!/bin/sh
-export SYCLCTL="$folder/bin/syclctl --runtime-dir $folder/\$SLURMD_NODENAME/sycld" SLURM_CONF=$folder/etc/slurm.conf SYCLD_COMMENT_PARTS=2 SYCLD_LOCK=$folder/lock-\$SLURMD_NODENAME SYCLD_SECONDS=\$(cat $folder/etc-\$SLURMD_NODENAME/seconds)
+export SYCLCTL="$folder/bin/syclctl --runtime-dir $folder/\$SLURMD_NODENAME/sycld" SLURM_CONF=$folder/etc/slurm.conf SYCLD_COMMENT_PARTS=2 SYCLD_LOCK=$folder/lock-\$SLURMD_NODENAME SYCLD_SECONDS=\$(cat $folder/etc-\$SLURMD_NODENAME/seconds) SYCLD_STATE_DIR=$folder/\$SLURMD_NODENAME/jobs
 exec $folder/bin/sycld-$program
 END
 		chmod 755 "$folder/etc/$program"

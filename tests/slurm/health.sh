@@ -1,7 +1,7 @@
 #!/bin/sh
 # tests/slurm/health.sh: what sycld-health makes of what the service says. Engines run their users' code, so an engine may say
-# anything of a device: only what the engine of the script's own user says drains a node. Commands of Slurm and of the service
-# are imitated, so this runs without them.
+# anything of a device: only what the engine of the script's own user says drains a node. And what it removes of jobs that Slurm
+# no longer has. Commands of Slurm and of the service are imitated, so this runs without them.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d "${TMPDIR:-/tmp}/sycld-health-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
@@ -23,6 +23,8 @@ imitate syclctl <<'END_OF_PROGRAM'
 case $* in
 status) echo "health: $(cat "$folder/health")" ;;
 'devices --json') [ -e "$folder/devices" ] && cat "$folder/devices" ;;
+'jobs --json') printf '      "job": %s,\n      "cgroup": "/sycld-test-none",\n' 91000007 91000008 ;;
+'job end '*) echo "$3" >>"$folder/ended" ;;
 *) exit 1 ;;
 esac
 END_OF_PROGRAM
@@ -34,6 +36,10 @@ case $* in
 *' state=drain reason='*) printf '%s' "${4#reason=}" >"$folder/reason" ;;
 *) exit 1 ;;
 esac
+END_OF_PROGRAM
+
+imitate squeue <<'END_OF_PROGRAM'
+[ -e "$folder/queue" ] && cat "$folder/queue"
 END_OF_PROGRAM
 
 # INDEX AVAILABLE UID...: as syclctl prints what engines of these users say. A name may have any printable text.
@@ -50,7 +56,7 @@ devices() {
 }
 
 expect_reason() { # WHAT REASON: of the node, once the script has run
-	SLURMD_NODENAME=n1 SLURM_BIN=$folder/bin sh "$root/client/slurm/sycld-health"
+	SYCLD_STATE_DIR=$folder/jobs SLURMD_NODENAME=n1 SLURM_BIN=$folder/bin sh "$root/client/slurm/sycld-health"
 	[ "$(cat "$folder/reason")" = "$2" ] && return 0
 	failures=$((failures + 1))
 	echo "FAILED: $1: the reason is '$(cat "$folder/reason")'"
@@ -84,5 +90,21 @@ expect_reason "another cause replaces that" 'sycld: the service is stopping'
 printf 'the fan is loud' >"$folder/reason"
 echo 'healthy' >"$folder/health"
 expect_reason "another reason stays" 'the fan is loud'
+
+expect_jobs() { # WHAT FILES, once the script has run: the jobs whose files stay
+	expect_reason "$1" 'the fan is loud'
+	left=$(find "$folder/jobs" -type f -printf '%f\n' | sort | paste -s -d ' ')
+	[ "$left" = "$2" ] && return 0
+	failures=$((failures + 1))
+	echo "FAILED: $1: there are the files '$left'"
+}
+
+mkdir "$folder/jobs"
+touch -d '2 minutes ago' "$folder/jobs/91000007" "$folder/jobs/91000008"
+touch "$folder/jobs/91000009"
+expect_jobs "without Slurm's answer all jobs stay" '91000007 91000008 91000009'
+echo 91000008 >"$folder/queue"
+expect_jobs "a job that Slurm has, and one that has just begun, stay" '91000008 91000009'
+[ "$(cat "$folder/ended")" = 91000007 ] || { echo "FAILED: other jobs have ended: $(cat "$folder/ended")"; failures=1; }
 [ "$failures" = 0 ] || exit 1
 echo "nodes are drained for what is ill"

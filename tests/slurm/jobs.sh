@@ -379,7 +379,9 @@ restart_of_a_node() {
 	start_sycld n2
 	until_true job_is_gone n2 "$job"
 	start_slurmd n2 -b
-	until_true slurmctld_has_told_all # or its order to end the earlier job would end the one that begins again
+	# Or its order to end the earlier job would end the one that begins again, or the latter's epilog would not run.
+	until_true slurmctld_has_told_all
+	until_true no_epilog_runs n2
 	until_begun_again "$job"
 	until_verified "$job"
 }
@@ -390,6 +392,11 @@ end_step_daemons() { # NODE JOB
 	done
 }
 slurmctld_has_told_all() { [ "$(sdiag | grep -c '^Agent \(queue size\|count\): *0$')" = 2 ]; }
+no_epilog_runs() {
+	for process in $(pgrep -f "$folder/bin/sycld-epilog"); do
+		! grep -qz "^SLURMD_NODENAME=$1\$" "/proc/$process/environ" 2>/dev/null || return 1
+	done
+}
 job_is_gone() { ctl "$1" jobs --json >/dev/null && ! job_is_known "$1" "$2"; }
 
 # Slurm runs tasks although a plug-in has failed, unless this is told in its way.
@@ -402,6 +409,31 @@ refused_on() { # NODE
 	expect "no node is drained for it" no_reason "$1"
 }
 refused_in_slurms_group() { refused_on n3; }
+
+# What an epilog that Slurm did not run has left goes by the health check. A job without a step stays.
+lost_epilog() {
+	file=$(new_name lost)
+	as_user bin salloc -J "$file" -w n2 --gres=sycl:25 sh -c "while [ -d $folder/output ] && [ ! -e $folder/output/$file ]; do sleep 0.2; done; srun $worker 1" >"$folder/output/$file.out" 2>&1 </dev/null &
+	until_true some_has_begun
+	idle=$job
+	until_true touch -c -d '2 minutes ago' "$folder/n2/jobs/$idle"
+	job=$(submit daemon "$worker 1" --gres=sycl:10 -w n2)
+	until_verified "$job"
+	until_true no_group n2 "$job"
+	mkdir "$group_mount$groups-n2/job_$job"
+	expect "a job can be begun" ctl n2 job begin "$job" --uid "$(id -u "$(name_of daemon)")" --cgroup "$groups-n2/job_$job" --share 10-100 >/dev/null
+	: >"$folder/n2/jobs/$job"
+	touch -d '2 minutes ago' "$folder/n2/jobs/$job"
+	until_true no_file n2 "$job"
+	until_true job_is_gone n2 "$job"
+	until_true no_group n2 "$job"
+	expect "the file of a job that has no step stays" [ -s "$folder/n2/jobs/$idle" ]
+	tell "$file"
+	until_true has_ended "$idle"
+	wait $! # salloc writes the result
+	expect "its step works" grep -q verified "$folder/output/$file.out"
+}
+no_file() { [ ! -e "$folder/$1/jobs/$2" ]; }
 
 # On n3 only jobs with devices may use them.
 jobs_without_the_resource() {
@@ -466,6 +498,8 @@ no_jobs() { [ "$(ctl "$1" jobs --json | number_of job)" = 0 ]; }
 
 no_sessions() { [ "$(ctl "$1" sessions --json | number_of id)" = 0 ]; }
 has_no_group_of_jobs() { [ -z "$(find "$group_mount" -type d -path "*/$1_slurmstepd.scope/job_*" 2>/dev/null)" ]; }
+no_files_of_jobs() { [ -z "$(ls "$folder/$1/jobs" 2>/dev/null)" ]; }
+no_groups_of_jobs() { [ -z "$(find "$group_mount$groups-$1" -mindepth 1 -type d 2>/dev/null)" ]; }
 nothing_left() {
 	scancel --state=PENDING,RUNNING,SUSPENDED 2>/dev/null
 	for node in $nodes; do
@@ -473,8 +507,8 @@ nothing_left() {
 		until_true no_jobs "$node"
 		until_true no_sessions "$node"
 		expect "no file of jobs is left on $node" [ ! -e "$folder/$node/sycld/jobs" ]
-		expect "no file of the plug-in is left on $node" [ -z "$(ls "$folder/$node/jobs" 2>/dev/null)" ]
-		expect "no control group is left on $node" [ -z "$(find "$group_mount$groups-$node" -mindepth 1 -type d 2>/dev/null)" ]
+		until_true no_files_of_jobs "$node"
+		until_true no_groups_of_jobs "$node"
 		[ "$node" != "$group_node" ] || until_true has_no_group_of_jobs "$node"
 	done
 }
