@@ -189,7 +189,7 @@ END
 	for program in epilog health; do
 		cat >"$folder/etc/$program" <<END
 #!/bin/sh
-export SYCLCTL="$folder/bin/syclctl --runtime-dir $folder/\$SLURMD_NODENAME/sycld" SLURM_CONF=$folder/etc/slurm.conf SYCLD_COMMENT_PARTS=2 SYCLD_LOCK=$folder/lock-\$SLURMD_NODENAME SYCLD_SECONDS=\$(cat $folder/etc-\$SLURMD_NODENAME/seconds) SYCLD_STATE_DIR=$folder/\$SLURMD_NODENAME/jobs
+export SYCLCTL="$folder/bin/syclctl --runtime-dir $folder/\$SLURMD_NODENAME/sycld" SLURM_CONF=$folder/etc/slurm.conf SYCLD_COMMENT_PARTS=2 SYCLD_LOCK=$folder/lock-\$SLURMD_NODENAME SYCLD_SECONDS=\$(cat $folder/etc-\$SLURMD_NODENAME/seconds) SYCLD_STATE_DIR=$folder/\$SLURMD_NODENAME/jobs SYCLD_STAMP=$folder/\$SLURMD_NODENAME/stamp
 exec $folder/bin/sycld-$program
 END
 		chmod 755 "$folder/etc/$program"
@@ -225,10 +225,11 @@ start_database() {
 	mariadb --no-defaults -S "$folder/db/socket" -u root -e "create database slurm; create user slurm@127.0.0.1 identified by 'slurm'; create user slurm@localhost identified by 'slurm'; grant all on slurm.* to slurm@127.0.0.1; grant all on slurm.* to slurm@localhost"
 }
 
-start_sycld() {
+start_sycld() { # NODE [DRIVER OF CUDA]
 	node=$1
 	case $node in n3) outside=refuse ;; *) outside=allow ;; esac
 	printf '[service]\nengine_idle_seconds = 5\nengines_at_stop = leave\noutside_jobs = %s\n[limits]\nbuild_seconds = 600\n' $outside >"$folder/$node/sycld.conf"
+	[ $# = 1 ] || printf '[cuda]\nlibrary = %s\n' "$2" >>"$folder/$node/sycld.conf"
 	# shellcheck disable=SC2046  # one word or none
 	start_as root "sycld-$node" "$folder/bin/sycld" $(is_root || echo --user) --runtime-dir "$folder/$node/sycld" --config "$folder/$node/sycld.conf" --cache-dir "$folder/cache"
 }
@@ -251,6 +252,7 @@ write_node_configuration() {
 	mkdir -p "$folder/etc-$1"
 	cp "$folder/etc/gres.conf" "$folder/etc/cgroup.conf" "$folder/etc/plugstack.conf" "$folder/etc-$1/"
 	echo 60 >"$folder/etc-$1/seconds" # for each command of epilog and health check
+	: >"$folder/$1/stamp" # devices have been looked at
 	sed "s|/etc/plugstack|/etc-$1/plugstack|" "$folder/etc/slurm.conf" >"$folder/etc-$1/slurm.conf"
 	[ "$1" = "$group_node" ] || return 0
 	# Jobs are in control groups of Slurm's plug-in cgroup/v2. It needs no controller, but a tree of its own, and it ends

@@ -56,7 +56,7 @@ devices() {
 }
 
 expect_reason() { # WHAT REASON: of the node, once the script has run
-	SYCLD_STATE_DIR=$folder/jobs SLURMD_NODENAME=n1 SLURM_BIN=$folder/bin sh "$root/client/slurm/sycld-health"
+	SYCLD_STATE_DIR=$folder/jobs SYCLD_STAMP=$folder/stamp SLURMD_NODENAME=n1 SLURM_BIN=$folder/bin sh "$root/client/slurm/sycld-health"
 	[ "$(cat "$folder/reason")" = "$2" ] && return 0
 	failures=$((failures + 1))
 	echo "FAILED: $1: the reason is '$(cat "$folder/reason")'"
@@ -65,6 +65,7 @@ expect_reason() { # WHAT REASON: of the node, once the script has run
 own=$(id -u)
 other=$((own + 1000))
 : >"$folder/reason"
+: >"$folder/stamp"
 echo 'healthy' >"$folder/health"
 expect_reason "a healthy service drains no node" ''
 
@@ -77,8 +78,16 @@ rm "$folder/devices"
 expect_reason "without an answer the node stays as it is" 'sycld: device 0 is not available'
 printf '0 false %s\n' "$other" | devices >"$folder/devices"
 expect_reason "without an engine of its own the node stays as it is" 'sycld: device 0 is not available'
+echo 'healthy' >"$folder/health"
+expect_reason "without engines the node stays as it is" 'sycld: device 0 is not available'
 printf '0 true %s\n0 false %s\n' "$own" "$other" | devices >"$folder/devices"
 expect_reason "a device that is well again brings the node back" ''
+printf '0 false %s\n' "$own" | devices >"$folder/devices"
+expect_reason "soon after a look at the devices nobody looks again" ''
+rm "$folder/stamp"
+expect_reason "an ill device drains the node although no engine says so" 'sycld: device 0 is not available'
+printf '0 true %s\n' "$own" | devices >"$folder/devices"
+expect_reason "it brings the node back in the same way" ''
 
 echo 'the engine of x(1) does not answer; 2 sessions are paused; device memory is full: 1 session waits for it' >"$folder/health"
 expect_reason "what concerns users drains no node" ''

@@ -476,6 +476,24 @@ health() {
 	until_true no_reason n3
 }
 
+# The double of CUDA's driver has a device whose compute mode is prohibited, and then one that can be used.
+health_of_a_device() {
+	[ -e "$build/tests/fake_cuda/libcuda.so.1" ] || { echo "skipped: a device that is ill: the double of CUDA's driver was not built"; return; }
+	mkdir "$folder/n3/driver"
+	cp "$build"/tests/fake_cuda/lib*.so* "$folder/n3/driver/"
+	chmod -R a+rX "$folder/n3"
+	echo 'attribute 20 2' >"$folder/n3/driver/fake_cuda.conf"
+	end_program sycld-n3 TERM
+	start_sycld n3 "$folder/n3/driver/libcuda.so.1"
+	rm -f "$folder/n3/stamp" # no program runs there, so the next health check looks at the devices
+	until_true reason_of "sycld: device 0 is not available" n3
+	: >"$folder/n3/driver/fake_cuda.conf"
+	until_true no_reason n3
+	end_program sycld-n3 TERM
+	start_sycld n3
+	until_true ctl n3 status
+}
+
 # A service that does not answer holds up neither a job nor its node.
 dead_service() {
 	file=$(new_name dead)
