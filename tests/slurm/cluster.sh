@@ -308,7 +308,7 @@ start_group_node() {
 	write_node_configuration "$1"
 	start_slurmd "$1"
 	wait_for 60 slurmd_is_decided "$1" && slurmd_has_started "$1" && return
-	echo "skipped: Slurm's plug-in cgroup/v2 does not start here: $(grep -a 'error\|fatal' "$folder/log/slurmd-$1" | head -n 1)"
+	echo "skipped: Slurm's plug-in cgroup/v2 does not start here: $({ grep -a 'error\|fatal' "$folder/log/slurmd-$1" || tail -n 1 "$folder/log/slurmd-$1"; } | head -n 1)"
 	group_node=
 	write_node_configuration "$1"
 	start_slurmd "$1"

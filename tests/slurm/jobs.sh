@@ -367,11 +367,12 @@ restart_of_a_service() {
 
 # A node that is switched off runs no epilog. Slurm sees it as down after a while, here at once, and begins its jobs again.
 restart_of_a_node() {
-	job=$(submit games "$(at_first_endless node)" --gres=sycl:25 -w n2 --requeue)
+	job=$(submit games "$(at_first_endless "$(new_name node)")" --gres=sycl:25 -w n2 --requeue)
 	until_job "$job" job_has_sessions n2 "$job"
+	end_program slurmd-n2 KILL
+	until_true no_script_runs n2 health # or it would see that there is no service, and drain the node for that
 	pkill -KILL -P "$(pid_of sycld-n2)"
 	end_program sycld-n2 KILL
-	end_program slurmd-n2 KILL
 	end_step_daemons n2 "$job"
 	echo 1 >"$group_mount$groups-n2/job_$job/cgroup.kill"
 	until_true rmdir "$group_mount$groups-n2/job_$job"
@@ -381,7 +382,7 @@ restart_of_a_node() {
 	start_slurmd n2 -b
 	# Or its order to end the earlier job would end the one that begins again, or the latter's epilog would not run.
 	until_true slurmctld_has_told_all
-	until_true no_epilog_runs n2
+	until_true no_script_runs n2 epilog
 	until_begun_again "$job"
 	until_verified "$job"
 }
@@ -392,8 +393,8 @@ end_step_daemons() { # NODE JOB
 	done
 }
 slurmctld_has_told_all() { [ "$(sdiag | grep -c '^Agent \(queue size\|count\): *0$')" = 2 ]; }
-no_epilog_runs() {
-	for process in $(pgrep -f "$folder/bin/sycld-epilog"); do
+no_script_runs() { # NODE NAME
+	for process in $(pgrep -f "$folder/(bin/sycld-|etc/)$2"); do
 		! grep -qz "^SLURMD_NODENAME=$1\$" "/proc/$process/environ" 2>/dev/null || return 1
 	done
 }
