@@ -82,6 +82,7 @@ int row_suite(struct bench *bench);
 int row_suite_clients(struct bench *bench);
 int row_frames(struct bench *bench);
 int row_frames_shared(struct bench *bench);
+int row_driver(struct bench *bench);
 int row_own_cost(struct bench *bench);
 int row_idle(struct bench *bench);
 int row_scale(struct bench *bench);
@@ -131,6 +132,12 @@ int bench_service(struct private_service **service_out);
  * it. */
 int bench_service_with(const char *configuration, bool everybody,
 		       struct private_service **service_out);
+
+/* True if this build has the OpenCL driver. */
+bool bench_has_driver(void);
+/* OpenCL's loader, if it is loaded from now on, finds only this build's driver to the service at
+ * the endpoint. */
+int bench_use_driver(const char *endpoint);
 
 /* Pins this process, and processes that it starts from now on, to one processor. `unpin` undoes
  * it. */

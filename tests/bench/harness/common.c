@@ -7,8 +7,10 @@
 #include <math.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static cpu_set_t allowed_before;
 static bool pinned;
@@ -48,6 +50,26 @@ int bench_direct_cache(char *path_out, size_t size)
 	if (r == 0 && mkdir(path_out, 0700) < 0 && errno != EEXIST)
 		r = -errno;
 	return r;
+}
+
+bool bench_has_driver(void)
+{
+	char driver[PATH_MAX];
+	return build_path("lib", "libsyclcl.so", driver, sizeof(driver)) == 0 &&
+	       access(driver, R_OK) == 0;
+}
+
+/* The loaders differ in the variable that names a driver. */
+int bench_use_driver(const char *endpoint)
+{
+	char driver[PATH_MAX];
+	int r = build_path("lib", "libsyclcl.so", driver, sizeof(driver));
+	if (r < 0)
+		return r;
+	(void)setenv("OCL_ICD_VENDORS", driver, 1);
+	(void)setenv("OCL_ICD_FILENAMES", driver, 1);
+	(void)setenv("SYCLD_ENDPOINT", endpoint, 1);
+	return 0;
 }
 
 int bench_pin(void)

@@ -55,7 +55,8 @@ int bench_compare_parts(const struct bench *bench, const struct comparison *comp
 	if (r == 0)
 		r = agent_start(comparison->service, service->endpoint, &pair.service);
 	if (r == 0)
-		r = agent_start(comparison->direct, cache, &pair.direct);
+		r = agent_start(comparison->direct,
+				comparison->both_come_in ? service->endpoint : cache, &pair.direct);
 	for (unsigned part = 0; part < parts && r == 0; part++)
 		r = measure_runs(bench, comparison, &pair, part, &compared_out[part]);
 	if (r < 0)

@@ -10,6 +10,8 @@ struct comparison {
 	const struct agent_subject *direct;  /* opened with the folder of its own kernel cache */
 	uint64_t count;                      /* the request to both */
 	uint64_t warm_up;                    /* a request before, which is not counted */
+	bool both_come_in; /* `direct` comes in to the service, too, and is opened as `service` is
+			    */
 };
 
 /* The answers of each run. */

@@ -34,6 +34,9 @@ static const struct bench_row rows[] = {
 	{"TR9.processes", "the same frames by processes that share buffers on the device",
 	 row_frames_shared},
 	{"TR10", "the cost of a command group with a driver that takes no time", row_own_cost},
+	{"TR11",
+	 "the programs of TR1, TR3, TR4 and TR9 in plain OpenCL by the OpenCL driver, compared with the service's own bodies",
+	 row_driver},
 	{"examples", "two dozen algorithms, compared with one thread of the CPU", row_programs},
 	{"TC6", "from the start of a program to the end of its first kernel", row_first_kernel},
 	{"TC7", "an idle service and idle clients", row_idle},
@@ -85,7 +88,7 @@ enum {
 static const char usage_text[] =
 	"Usage: syclbench [ROW ...] [OPTIONS]\n"
 	"Starts a private service of this build, measures it, and measures what a user would do without it.\n"
-	"Each ROW is one measurement; without ROW all of them run. \"programs\" stands for TR1 to TR10.\n"
+	"Each ROW is one measurement; without ROW all of them run. \"programs\" stands for TR1 to TR11.\n"
 	"\n"
 	"  --json            print one JSON object per line and result\n"
 	"  --runs N          repeat each comparison N times, 1 to 99 (default 7)\n"

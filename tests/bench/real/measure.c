@@ -1,5 +1,6 @@
 #include "real/measure.h"
 
+#include "harness/bench.h"
 #include "harness/statistics.h"
 #include "gpu/compare.h"
 
@@ -76,6 +77,12 @@ static int real_measure_open_service_gpu(const char *where, void **state_out)
 static int real_measure_open_opencl(const char *where, void **state_out)
 {
 	return open_chosen(&layer_opencl, where, state_out);
+}
+
+static int real_measure_open_driver(const char *endpoint, void **state_out)
+{
+	int r = bench_use_driver(endpoint);
+	return r == 0 ? open_chosen(&layer_opencl, endpoint, state_out) : r;
 }
 
 static int real_measure_open_cuda(const char *where, void **state_out)
@@ -163,6 +170,7 @@ int real_measure_rate(void *state, uint64_t milliseconds, double values_out[AGEN
 		[REAL_SERVICE_GPU] = {real_measure_open_service_gpu, (measure_function),           \
 				      real_close},                                                 \
 		[REAL_OPENCL] = {real_measure_open_opencl, (measure_function), real_close},        \
+		[REAL_DRIVER] = {real_measure_open_driver, (measure_function), real_close},        \
 		[REAL_CUDA] = {real_measure_open_cuda, (measure_function), real_close},            \
 	}
 

@@ -9,7 +9,8 @@
 /* Sets the program that processes run if they start from now on. */
 void real_choose(const struct real_program *program, enum real_scale scale);
 
-enum real_body { REAL_SERVICE, REAL_SERVICE_GPU, REAL_OPENCL, REAL_CUDA, REAL_BODIES };
+/* REAL_DRIVER: the body in plain OpenCL, by the driver to the service. */
+enum real_body { REAL_SERVICE, REAL_SERVICE_GPU, REAL_OPENCL, REAL_DRIVER, REAL_CUDA, REAL_BODIES };
 
 /* The request is for that many steps of each variant at most. The answer is in us, REAL_ANSWERS of
  * each variant in turn. */

@@ -1,6 +1,7 @@
 /*
  * TR1 to TR4 and TR9: real programs through the service. They alternate with the same programs with
- * CUDA's driver API (--device gpu) or with plain OpenCL. A wrong result is no measurement.
+ * CUDA's driver API (--device gpu) or with plain OpenCL. TR11: the same programs in plain OpenCL by
+ * the driver, beside the service's own. A wrong result is no measurement.
  */
 #include "real/row.h"
 
@@ -21,6 +22,7 @@ struct row {
 	const struct real_program *program;
 	bool is_rate; /* reported in frames a second */
 	bool has_mean;
+	bool by_driver; /* TR11 */
 };
 
 enum side { SERVICE, PLAIN, SIDES };
@@ -31,11 +33,15 @@ struct outcome {
 	double values[SIDES][AGENT_VALUES][BENCH_RUNS_MAX];
 };
 
-static int compare_processor(const struct bench *bench, struct outcome *outcome)
+static int compare_processor(const struct bench *bench, const struct row *row,
+			     struct outcome *outcome)
 {
-	const struct comparison comparison = {&real_times[REAL_SERVICE], &real_times[REAL_OPENCL],
-					      bench->quick ? REAL_SAMPLES_LEAST : REAL_SAMPLES_MAX,
-					      REAL_SAMPLES_LEAST};
+	const struct comparison comparison = {
+		.service = &real_times[row->by_driver ? REAL_DRIVER : REAL_SERVICE],
+		.direct = &real_times[row->by_driver ? REAL_SERVICE : REAL_OPENCL],
+		.count = bench->quick ? REAL_SAMPLES_LEAST : REAL_SAMPLES_MAX,
+		.warm_up = REAL_SAMPLES_LEAST,
+		.both_come_in = row->by_driver};
 	struct compared *compared = malloc(sizeof(*compared));
 	int r = compared ? bench_compare(bench, &comparison, compared) : -ENOMEM;
 	if (r == 0) {
@@ -76,6 +82,17 @@ static void name_result(const struct row *row, const struct outcome *outcome, co
 		       *what ? "." : "", what);
 }
 
+/* The plain OpenCL of a program is to be within a tenth of the service's own body. It has no
+ * graphs: a graph is sent launch by launch there, so those variants only have figures. */
+static void set_driver_target(const struct row *row, const char *variant,
+			      struct bench_result *result)
+{
+	if (!row->by_driver || strstr(variant, "graph"))
+		return;
+	result->bound = row->is_rate ? BENCH_RATIO_AT_LEAST : BENCH_RATIO_AT_MOST;
+	result->target = row->is_rate ? 0.9 : 1.1;
+}
+
 static void report_percentile(struct bench *bench, const struct row *row,
 			      const struct outcome *outcome, unsigned variant, int answer)
 {
@@ -88,6 +105,8 @@ static void report_percentile(struct bench *bench, const struct row *row,
 				      .bound = outcome->is_gpu && target > 0 ? BENCH_RATIO_AT_MOST
 									     : BENCH_NO_TARGET,
 				      .target = target};
+	if (answer == REAL_P50)
+		set_driver_target(row, told->name, &result);
 	name_result(row, outcome, told->name, answer == REAL_P50 ? "p50" : "p99", name);
 	bench_summarise(outcome->values[SERVICE][value], outcome->values[PLAIN][value],
 			outcome->runs, &result);
@@ -111,6 +130,7 @@ static void real_row_report_rate(struct bench *bench, const struct row *row,
 			rates[side][run] =
 				1e6 /
 				outcome->values[side][variant * REAL_ANSWERS + REAL_MEAN][run];
+	set_driver_target(row, told->name, &result);
 	name_result(row, outcome, told->name, "", name);
 	bench_summarise(rates[SERVICE], rates[PLAIN], outcome->runs, &result);
 	bench_report(bench, &result);
@@ -191,7 +211,7 @@ static int real_row_run_row(struct bench *bench, const struct row *row)
 	real_choose(row->program, bench->quick ? REAL_TINY : is_gpu ? REAL_GPU : REAL_PROCESSOR);
 	outcome->runs = bench->runs;
 	outcome->is_gpu = is_gpu;
-	int r = is_gpu ? compare_gpu(bench, outcome) : compare_processor(bench, outcome);
+	int r = is_gpu ? compare_gpu(bench, outcome) : compare_processor(bench, row, outcome);
 	if (r == 0)
 		real_row_report_all(bench, row, outcome);
 	free(outcome);
@@ -226,4 +246,29 @@ int row_frames(struct bench *bench)
 {
 	static const struct row row = {.name = "TR9", .program = &real_frames, .is_rate = true};
 	return real_row_run_row(bench, &row);
+}
+
+int row_driver(struct bench *bench)
+{
+	static const struct row driver_rows[] = {
+		{.name = "TR11.solver", .program = &real_solver_launches, .by_driver = true},
+		{.name = "TR11.requests", .program = &real_requests, .by_driver = true},
+		{.name = "TR11.ladder",
+		 .program = &real_ladder,
+		 .has_mean = true,
+		 .by_driver = true},
+		{.name = "TR11.frames",
+		 .program = &real_frames,
+		 .is_rate = true,
+		 .by_driver = true},
+	};
+	int r = 0;
+	if (strcmp(bench->device, "gpu") == 0 || !bench_has_driver()) {
+		bench_skip(bench, "TR11",
+			   "needs the OpenCL driver, and is measured on a processor");
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(driver_rows) / sizeof(*driver_rows) && r == 0; i++)
+		r = real_row_run_row(bench, &driver_rows[i]);
+	return r;
 }

@@ -196,8 +196,10 @@ static const struct agent_subject direct_subject = {bench_graph_open_direct, mea
 
 int row_graph(struct bench *bench)
 {
-	struct comparison comparison = {&client_subject, &direct_subject, bench->quick ? 3 : 400,
-					bench->quick ? 1 : 40};
+	struct comparison comparison = {.service = &client_subject,
+					.direct = &direct_subject,
+					.count = bench->quick ? 3 : 400,
+					.warm_up = bench->quick ? 1 : 40};
 	struct bench_result graph = {
 		.name = "TC13.graph",
 		.unit = "ns",

@@ -199,7 +199,10 @@ static const struct agent_subject copier_subject = {bench_host_accessor_open_cop
 int row_host_accessor(struct bench *bench)
 {
 	uint64_t bytes = bench->quick ? QUICK_BYTES : WHOLE_BYTES;
-	struct comparison comparison = {&client_subject, &copier_subject, bytes, bytes};
+	struct comparison comparison = {.service = &client_subject,
+					.direct = &copier_subject,
+					.count = bytes,
+					.warm_up = bytes};
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;

@@ -199,7 +199,8 @@ int row_pages(struct bench *bench)
 	static const char *const names[VALUES] = {"pages.in", "pages.out", "pages.in.alone",
 						  "pages.out.alone", "pages.shared"};
 	uint64_t bytes = bench->quick ? QUICK_BYTES : WHOLE_BYTES;
-	struct comparison comparison = {&client, &copier, bytes, bytes};
+	struct comparison comparison = {
+		.service = &client, .direct = &copier, .count = bytes, .warm_up = bytes};
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;

@@ -80,8 +80,10 @@ static void report_round_trip(struct bench *bench, const struct compared *compar
 static int bench_round_trip_run_variant(struct bench *bench, const char *names[2],
 					const char *where, const char *note)
 {
-	struct comparison comparison = {&client_subject, &direct_subject, bench->quick ? 50 : 20000,
-					bench->quick ? 10 : 2000};
+	struct comparison comparison = {.service = &client_subject,
+					.direct = &direct_subject,
+					.count = bench->quick ? 50 : 20000,
+					.warm_up = bench->quick ? 10 : 2000};
 	struct compared *compared = malloc(sizeof(*compared));
 	if (!compared)
 		return -ENOMEM;

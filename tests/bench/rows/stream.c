@@ -46,8 +46,10 @@ static const struct agent_subject direct_subject = {subject_direct_open, measure
 
 int row_stream(struct bench *bench)
 {
-	struct comparison comparison = {&client_subject, &direct_subject,
-					bench->quick ? 200 : 100000, bench->quick ? 50 : 5000};
+	struct comparison comparison = {.service = &client_subject,
+					.direct = &direct_subject,
+					.count = bench->quick ? 200 : 100000,
+					.warm_up = bench->quick ? 50 : 5000};
 	struct bench_result result = {.name = "TC2.rate",
 				      .unit = "kernels/s",
 				      .bound = BENCH_RATIO_AT_LEAST,

@@ -220,8 +220,10 @@ static const struct agent_subject direct_subject = {bench_submit_open_direct, me
 
 int row_submit(struct bench *bench)
 {
-	struct comparison comparison = {&client_subject, &direct_subject, bench->quick ? 3 : 400,
-					bench->quick ? 1 : 40};
+	struct comparison comparison = {.service = &client_subject,
+					.direct = &direct_subject,
+					.count = bench->quick ? 3 : 400,
+					.warm_up = bench->quick ? 1 : 40};
 	struct bench_result submit = {
 		.name = "TC4.submit",
 		.unit = "ns",

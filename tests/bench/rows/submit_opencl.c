@@ -7,12 +7,9 @@
 #include "harness/statistics.h"
 
 #include "clock.h"
-#include "process.h"
 
 #include <errno.h>
-#include <linux/limits.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* This many are submitted between two waits: far fewer than the submit ring holds. */
 enum { BATCH = 256, BUFFER_BYTES = 4096 };
@@ -70,21 +67,15 @@ static int open_launches(struct state *s, const char *endpoint)
 	return good ? 0 : -EIO;
 }
 
-/* The loaders differ in the variable that names a driver. */
 static int bench_opencl_open_driver(const char *endpoint, void **state_out)
 {
-	char driver[PATH_MAX];
 	struct state *s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	*state_out = s;
-	int r = build_path("lib", "libsyclcl.so", driver, sizeof(driver));
-	if (r < 0)
-		return r;
-	(void)setenv("OCL_ICD_VENDORS", driver, 1);
-	(void)setenv("OCL_ICD_FILENAMES", driver, 1);
-	(void)setenv("SYCLD_ENDPOINT", endpoint, 1);
-	r = open_opencl(s);
+	int r = bench_use_driver(endpoint);
+	if (r == 0)
+		r = open_opencl(s);
 	return r == 0 ? open_launches(s, endpoint) : r;
 }
 
@@ -190,9 +181,10 @@ static void bench_opencl_report(struct bench *bench, const struct compared *comp
 
 int row_submit_opencl(struct bench *bench)
 {
-	char driver[PATH_MAX];
-	struct comparison comparison = {&driver_subject, &direct_subject, bench->quick ? 3 : 400,
-					bench->quick ? 1 : 40};
+	struct comparison comparison = {.service = &driver_subject,
+					.direct = &direct_subject,
+					.count = bench->quick ? 3 : 400,
+					.warm_up = bench->quick ? 1 : 40};
 	struct bench_result plain = {.name = "TC4.opencl", .unit = "ns"},
 			    event = {.name = "TC4.opencl.event", .unit = "ns"};
 	struct bench_result plain_more = {.name = "TC4.opencl.more",
@@ -203,8 +195,7 @@ int row_submit_opencl(struct bench *bench)
 					  .unit = "ns",
 					  .bound = BENCH_VALUE_AT_MOST,
 					  .target = 300};
-	if (build_path("lib", "libsyclcl.so", driver, sizeof(driver)) < 0 ||
-	    access(driver, R_OK) != 0) {
+	if (!bench_has_driver()) {
 		bench_skip(bench, "TC4.opencl", "this build has no OpenCL driver");
 		return 0;
 	}

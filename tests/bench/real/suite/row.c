@@ -110,9 +110,11 @@ static void take_pair(double (*service)[BENCH_RUNS_MAX], double (*plain)[BENCH_R
 
 static int times_on_processor(const struct bench *bench, unsigned programs, struct pair *pairs)
 {
-	const struct comparison comparison = {&suite_times[REAL_SERVICE], &suite_times[REAL_OPENCL],
-					      bench->quick ? REAL_SAMPLES_LEAST : REAL_SAMPLES_MAX,
-					      bench->quick ? 1 : TIMES_WARM};
+	const struct comparison comparison = {.service = &suite_times[REAL_SERVICE],
+					      .direct = &suite_times[REAL_OPENCL],
+					      .count = bench->quick ? REAL_SAMPLES_LEAST
+								    : REAL_SAMPLES_MAX,
+					      .warm_up = bench->quick ? 1 : TIMES_WARM};
 	struct compared *compared = calloc(SUITE_PROGRAMS, sizeof(*compared));
 	int r = compared ? bench_compare_parts(bench, &comparison, programs, compared) : -ENOMEM;
 	for (unsigned i = 0; i < programs && r == 0; i++)
