@@ -7,6 +7,7 @@
 #   python       dpnp and PyTorch on one buffer; the notebook
 #   adaptivecpp  AdaptiveCpp is built, and its program run. SYCLD_GIT: a folder with OWNER/NAME of the four repositories, if the network has them
 #                not
+# SYCLD_PACKAGES: a folder with the packages, built of this commit. They are taken instead of being built.
 # Exit status 77: it cannot run here.
 #
 # fresh.sh --inside [PART...]: the same on this machine, which is changed by it; from the folder of the project, as root.
@@ -75,7 +76,10 @@ part_python() {
 
 part_adaptivecpp() {
 	local before
-	[ -z "${SYCLD_GIT-}" ] || git config --global url."file://$SYCLD_GIT/".insteadOf https://github.com/
+	if [ -n "${SYCLD_GIT-}" ]; then
+		git config --global url."file://$SYCLD_GIT/".insteadOf https://github.com/
+		git config --global submodule.external/CMock.update none # for tests of OpenCL's headers
+	fi
 	page_run "$(page_block "$page" AdaptiveCpp)"
 	page_block "$page" AdaptiveCpp 1 cpp >saxpy.cpp
 	before=$(commands_of_accounts)
@@ -89,9 +93,13 @@ inside() {
 	export DEBIAN_FRONTEND=noninteractive
 	echo 'APT::Get::Assume-Yes "true";' >/etc/apt/apt.conf.d/99fresh
 	apt-get update -q
-	# The block ends with an installation of everything; the pages have their own.
-	page_run "$(page_block "$top/docs/operations.md" Install 2 | sed '/^dpkg-buildpackage/q')"
-	passed "the packages were built"
+	if [ -n "${SYCLD_PACKAGES-}" ]; then
+		cp "$SYCLD_PACKAGES"/*.deb ..
+	else
+		# The block ends with an installation of everything; the pages have their own.
+		page_run "$(page_block "$top/docs/operations.md" Install 2 | sed '/^dpkg-buildpackage/q')"
+		passed "the packages were built"
+	fi
 	[ $# -gt 0 ] || set -- sycl compiled python adaptivecpp
 	for part in "$@"; do
 		case $part in
@@ -106,6 +114,13 @@ inside() {
 	echo "fresh: $count passed, 0 failed, after $((SECONDS - started)) s"
 }
 
+# bring FOLDER PLACE: shows the folder there, if one is given.
+bring() {
+	[ -n "$1" ] || return 0
+	mkdir "$2"
+	mount --bind "$1" "$2"
+}
+
 # The copy is on the disk: what is installed there has several GB.
 enter() {
 	local root=$folder/run
@@ -115,12 +130,10 @@ enter() {
 	mount --rbind /dev "$root/dev"
 	mount -t tmpfs tmpfs "$root/run"
 	git clone -q "$top" "$root/root/project"
-	if [ -n "${SYCLD_GIT-}" ]; then
-		mkdir "$root/root/git"
-		mount --bind "$SYCLD_GIT" "$root/root/git"
-	fi
+	bring "${SYCLD_GIT-}" "$root/root/git"
+	bring "${SYCLD_PACKAGES-}" "$root/root/packages"
 	exec chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-		PIP_CERT=/etc/ssl/certs/ca-certificates.crt ${SYCLD_GIT:+SYCLD_GIT=/root/git} bash -c "cd /root/project && tests/judges/fresh.sh --inside ${parts-}"
+		PIP_CERT=/etc/ssl/certs/ca-certificates.crt ${SYCLD_GIT:+SYCLD_GIT=/root/git} ${SYCLD_PACKAGES:+SYCLD_PACKAGES=/root/packages} bash -c "cd /root/project && tests/judges/fresh.sh --inside ${parts-}"
 }
 
 if [ "$1" = --inside ]; then
