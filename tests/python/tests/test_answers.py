@@ -143,6 +143,11 @@ class Impostors(unittest.TestCase):
             "a number without an end": framed(b"\x12" + b"\xff" * 11),
             "a field of an unknown type": framed(b"\x13"),
             "a number for a message": framed(b"\x10\x01"),
+            "bytes for a number": framed(b"\x12\x03\x0a\x01x"),
+            "bytes for a word": framed(b"\x12\x03\x3a\x01x"),
+            "bytes for a yes or no": framed(b"\x12\x02\x52\x00"),
+            "four bytes for a number": framed(b"\x12\x05\x0d1234"),
+            "a time beyond the calendar": framed(_protobuf.pack("AdminReply", {"service": {"since_unix_seconds": (1 << 64) - 1}})),
         }.items():
             with self.subTest(name), Impostor(answer) as folder, self.assertRaises(sycld.ProtocolError):
                 sycld.status(folder, timeout=20)

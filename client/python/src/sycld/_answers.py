@@ -8,6 +8,7 @@ import time
 from typing import Any, Callable
 
 from ._schema import ENUMS, MESSAGES, OBJECTS
+from .errors import ProtocolError
 
 _INT64_MOST = (1 << 63) - 1
 _UID_NOBODY = (1 << 32) - 1
@@ -65,6 +66,13 @@ def _uuid(data: bytes) -> str | None:
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:])) if len(data) == 16 else None
 
 
+def _time(seconds: int) -> str:
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+    except (OverflowError, OSError, ValueError):
+        raise ProtocolError(f"the answer has a time of {seconds} s") from None
+
+
 def _show(kind: str, field: str, value: Any, key: str) -> Any:
     """A field's value by the field's type and name."""
     if kind in ENUMS:
@@ -74,7 +82,7 @@ def _show(kind: str, field: str, value: Any, key: str) -> Any:
     if kind == "bytes":
         return _uuid(value)
     if kind == "uint64" and field.endswith("_unix_seconds"):
-        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(value))
+        return _time(value)
     if kind == "uint64" and key.endswith("_seconds"):
         return value / 1e9
     return min(value, _INT64_MOST) if kind == "uint64" else value

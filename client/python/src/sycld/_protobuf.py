@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._schema import MESSAGES
+from ._schema import ENUMS, MESSAGES
 from .errors import ProtocolError
 
 #: An unpacked message: all of its fields, and its name under the key "".
@@ -88,6 +88,8 @@ def _value(kind: str, raw: Any, depth: int) -> Any:
         return unpack(kind, raw, depth + 1)
     if kind == "string":
         return bytes(raw).decode("utf-8", "replace")
+    if kind in ENUMS or kind in _DEFAULTS and kind != "bytes":
+        raise ProtocolError(f"the answer has {len(raw)} bytes for a {kind}")
     return bytes(raw) if kind == "bytes" else None
 
 
