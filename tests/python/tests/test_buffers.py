@@ -274,6 +274,18 @@ class Hostile(unittest.TestCase):
                     self.assertEqual((came.nbytes, came.kind), (PAGE, "host"))
                     self.assertFalse(os.get_inheritable(came.fileno()))
 
+    def test_a_second_descriptor_is_refused_before_the_rest_comes(self) -> None:
+        before = descriptors()
+        with sycld.create(PAGE) as buffer, buffer.export() as export:
+            here, there = socket.socketpair()
+            with here, there:
+                there.settimeout(10)
+                for part in (export.to_bytes()[:1], export.to_bytes()[1:2]):
+                    socket.send_fds(here, [part], [export.fileno()])
+                with self.assertRaisesRegex(sycld.ProtocolError, "2 descriptors"):
+                    sycld.Export.receive(there)
+        self.assertEqual(descriptors(), before)
+
     def test_nobody_can_shrink_what_was_made(self) -> None:
         with sycld.create(PAGE) as buffer, buffer.export() as export:
             for size in (0, PAGE - 1, PAGE + 1):

@@ -122,8 +122,6 @@ class Export:
         descriptors: list[int] = []
         try:
             data = _receive(connection, descriptors)
-            if len(descriptors) > 1:
-                raise ProtocolError(f"an exported buffer came with {len(descriptors)} descriptors")
             export = cls.from_bytes(data, descriptors[0] if descriptors else -1)
         except BaseException:
             for descriptor in descriptors:
@@ -145,6 +143,8 @@ def _receive(connection: socket.socket, descriptors: list[int]) -> bytes:
                 descriptors += came
         if flags & (socket.MSG_CTRUNC | socket.MSG_TRUNC):
             raise ProtocolError("more came than an exported buffer has")
+        if len(descriptors) > 1:  # each part could bring more
+            raise ProtocolError(f"an exported buffer came with {len(descriptors)} descriptors")
         if not part:
             raise EOFError("the connection was closed before an exported buffer had come")
         data += part
