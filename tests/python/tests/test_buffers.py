@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Buffers: memory of the host and of devices, sent to other processes; who keeps it, and what is refused."""
 
+import copy
 import ctypes
 import fcntl
 import gc
 import multiprocessing
 import os
+import pickle
 import socket
 import struct
 import tempfile
@@ -285,6 +287,13 @@ class Hostile(unittest.TestCase):
                 with self.assertRaisesRegex(sycld.ProtocolError, "2 descriptors"):
                     sycld.Export.receive(there)
         self.assertEqual(descriptors(), before)
+
+    def test_what_owns_a_descriptor_cannot_be_copied(self) -> None:
+        with sycld.create(PAGE) as buffer, buffer.export() as export:
+            for owner in (export, buffer._held):
+                for make in (copy.copy, copy.deepcopy, pickle.dumps):
+                    with self.subTest((owner, make)), self.assertRaises(TypeError):
+                        make(owner)
 
     def test_nobody_can_shrink_what_was_made(self) -> None:
         with sycld.create(PAGE) as buffer, buffer.export() as export:

@@ -8,6 +8,7 @@ import fcntl
 import mmap
 import os
 import stat
+from typing import Any
 
 from .errors import ProtocolError
 
@@ -69,6 +70,9 @@ class HostMemory:
         if self.descriptor >= 0:
             os.close(self.descriptor)
         self.descriptor = -1
+
+    def __reduce__(self) -> Any:
+        raise TypeError("memory of the host is exported, and neither copied nor pickled")
 
     def __del__(self) -> None:
         if getattr(self, "descriptor", -1) >= 0:

@@ -46,7 +46,7 @@ class Export:
 
     It owns the descriptor, which is closed with :meth:`close`, at the end of a ``with`` block, or with the last reference. The memory lives
     while any process has a descriptor, a buffer or an array of it. A process that gets the descriptor can read and write the memory, and
-    nothing else; that cannot be taken back.
+    nothing else; that cannot be taken back. An export cannot be copied or pickled.
     """
 
     def __init__(self, kind: str, nbytes: int, mapped_bytes: int, descriptor: int = -1, handle: bytes = bytes(HANDLE_BYTES)) -> None:
@@ -64,6 +64,10 @@ class Export:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __reduce__(self) -> Any:
+        # A copy would have the same descriptor's number, and close whatever has it then.
+        raise TypeError("an export owns a descriptor, so it is sent, and neither copied nor pickled")
 
     def __del__(self) -> None:
         if getattr(self, "_descriptor", -1) >= 0:
