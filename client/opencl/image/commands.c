@@ -336,15 +336,15 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueFillImage(cl_command_queue queue_handle
 		code = CL_INVALID_VALUE;
 	if (code == CL_SUCCESS)
 		code = image_check_region(image, origin, region);
-	if (code == CL_SUCCESS && !image->image) /* the pixel's bytes are not known here */
-		code = CL_INVALID_OPERATION;
-	if (code == CL_SUCCESS)
-		code = command_begin(&command, queue, CL_COMMAND_FILL_IMAGE, count, events,
-				     event_out);
 	if (code != CL_SUCCESS)
 		return code;
 	/* A depth is one number. */
 	memcpy(pixel, colour, image->format.image_channel_order == CL_DEPTH ? 4 : sizeof(pixel));
+	if (!image->image)
+		return view_fill(queue, image, pixel, origin, region, count, events, event_out);
+	code = command_begin(&command, queue, CL_COMMAND_FILL_IMAGE, count, events, event_out);
+	if (code != CL_SUCCESS)
+		return code;
 	const struct sycl_image_region part = image_region_of(NULL, origin, region, NULL);
 	sycl_result r = sycl_handler_fill_image(command.handler, image->image, pixel, &part);
 	return command_submit(&command, r, false, NULL);

@@ -37,4 +37,8 @@ sycl_result image_write(sycl_handler handler, cl_mem image, const size_t *origin
 			const size_t *region, const struct image_pitches *pitches,
 			const void *from);
 
+/* view_fill.c: the whole command, for an image of a buffer. */
+cl_int view_fill(cl_command_queue queue, cl_mem view, const void *colour, const size_t *origin,
+		 const size_t *region, cl_uint count, const cl_event *events, cl_event *event_out);
+
 #endif

@@ -182,6 +182,50 @@ Test(images, R10_an_image_of_a_buffer_has_the_buffers_bytes)
 	CL(clReleaseMemObject(to));
 }
 
+/* In each of some formats, the same bytes as in an image of its own. */
+Test(images, a_part_of_an_image_of_a_buffer_is_filled)
+{
+	static const cl_image_format formats[] = {{CL_R, CL_FLOAT},
+						  {CL_RGBA, CL_UNORM_INT8},
+						  {CL_BGRA, CL_UNORM_INT8},
+						  {CL_RGBA, CL_HALF_FLOAT}};
+	enum { PIXELS = 9000, BYTES = PIXELS * 8 };
+	static unsigned char bytes[BYTES], all[BYTES], one[16];
+	const float colour[4] = {0.2f, 0.4f, 0.6f, 0.8f};
+	const size_t zero[3] = {0, 0, 0}, single[3] = {1, 1, 1}, origin[3] = {100, 0, 0},
+		     region[3] = {8500, 1, 1};
+	cl_int code = 0;
+	fill_bytes(bytes, sizeof(bytes));
+	for (size_t f = 0; f < sizeof(formats) / sizeof(*formats); f++) {
+		cl_mem buffer =
+			clCreateBuffer(cl_context_made, CL_MEM_COPY_HOST_PTR, BYTES, bytes, &code);
+		CL(code);
+		const cl_image_desc description = {.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER,
+						   .image_width = PIXELS,
+						   .mem_object = buffer};
+		cl_mem view =
+			clCreateImage(cl_context_made, 0, &formats[f], &description, NULL, &code);
+		CL(code);
+		cl_mem image = image_of(&formats[f], CL_MEM_OBJECT_IMAGE2D, HEIGHT, 0, 0, NULL);
+		size_t pixel = 0;
+		CL(clGetImageInfo(image, CL_IMAGE_ELEMENT_SIZE, sizeof(pixel), &pixel, NULL));
+		CL(clEnqueueFillImage(cl_queue, image, colour, zero, single, 0, NULL, NULL));
+		CL(clEnqueueReadImage(cl_queue, image, CL_TRUE, zero, single, 0, 0, one, 0, NULL,
+				      NULL));
+		CL(clEnqueueFillImage(cl_queue, view, colour, origin, region, 0, NULL, NULL));
+		CL(clEnqueueReadBuffer(cl_queue, buffer, CL_TRUE, 0, BYTES, all, 0, NULL, NULL));
+		for (size_t i = 0; i < PIXELS; i++)
+			cr_assert(eq(int,
+				     memcmp(&all[i * pixel],
+					    i >= 100 && i < 8600 ? one : &bytes[i * pixel], pixel),
+				     0),
+				  "format %zu, pixel %zu", f, i);
+		CL(clReleaseMemObject(image));
+		CL(clReleaseMemObject(view));
+		CL(clReleaseMemObject(buffer));
+	}
+}
+
 Test(images, R10_fills_copies_and_maps_are_of_parts)
 {
 	static unsigned char all[WIDTH * HEIGHT * 4];
