@@ -23,8 +23,11 @@ imitate syclctl <<'END_OF_PROGRAM'
 case $* in
 status) echo "health: $(cat "$folder/health")" ;;
 'devices --json') [ -e "$folder/devices" ] && cat "$folder/devices" ;;
-'jobs --json') printf '      "job": %s,\n      "cgroup": "/sycld-test-none",\n' 91000007 91000008 ;;
-'job end '*) echo "$3" >>"$folder/ended" ;;
+'jobs --json') printf '      "job": %s,\n      "cgroup": "/sycld-test-none",\n' 91000007 91000008 91000010 91000012 ;;
+'job end '*)
+	echo "$3" >>"$folder/ended"
+	for job in $(cat "$folder/again" 2>/dev/null); do [ "$job" = "$3" ] || touch -c "$folder/jobs/$job"; done
+	;;
 *) exit 1 ;;
 esac
 END_OF_PROGRAM
@@ -109,11 +112,22 @@ expect_jobs() { # WHAT FILES, once the script has run: the jobs whose files stay
 }
 
 mkdir "$folder/jobs"
-touch -d '2 minutes ago' "$folder/jobs/91000007" "$folder/jobs/91000008"
+touch -d '2 minutes ago' "$folder/jobs/91000007" "$folder/jobs/91000008" "$folder/jobs/91000011"
 touch "$folder/jobs/91000009"
-expect_jobs "without Slurm's answer all jobs stay" '91000007 91000008 91000009'
+expect_jobs "without Slurm's answer all jobs stay" '91000007 91000008 91000009 91000011'
 echo 91000008 >"$folder/queue"
+# Another user's process may have the name of a step. Only root can start one.
+if [ "$own" = 0 ]; then
+	setpriv --reuid 65534 --clear-groups bash -c 'exec -a "slurmstepd: [91000011.0]" tail -f /dev/null' &
+	until pgrep -f '^slurmstepd: \[91000011\.' >/dev/null; do sleep 0.1; done
+fi
 expect_jobs "a job that Slurm has, and one that has just begun, stay" '91000008 91000009'
+[ "$own" != 0 ] || kill $!
 [ "$(cat "$folder/ended")" = 91000007 ] || { echo "FAILED: other jobs have ended: $(cat "$folder/ended")"; failures=1; }
+# Each begins again while the other one is ended.
+echo 91000010 91000012 >"$folder/again"
+touch -d '2 minutes ago' "$folder/jobs/91000010" "$folder/jobs/91000012"
+expect_reason "jobs that are lost drain no node" 'the fan is loud'
+[ "$(find "$folder/jobs" -name '9100001[02]' | wc -l)" = 1 ] || { echo "FAILED: a job that had begun again has ended"; failures=1; }
 [ "$failures" = 0 ] || exit 1
 echo "nodes are drained for what is ill"
