@@ -38,6 +38,8 @@
 #define SWITCH_KEEP_ALL "SYCLD_KEEP_ALL"
 /* So is the task of a graph that is launched again and again; not without SWITCH_KEEP. */
 #define SWITCH_KEEP_GRAPHS "SYCLD_KEEP_GRAPHS"
+/* A kept task reads the few bytes that its program reads behind it; not without SWITCH_KEEP. */
+#define SWITCH_KEEP_READS "SYCLD_KEEP_READS"
 /* If several sessions need a device, their classes and weights decide whose command goes next. */
 #define SWITCH_GATE "SYCLD_GATE"
 /* Memory for which a full device has no room goes to the host: off by default. */

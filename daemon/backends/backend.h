@@ -427,9 +427,10 @@ struct backend_ops {
 	/*
 	 * Optional, all or none. A row of launches that is sent again and again, as one command
 	 * with one sequence and one completion, like a burst; a launch does not run if the one
-	 * before it failed. row_make: what the row needs; -ENOMEM. row_set: the launch at `index`,
-	 * or new values of it, which are copied; each is set before the first row_submit. -EAGAIN:
-	 * such a launch cannot be in a row. row_submit: `last` is the last launch's command, whose
+	 * before it failed. The last one may be a READ instead, into registered memory. row_make:
+	 * what the row needs; -ENOMEM. row_set: the launch at `index`, or new values of it, which
+	 * are copied; each is set before the first row_submit, and a READ once. -EAGAIN: such a
+	 * launch or READ cannot be in a row. row_submit: `last` is the last launch's command, whose
 	 * is_awaited and owner are the row's. Nothing has happened if it returns -EAGAIN, and the
 	 * launches are to be submitted one by one. row_free: also while it is in flight;
 	 * NULL is accepted. The memories of a row exist until row_free was called. Its kernels may

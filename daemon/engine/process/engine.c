@@ -303,6 +303,7 @@ static int make_scheduler(struct engine *engine, const struct engine_options *op
 		.never_window = engine->never_window,
 		.never_fair_queue = engine->never_fair_queue,
 		.never_whole = engine->never_express,
+		.never_keep_reads = switch_is_off(SWITCH_KEEP_READS),
 		.always_stretches = switch_is_on(SWITCH_STRETCH_ALL),
 		.never_early = switch_is_off(SWITCH_EARLY),
 		.spills = switch_is_on(SWITCH_SPILL) ||

@@ -117,6 +117,7 @@ int scheduler_create(const struct scheduler_config *config,
 	scheduler->has_windows = !config->never_window;
 	scheduler->has_fair_queues = !config->never_fair_queue;
 	scheduler->takes_whole = !config->never_whole;
+	scheduler->keeps_reads = !config->never_keep_reads;
 	scheduler->always_stretches = config->always_stretches;
 	scheduler->sends_early = !config->never_early;
 	scheduler->spills = config->spills;

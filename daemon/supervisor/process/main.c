@@ -68,11 +68,12 @@ static void warn_of_bad_switches(void)
 	static const struct {
 		const char *name, *otherwise;
 	} switches[] = {
-		{SWITCH_BURST, "on"},     {SWITCH_EARLY, "on"},        {SWITCH_EXPECT, "on"},
-		{SWITCH_EXPRESS, "on"},   {SWITCH_GATE, "on"},         {SWITCH_GRAPH, "on"},
-		{SWITCH_INLINE, "on"},    {SWITCH_INLINE_ALL, "off"},  {SWITCH_KEEP, "on"},
-		{SWITCH_KEEP_ALL, "off"}, {SWITCH_KEEP_GRAPHS, "on"},  {SWITCH_SPILL, "off"},
-		{SWITCH_STRETCH, "on"},   {SWITCH_STRETCH_ALL, "off"}, {SWITCH_WINDOW, "on"}};
+		{SWITCH_BURST, "on"},     {SWITCH_EARLY, "on"},       {SWITCH_EXPECT, "on"},
+		{SWITCH_EXPRESS, "on"},   {SWITCH_GATE, "on"},        {SWITCH_GRAPH, "on"},
+		{SWITCH_INLINE, "on"},    {SWITCH_INLINE_ALL, "off"}, {SWITCH_KEEP, "on"},
+		{SWITCH_KEEP_ALL, "off"}, {SWITCH_KEEP_GRAPHS, "on"}, {SWITCH_KEEP_READS, "on"},
+		{SWITCH_SPILL, "off"},    {SWITCH_STRETCH, "on"},     {SWITCH_STRETCH_ALL, "off"},
+		{SWITCH_WINDOW, "on"}};
 	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++) {
 		const char *text = getenv(switches[i].name);
 		if (!switch_text_is_good(text))

@@ -120,6 +120,11 @@ uint64_t groups_kept_launches(void)
 	return fixture.last_counters.kept_launches;
 }
 
+uint64_t groups_kept_reads(void)
+{
+	return fixture.last_counters.kept_reads;
+}
+
 uint64_t groups_kept_waits(void)
 {
 	return fixture.last_kept_waits;

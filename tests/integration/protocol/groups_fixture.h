@@ -33,6 +33,8 @@ Sycl__V1__Usage
 groups_gone(void); /* the client closes its socket; returns the session's counts; ends the test */
 /* Returns how many launches of kept tasks the engine that was stopped last has submitted. */
 uint64_t groups_kept_launches(void);
+/* The number of reads that kept tasks did by themselves. */
+uint64_t groups_kept_reads(void);
 /* Returns how often it has waited for records of a stretch that is kept. */
 uint64_t groups_kept_waits(void);
 /* Returns the counts of the session so far. */

@@ -252,6 +252,10 @@ const struct backend_ops backend_fake_ops = {
 	.submit = fake_submit,
 	.has_room = fake_has_room,
 	.submit_burst = fake_submit_burst,
+	.row_make = fake_row_make,
+	.row_set = fake_row_set,
+	.row_submit = fake_row_submit,
+	.row_free = fake_row_free,
 	.flush = fake_flush,
 	.progress = fake_progress,
 };

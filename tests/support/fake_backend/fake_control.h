@@ -72,6 +72,7 @@ struct fake_device_options {
 	bool manual; /* there is no worker thread: commands run inside progress(), without delays */
 	bool estimates;        /* times of commands that are not `timed` are called estimated */
 	bool bursts;           /* launches of one kernel are taken as one command (submit_burst) */
+	bool rows;             /* launches of any kernels are taken as one command (row_make) */
 	bool frees_when_quiet; /* memory that commands use when it is freed is released in a quiet
 				  moment; until then there is neither room nor USM: -EAGAIN */
 	/*

@@ -188,6 +188,8 @@ static bool ranges_good(const struct backend_command *c)
 void fake_command_run_locked(struct fake_command *command)
 {
 	const struct backend_command *c = &command->command;
+	if (command->burst.failed) /* an earlier part of its row */
+		return;
 	if (fake_image_is_meant(c)) {
 		fake_image_run(c);
 		return;
@@ -340,12 +342,17 @@ static void end_command(struct backend_device *device, struct fake_command *comm
 			fake_command_count_locked(device, &command->command);
 	fake_log_locked(command);
 	fake_graph_ended_locked(command);
+	device->slot->ended++;
+	fake_row_ended_locked(command, lane->first);
+	if (command->row_goes_on) {
+		free(command);
+		return;
+	}
 	if (device->ended_last)
 		device->ended_last->next = command;
 	else
 		device->ended_first = command;
 	device->ended_last = command;
-	device->slot->ended++;
 }
 
 static void start_command(struct backend_device *device, struct fake_command *command)

@@ -87,6 +87,8 @@ struct fake_command {
 	uint64_t event_record; /* of EVENT_RECORD: its record; of EVENT_WAIT: the record that it
 				  waits for */
 	uint64_t start_order, start_ns, due_ns;
+	uint32_t row_index;
+	bool row_goes_on; /* of a row, and not its last part: it is not reported */
 	struct backend_fault fault;
 	uint64_t end_ns;
 	uint32_t wait_count;
@@ -374,6 +376,14 @@ int fake_event_create(struct backend_device *device, struct backend_event **even
 int fake_event_open(struct backend_device *device, const uint8_t handle[64],
 		    struct backend_event **event_out, struct backend_fault *fault_out);
 void fake_event_free(struct backend_event *event);
+int fake_row_make(struct backend_device *device, uint32_t count, struct backend_row **row_out);
+int fake_row_set(struct backend_row *row, uint32_t index, const struct backend_command *command);
+int fake_row_submit(struct backend_lane *lane, struct backend_row *row,
+		    const struct backend_command *last, uint64_t sequence,
+		    struct backend_fault *fault_out);
+void fake_row_free(struct backend_row *row);
+/* A part of a row has ended; if it failed, `next`, the part behind it, fails, too. */
+void fake_row_ended_locked(struct fake_command *command, struct fake_command *next);
 int fake_submit_burst(struct backend_lane *lane, const struct backend_command *command,
 		      uint32_t count, uint32_t value_stride_bytes, const struct backend_wait *waits,
 		      uint32_t wait_count, uint64_t sequence, struct backend_fault *fault_out);

@@ -221,3 +221,71 @@ Test(cuda_lanes_row, B18_H9_an_awaited_row_is_reported_before_those_behind_it_ha
 	}
 	lanes_row_close(&scene);
 }
+
+/* A row of three launches and a read of a few bytes. */
+static struct backend_row *row_with_read(struct scene *scene, struct backend_memory *memory,
+					 void *host)
+{
+	const struct backend_command read = {
+		.kind = BACKEND_COMMAND_READ,
+		.transfer = {.memory = memory, .size_bytes = 4, .host = host}};
+	struct backend_row *row;
+
+	cr_assert_eq(cuda_row_make(scene->device, LENGTH, &row), 0);
+	for (uint32_t i = 0; i + 1 < LENGTH; i++)
+		cr_assert_eq(set_launch(scene, row, i, &scene->kernels[i]), 0);
+	cr_assert_eq(cuda_row_set(row, 1, &read), -EAGAIN, "it is behind the launches");
+	cr_assert_eq(cuda_row_set(row, LENGTH - 1, &read), 0);
+	return row;
+}
+
+Test(cuda_lanes_row, TR1_TR5_a_read_behind_it_is_in_its_chain_and_no_command)
+{
+	unsigned char host[64];
+	struct scene scene;
+
+	lanes_row_open(&scene);
+	scene.device->backend->settings.copy_kernel_bytes = 4096;
+	struct backend_memory memory = {
+		.device = scene.device, .address = 4096, .size_bytes = sizeof(host)};
+	cuda_row_free(scene.row);
+	scene.row = row_with_read(&scene, &memory, host);
+	for (int round = 0; round < 20; round++) {
+		const struct driver_counts before = driver.counts;
+		send_row(&scene);
+		row_run_all(&scene);
+		cr_assert_eq(driver.ran_count, LENGTH);
+		cr_assert_eq(driver.counts.graph_launches - before.graph_launches, 1);
+		cr_assert(round == 0 || driver.counts.nodes_set == before.nodes_set);
+		cr_assert_eq(scene.completed, 1);
+		cr_assert_eq(scene.completions[0].fault.status, 0);
+		cr_assert_eq(scene.completions[0].sequence, scene.sequence);
+	}
+	lanes_row_close(&scene);
+}
+
+/* The read is larger than kernels copy, or leads outside. */
+Test(cuda_lanes_row, F8_some_reads_are_in_no_row)
+{
+	unsigned char host[64];
+	struct scene scene;
+	struct backend_row *row;
+
+	lanes_row_open(&scene);
+	struct backend_memory memory = {
+		.device = scene.device, .address = 4096, .size_bytes = sizeof(host)};
+	struct backend_command read = {
+		.kind = BACKEND_COMMAND_READ,
+		.transfer = {.memory = &memory, .size_bytes = 16, .host = host}};
+	cr_assert_eq(cuda_row_make(scene.device, 1, &row), 0);
+	scene.device->backend->settings.copy_kernel_bytes = 8;
+	cr_assert_eq(cuda_row_set(row, 0, &read), -EAGAIN);
+	scene.device->backend->settings.copy_kernel_bytes = 4096;
+	read.transfer.offset_bytes = sizeof(host) - 8;
+	cr_assert_eq(cuda_row_set(row, 0, &read), -EAGAIN);
+	read.transfer.offset_bytes = 0;
+	cr_assert_eq(cuda_row_set(row, 0, &read), 0);
+	cr_assert_eq(cuda_row_set(row, 0, &read), -EAGAIN, "it is set once");
+	cuda_row_free(row);
+	lanes_row_close(&scene);
+}

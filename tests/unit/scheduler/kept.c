@@ -23,6 +23,7 @@ enum { A, B, BUFFERS, LAUNCHES = 2 };
 static struct harness h;
 static struct words words[BUFFERS];
 static struct sched_kept *kept;
+static struct sched_host *everything;
 
 static struct task *launch_one(const char *kernel, const struct use *uses, uint32_t count,
 			       uint32_t value, struct probe *probe)
@@ -57,6 +58,7 @@ static void setup_kept(void)
 }
 
 TestSuite(kept, .timeout = 30, .init = setup_kept);
+TestSuite(kept_reads, .timeout = 30);
 
 static void finish_kept(void)
 {
@@ -327,4 +329,194 @@ Test(kept, a_task_whose_memory_has_moved_makes_room_for_another)
 	cr_assert(harness_wait(&h, &probe));
 	cr_expect(eq(u32, first_word(B), (4 + 5) * 31 + 4 + 5));
 	finish_kept();
+}
+
+/* ------------------------- reads that the kept task does itself ------------------------- */
+
+/* Host memory is registered, and a small copy costs as little as a launch. */
+static void open_reads(bool rows, bool is_off)
+{
+	struct probe probe;
+	fake_device_options(0,
+			    (struct fake_device_options){.features = BACKEND_FEATURE_HOST_REGISTER,
+							 .lane_copy_bytes = 1u << 20,
+							 .rows = rows});
+	harness_start_with(&h, 1, &(struct scheduler_config){.never_keep_reads = is_off});
+	fake_clock(1000000000, 1000);
+	cr_assert(eq(int, sched_account_create(1u << 20, &h.account), 0));
+	cr_assert(eq(int, scheduler_host_register(h.scheduler, NULL, UINT64_MAX, &everything), 0));
+	for (uint32_t i = 0; i < BUFFERS; i++)
+		harness_words(&h, &words[i], WORDS, true, i);
+	const struct use uses[] = {{.words = &words[A], .mode = ACCESS_MODE_READ_WRITE},
+				   {.words = &words[B], .mode = ACCESS_MODE_READ_WRITE}};
+	(void)launch_one("fill_even_u32", uses, 1, 2, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	(void)launch_one("mix_u32", (const struct use[]){uses[1], uses[0]}, 2, 1, &probe);
+	cr_assert(harness_wait(&h, &probe));
+	kept = sched_kept_create();
+	cr_assert(ne(ptr, kept, NULL));
+	keep_it();
+}
+
+static void release_nothing(void *owner)
+{
+	(void)owner;
+}
+
+static void close_reads(void)
+{
+	scheduler_host_unregister(everything, release_nothing, NULL);
+	finish_kept();
+}
+
+static uint64_t reads_so_far(void)
+{
+	struct fake_counters counters;
+	fake_counters(0, &counters);
+	return counters.reads;
+}
+
+/* Submits it and reads at once, as a program does that waits for each result. */
+static uint32_t step_and_read(uint32_t buffer, const uint32_t values[LAUNCHES])
+{
+	struct probe probe;
+	cr_assert(eq(int, submit_again(values, &probe), 0));
+	const uint32_t word = first_word(buffer);
+	cr_expect(eq(i32, probe.fault.status, 0), "%s", probe.fault.text);
+	return word;
+}
+
+static void read_behind_each(bool rows, bool is_off, uint64_t by_itself)
+{
+	enum { STEPS = 50 };
+	open_reads(rows, is_off);
+	uint32_t expected = first_word(B);
+	const uint64_t before = reads_so_far();
+	const struct scheduler_counters then = harness_counters(&h);
+	for (uint32_t i = 0; i < STEPS; i++) {
+		const uint32_t values[] = {2 * i, 3 * i};
+		expected = expected * 31 + values[0] + values[1];
+		cr_expect(eq(u32, step_and_read(B, values), expected));
+	}
+	const struct scheduler_counters now = harness_counters(&h);
+	cr_expect(eq(u64, now.kept_reads, by_itself));
+	cr_expect(eq(u64, reads_so_far() - before, STEPS), "each was read once");
+	cr_expect(eq(u64, now.moves - then.moves, STEPS));
+	cr_expect(eq(u64, now.moved_bytes_to_host - then.moved_bytes_to_host,
+		     STEPS * WORDS * sizeof(uint32_t)));
+	close_reads();
+}
+
+/* The first two are moves, from which it is learnt. */
+Test(kept_reads, TR1_TR5_a_read_behind_a_kept_task_is_done_by_the_task)
+{
+	read_behind_each(true, false, 48);
+}
+
+Test(kept_reads, a_read_that_the_task_cannot_do_is_a_move_after_all)
+{
+	read_behind_each(false, false, 0);
+}
+
+Test(kept_reads, they_can_be_switched_off)
+{
+	read_behind_each(true, true, 0);
+}
+
+/* Bytes that are at the host already are read again without a move, and by whoever comes later. */
+Test(kept_reads, C12_what_was_read_stays_valid_until_it_is_written)
+{
+	static const uint32_t values[] = {4, 5};
+	open_reads(true, false);
+	uint32_t expected = first_word(B);
+	for (uint32_t i = 0; i < 5; i++) {
+		expected = expected * 31 + 9;
+		cr_expect(eq(u32, step_and_read(B, values), expected));
+	}
+	const uint64_t before = reads_so_far();
+	cr_expect(eq(u32, first_word(B), expected));
+	cr_expect(eq(u64, reads_so_far(), before));
+	const struct use use = {.words = &words[B], .mode = ACCESS_MODE_WRITE_NO_INIT};
+	struct probe probe;
+	(void)launch_one("fill_even_u32", &use, 1, 6, &probe);
+	cr_expect(eq(u32, first_word(B), 6));
+	close_reads();
+}
+
+/* The program reads something else, or nothing, from some step on. */
+Test(kept_reads, what_nobody_reads_any_more_is_not_read_for_ever)
+{
+	static const uint32_t values[] = {4, 5};
+	open_reads(true, false);
+	for (uint32_t i = 0; i < 5; i++)
+		(void)step_and_read(B, values);
+	const uint64_t before = reads_so_far();
+	for (uint32_t i = 0; i < 50; i++) {
+		struct probe probe;
+		cr_assert(eq(int, submit_again(values, &probe), 0));
+		cr_assert(harness_wait(&h, &probe));
+	}
+	cr_expect(lt(u64, reads_so_far() - before, 12));
+	for (uint32_t i = 0; i < 5; i++)
+		cr_expect(eq(u32, step_and_read(A, values), 4));
+	close_reads();
+}
+
+/* Only what the failed launch was to write is lost. The read of what was written before is done by
+ * a move then. */
+static void fail_behind_a_read(bool rows)
+{
+	static const uint32_t even[] = {8, 1}, odd[] = {7, 1};
+	struct probe probe, access_probe;
+	open_reads(rows, false);
+	for (uint32_t i = 0; i < 5; i++)
+		(void)step_and_read(B, even);
+	cr_assert(eq(int, submit_again(odd, &probe), 0));
+	(void)harness_host(&h, &words[B], ACCESS_MODE_READ, &access_probe);
+	cr_assert(harness_wait(&h, &access_probe));
+	cr_expect(eq(i32, access_probe.fault.status, STATUS_DEPENDENCY_FAILED));
+	cr_expect(eq(i32, probe.launch_faults[0].status, STATUS_KERNEL));
+	cr_expect(eq(i32, probe.launch_faults[1].status, STATUS_DEPENDENCY_FAILED));
+	cr_expect(not(sched_kept_is_ready(kept)));
+	close_reads();
+}
+
+Test(kept_reads, M9_a_read_behind_a_launch_that_fails_fails_with_it)
+{
+	fail_behind_a_read(true);
+}
+
+Test(kept_reads, M9_a_read_behind_a_launch_that_fails_alone_fails_with_it)
+{
+	fail_behind_a_read(false);
+}
+
+/* A writer comes before the task has ended: the access has the contents from before. */
+Test(kept_reads, B6_a_writer_behind_the_access_waits_for_it)
+{
+	static const uint32_t values[] = {4, 5};
+	for (uint32_t rows = 0; rows < 2; rows++) {
+		struct probe probe, access_probe, write_probe;
+		open_reads(rows, false);
+		uint32_t expected = first_word(B);
+		for (uint32_t i = 0; i < 5; i++) {
+			expected = expected * 31 + 9;
+			(void)step_and_read(B, values);
+		}
+		fake_device_gate_close(0);
+		cr_assert(eq(int, submit_again(values, &probe), 0));
+		struct task *access = harness_host(&h, &words[B], ACCESS_MODE_READ, &access_probe);
+		const struct use use = {.words = &words[B], .mode = ACCESS_MODE_WRITE_NO_INIT};
+		(void)launch_one("fill_even_u32", &use, 1, 6, &write_probe);
+		fake_device_gate_open(0);
+		cr_assert(harness_wait(&h, &access_probe));
+		cr_expect(eq(i32, access_probe.fault.status, 0), "%s", access_probe.fault.text);
+		cr_expect(eq(u32, words[B].host[0], expected * 31 + 9));
+		cr_expect(not(write_probe.done));
+		host_access_release(access);
+		cr_assert(harness_wait(&h, &write_probe));
+		cr_expect(eq(u32, first_word(B), 6));
+		close_reads();
+		fake_reset();
+	}
 }

@@ -284,7 +284,8 @@ static void one_step(struct model *model)
 	else if (kind < 40)
 		model_launch_stretch(model);
 	else if (kind < 47)
-		model_launch_kept(model);
+		for (uint32_t i = 0; i < model->kept_in_a_row; i++)
+			model_launch_kept(model);
 	else if (kind < 56)
 		model_launch_fill(model);
 	else if (kind < 57)
@@ -376,8 +377,9 @@ static void check_final_contents(struct model *model)
 }
 
 /* Chooses the kinds of the devices; with features, at least one supports sharing. */
-static void choose_devices(struct model *model, bool features, bool tight)
+static void choose_devices(struct model *model, const struct model_options *all)
 {
+	const bool features = all->features, tight = all->tight;
 	static const uint32_t choice[] = {BACKEND_FEATURE_POLLED, BACKEND_FEATURE_LOADER,
 					  BACKEND_FEATURE_PEER,   BACKEND_FEATURE_COPY_LANES,
 					  BACKEND_FEATURE_INLINE, BACKEND_FEATURE_HOST_REGISTER,
@@ -386,6 +388,7 @@ static void choose_devices(struct model *model, bool features, bool tight)
 		struct fake_device_options options = {.unified = model_draw(model, 3) == 0,
 						      .manual = model_draw(model, 2)};
 		options.bursts = features && model_draw(model, 2);
+		options.rows = features && model_draw(model, 2);
 		options.lane_room = features ? model_draw(model, 3) * 2 : 0;
 		for (uint32_t i = 0; features && i < sizeof(choice) / sizeof(choice[0]); i++)
 			options.features |= model_draw(model, 3) ? choice[i] : 0;
@@ -397,6 +400,12 @@ static void choose_devices(struct model *model, bool features, bool tight)
 			options.preferred_lanes = model_draw(model, 5);
 		if (features && model_draw(model, 2))
 			options.lane_copy_bytes = model_draw(model, 2 * WORDS * 4);
+		if (all->reads_itself) {
+			options.unified = false;
+			options.rows = true;
+			options.lane_copy_bytes = WORDS * sizeof(uint32_t);
+			options.features |= BACKEND_FEATURE_HOST_REGISTER;
+		}
 		/* Two ordinary buffers, and shared ones, of which another one may be used
 		 * elsewhere. */
 		if (tight) {
@@ -438,7 +447,7 @@ static const char *free_buffers(struct model *model)
 	return harness_stop(&model->harness);
 }
 
-static uint64_t last_spills, last_stretches, last_kept;
+static uint64_t last_spills, last_stretches, last_kept, last_reads;
 
 uint64_t model_spills(void)
 {
@@ -448,6 +457,11 @@ uint64_t model_spills(void)
 uint64_t model_kept_launches(void)
 {
 	return last_kept;
+}
+
+uint64_t model_kept_reads(void)
+{
+	return last_reads;
 }
 
 uint64_t model_stretches(void)
@@ -472,21 +486,23 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	struct model *model = calloc(1, sizeof(*model));
 	if (!model)
 		return "no memory";
-	model->records = calloc(tasks + PARTS + BUFFERS * WORDS, sizeof(*model->records));
+	model->records = calloc(tasks + 20 * PARTS + BUFFERS * WORDS, sizeof(*model->records));
 	model->random = seed * 0x9e3779b97f4a7c15ull + 1;
 	model->home_lanes = options->features;
 	model->parts = options->parts;
 	model->one_device = options->one_device;
+	model->kept_in_a_row = options->reads_itself ? 5 : 1;
 	fake_reset();
 	/* Only kernels that are short by the device's clock are in stretches. */
 	if (options->one_device)
 		fake_clock(1000000, 10);
-	choose_devices(model, options->features, options->tight);
+	choose_devices(model, options);
 	harness_start_with(&model->harness, DEVICES,
 			   &(struct scheduler_config){.lane_choice = options->lanes,
 						      .lane_seed = seed,
 						      .processors = seed % 2 ? 2 : 4,
 						      .never_whole = options->never_whole,
+						      .never_keep_reads = options->never_keep_reads,
 						      .spills = options->tight,
 						      .spill_least_bytes = 1,
 						      .clock_ns = options->tight ? no_time : NULL});
@@ -509,6 +525,7 @@ const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options 
 	last_spills = counters.spill.spills;
 	last_stretches = counters.stretches;
 	last_kept = counters.kept_launches;
+	last_reads = counters.kept_reads;
 	if (everything && !model->wrong[0])
 		scheduler_host_unregister(everything, release_nothing, NULL);
 	const char *left = model->wrong[0] ? NULL : free_buffers(model);

@@ -19,7 +19,9 @@ struct model_options {
 	/* Devices have room for little more than the largest group needs. None copies from
 	 * another. */
 	bool tight;
-	bool one_device;  /* most groups use one device, so most contents are there */
+	bool one_device;   /* most groups use one device, so most contents are there */
+	bool reads_itself; /* devices on which kept tasks can do their reads themselves */
+	bool never_keep_reads;
 	bool never_whole; /* no launch takes the short path of scheduler/submit/whole.h */
 };
 
@@ -29,6 +31,8 @@ uint64_t model_spills(void);
 uint64_t model_stretches(void);
 /* The number of launches of tasks that were submitted again, in the latest run. */
 uint64_t model_kept_launches(void);
+/* The number of reads that such tasks did by themselves. */
+uint64_t model_kept_reads(void);
 /* The seed also decides which devices have unified memory and which are manual. Returns NULL if all
  * is equal, otherwise the difference. */
 const char *model_run(uint64_t seed, uint32_t tasks, const struct model_options *options);

@@ -212,13 +212,10 @@ void model_host_update(struct model *model)
 	model_submit(model, record, &request, &part, 1, true, false);
 }
 
-void model_host_access(struct model *model)
+static void access_at_host(struct model *model, struct part part)
 {
-	static const uint32_t modes[] = {ACCESS_MODE_READ, ACCESS_MODE_READ, ACCESS_MODE_READ_WRITE,
-					 ACCESS_MODE_WRITE_NO_INIT};
+	const uint32_t mode = part.mode, buffer = part.buffer;
 	struct record *record = model_new_record(model);
-	uint32_t mode = modes[model_draw(model, 4)], buffer = model_draw(model, BUFFERS);
-	struct part part = part_of(model, buffer, mode, some_words(model));
 	record->host_access = true;
 	record->writes = access_mode_writes(mode);
 	record->first = part.first;
@@ -246,4 +243,18 @@ void model_host_access(struct model *model)
 	for (uint32_t i = part.first; i < part.first + part.count; i++)
 		model->contents[buffer][i] =
 			record->add ? model->contents[buffer][i] + record->add : i;
+}
+
+void model_host_access(struct model *model)
+{
+	static const uint32_t modes[] = {ACCESS_MODE_READ, ACCESS_MODE_READ, ACCESS_MODE_READ_WRITE,
+					 ACCESS_MODE_WRITE_NO_INIT};
+	uint32_t mode = modes[model_draw(model, 4)], buffer = model_draw(model, BUFFERS);
+	access_at_host(model, part_of(model, buffer, mode, some_words(model)));
+}
+
+void model_host_read(struct model *model, uint32_t buffer)
+{
+	access_at_host(model,
+		       (struct part){.buffer = buffer, .mode = ACCESS_MODE_READ, .count = WORDS});
 }

@@ -53,7 +53,7 @@ struct model {
 	bool poisoned[BUFFERS][WORDS];
 	struct record *records;
 	struct model_kept *kept[MODEL_KEPT];
-	uint32_t count, first_held, step;
+	uint32_t count, first_held, step, kept_in_a_row;
 	uint64_t random;
 	char wrong[256];
 };
@@ -89,6 +89,8 @@ void model_submit_copy(struct model *model);
 void model_submit_fill(struct model *model);
 void model_host_update(struct model *model);
 void model_host_access(struct model *model);
+/* The host reads all of the buffer. */
+void model_host_read(struct model *model, uint32_t buffer);
 
 /* model_stretch.c: launches of several kernels, as one task if the scheduler accepts that. Some of
  * these tasks are kept; model_launch_kept submits one again, with other values. */

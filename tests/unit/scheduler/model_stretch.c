@@ -280,6 +280,12 @@ void model_launch_kept(struct model *model)
 		record->probe.task = record->task;
 		record->probe.launches = kept->count;
 		judge_stretch(model, kept->plan, kept->count, record, false);
+		/* Mostly the same, as programs do. */
+		if (model_draw(model, 4))
+			model_host_read(model,
+					kept->plan[model_draw(model, 6) ? 0 : kept->count - 1]
+						.parts[0]
+						.buffer);
 		return;
 	}
 	memset(record, 0, sizeof(*record));

@@ -6,17 +6,18 @@
 TestSuite(property, .timeout = 60);
 
 /* Sums over all runs of the latest check. */
-static uint64_t spills, stretches, kept;
+static uint64_t spills, stretches, kept, kept_reads;
 
 static void check_seeds(uint64_t first, uint64_t last, uint32_t tasks, struct model_options options)
 {
-	spills = stretches = kept = 0;
+	spills = stretches = kept = kept_reads = 0;
 	for (uint64_t seed = first; seed <= last; seed++) {
 		const char *wrong = model_run(seed, tasks, &options);
 		cr_assert(wrong == NULL, "%s", wrong);
 		spills += model_spills();
 		stretches += model_stretches();
 		kept += model_kept_launches();
+		kept_reads += model_kept_reads();
 	}
 }
 
@@ -38,6 +39,17 @@ Test(property, B25_M9_some_launches_of_several_kernels_are_one_task)
 		cr_assert(stretches > 10, "%llu", (unsigned long long)stretches);
 		cr_assert(kept > 20, "%llu", (unsigned long long)kept);
 	}
+}
+
+/* A kept task that does its read itself has the results and failures of one that does not. */
+Test(property, B25_M9_C12_reads_behind_kept_tasks)
+{
+	struct model_options options = {.features = true, .one_device = true, .reads_itself = true};
+	check_seeds(1051, 1090, 400, options);
+	cr_assert(kept_reads > 20, "%llu", (unsigned long long)kept_reads);
+	options.never_keep_reads = true;
+	check_seeds(1051, 1090, 400, options);
+	cr_assert(kept_reads == 0);
 }
 
 Test(property, B25_M9_devices_with_all_features)

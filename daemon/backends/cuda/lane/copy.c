@@ -27,24 +27,24 @@ struct ends {
 	bool is_to_host;
 };
 
-static bool lane_copy_is_inside(const struct backend_lane *lane,
+static bool lane_copy_is_inside(const struct backend_device *on,
 				const struct backend_memory *memory, uint64_t offset,
 				uint64_t size_bytes)
 {
-	return memory && !memory->array && memory->device == lane->device &&
-	       offset <= memory->size_bytes && size_bytes <= memory->size_bytes - offset;
+	return memory && !memory->array && memory->device == on && offset <= memory->size_bytes &&
+	       size_bytes <= memory->size_bytes - offset;
 }
 
-static bool find_transfer(const struct backend_lane *lane, const struct backend_command *command,
+static bool find_transfer(struct backend_device *on, const struct backend_command *command,
 			  struct ends *ends_out)
 {
 	struct backend_memory *memory = command->transfer.memory;
 	const uint64_t offset = command->transfer.offset_bytes,
 		       bytes = command->transfer.size_bytes;
 
-	if (command->transfer.rect || !lane_copy_is_inside(lane, memory, offset, bytes))
+	if (command->transfer.rect || !lane_copy_is_inside(on, memory, offset, bytes))
 		return false;
-	const CUdeviceptr host = cuda_host_address(lane->device, command->transfer.host, bytes);
+	const CUdeviceptr host = cuda_host_address(on, command->transfer.host, bytes);
 	const CUdeviceptr device = memory->address + offset;
 	const bool is_to_host = command->kind == BACKEND_COMMAND_READ;
 	*ends_out = (struct ends){
@@ -57,7 +57,7 @@ static bool find_transfer(const struct backend_lane *lane, const struct backend_
 	return host != 0;
 }
 
-static bool find_copy(const struct backend_lane *lane, const struct backend_command *command,
+static bool find_copy(const struct backend_device *on, const struct backend_command *command,
 		      struct ends *ends_out)
 {
 	struct backend_memory *source = command->copy.source,
@@ -65,8 +65,8 @@ static bool find_copy(const struct backend_lane *lane, const struct backend_comm
 	const uint64_t bytes = command->copy.size_bytes;
 
 	if (command->copy.rect ||
-	    !lane_copy_is_inside(lane, source, command->copy.source_offset_bytes, bytes) ||
-	    !lane_copy_is_inside(lane, destination, command->copy.destination_offset_bytes, bytes))
+	    !lane_copy_is_inside(on, source, command->copy.source_offset_bytes, bytes) ||
+	    !lane_copy_is_inside(on, destination, command->copy.destination_offset_bytes, bytes))
 		return false;
 	*ends_out = (struct ends){
 		.memories = {source, destination},
@@ -80,15 +80,15 @@ static bool find_copy(const struct backend_lane *lane, const struct backend_comm
 }
 
 /* Finds both addresses. False: the driver's copy must refuse the command, or is faster. */
-static bool copy_find_ends(const struct backend_lane *lane, const struct backend_command *command,
+static bool copy_find_ends(struct backend_device *on, const struct backend_command *command,
 			   struct ends *ends_out)
 {
 	const bool is_found = command->kind == BACKEND_COMMAND_COPY
-				      ? find_copy(lane, command, ends_out)
-				      : find_transfer(lane, command, ends_out);
+				      ? find_copy(on, command, ends_out)
+				      : find_transfer(on, command, ends_out);
 
 	return is_found && ends_out->bytes > 0 &&
-	       ends_out->bytes <= lane->device->backend->settings.copy_kernel_bytes;
+	       ends_out->bytes <= on->backend->settings.copy_kernel_bytes;
 }
 
 static uint64_t copy_unit_bytes(const struct ends *ends)
@@ -110,7 +110,7 @@ static void add_parameter(struct cuda_collected *collected, const void *value, u
 	launch->parameter_bytes += bytes;
 }
 
-static void fill_launch(const struct backend_lane *lane, const struct ends *ends,
+static void fill_launch(const struct backend_device *on, const struct ends *ends,
 			struct cuda_collected *collected)
 {
 	const uint64_t unit = copy_unit_bytes(ends), units = (ends->bytes + unit - 1) / unit;
@@ -121,11 +121,11 @@ static void fill_launch(const struct backend_lane *lane, const struct ends *ends
 	collected->kernel = NULL;
 	collected->copy_ns = LAUNCH_NS + (uint32_t)(ends->bytes / BYTES_PER_NS);
 	collected->launch = (struct cuda_launch){
-		.function = lane->device->lanes->copy,
+		.function = on->lanes->copy,
 		.grid = {(unsigned)(groups < GROUPS_MOST ? groups : GROUPS_MOST), 1, 1},
 		.block = {(unsigned)items, 1, 1},
 		.parameters = collected->parameters,
-		.waits = lane->device->lanes->copy_waits,
+		.waits = on->lanes->copy_waits,
 	};
 	add_parameter(collected, &ends->to, sizeof(ends->to));
 	add_parameter(collected, &ends->from, sizeof(ends->from));
@@ -139,12 +139,24 @@ int cuda_copy_prepare(struct backend_lane *lane, const struct backend_command *c
 	struct ends ends;
 	int error = 0;
 
-	if (!lane->device->lanes->copy || !copy_find_ends(lane, command, &ends))
+	if (!lane->device->lanes->copy || !copy_find_ends(lane->device, command, &ends))
 		return -EAGAIN;
 	for (uint32_t i = 0; error == 0 && i < 2; i++)
 		if (ends.memories[i])
 			error = cuda_memory_settle(lane, ends.memories[i], fault_out);
 	if (error == 0)
-		fill_launch(lane, &ends, collected);
+		fill_launch(lane->device, &ends, collected);
 	return error;
+}
+
+bool cuda_copy_prepare_read(struct backend_device *device, const struct backend_command *command,
+			    struct cuda_collected *collected)
+{
+	struct ends ends;
+
+	if (!device->lanes->copy || !copy_find_ends(device, command, &ends) ||
+	    !cuda_memory_is_settled(command->transfer.memory))
+		return false;
+	fill_launch(device, &ends, collected);
+	return true;
 }

@@ -451,6 +451,9 @@ int cuda_transfer_enqueue(struct backend_lane *lane, const struct backend_comman
  * `collected`. 0; -EAGAIN: the command is sent as other transfers are; or a failure. */
 int cuda_copy_prepare(struct backend_lane *lane, const struct backend_command *command,
 		      struct cuda_collected *collected, struct backend_fault *fault_out);
+/* The same for a READ before its lane is known; the device was entered. False: it cannot go so. */
+bool cuda_copy_prepare_read(struct backend_device *device, const struct backend_command *command,
+			    struct cuda_collected *collected);
 
 /* Entries of backend.h, which documents effects, threads and results. Each entry that has a device
  * enters the device first. */

@@ -36,12 +36,31 @@ static bool row_add_pace(struct backend_row *row, struct backend_kernel *kernel,
 	return true;
 }
 
+/* A small read, behind the launches. */
+static int row_set_read(struct backend_row *row, uint32_t index,
+			const struct backend_command *command)
+{
+	struct cuda_collected *node = row->series.nodes[index];
+	struct backend_fault fault; /* the read is submitted alone, and reports it then */
+
+	if (index + 1 != row->series.count || cuda_enter(row->device, &fault) < 0 ||
+	    !cuda_copy_prepare_read(row->device, command, node))
+		return -EAGAIN;
+	node->values = node->storage;
+	node->stamp = ++row->device->lanes->stamps;
+	row->series.pace.period_ns += node->copy_ns;
+	row->set |= 1u << index;
+	return 0;
+}
+
 int cuda_row_set(struct backend_row *row, uint32_t index, const struct backend_command *command)
 {
 	struct cuda_collected *node = row->series.nodes[index];
 	struct backend_fault fault; /* the launch is submitted alone, and reports it then */
 	const bool is_first = (row->set >> index & 1) == 0;
 
+	if (command->kind == BACKEND_COMMAND_READ)
+		return is_first ? row_set_read(row, index, command) : -EAGAIN;
 	int error = cuda_kernel_prepare(command->launch.kernel, command, node->storage,
 					sizeof(node->storage), node->parameters,
 					CUDA_CHAIN_PARAMETERS, &node->launch, &fault);

@@ -138,10 +138,11 @@ void sched_buffer_drop(struct sched_buffer *buffer)
 		return;
 	buffer->account = sched_account_drop(buffer->account);
 	/* The host's range may be reused only when no device has a view of it. */
-	buffer->frees_away = free_memories(&buffer->memories);
+	buffer->frees_away = (uint16_t)free_memories(&buffer->memories);
 	if (buffer->contents == &buffer->own) {
 		sched_contents_fini(&buffer->own);
-		buffer->frees_away += free_memories(&buffer->own.memories);
+		buffer->frees_away =
+			(uint16_t)(buffer->frees_away + free_memories(&buffer->own.memories));
 	} else {
 		leave_contents(buffer);
 	}

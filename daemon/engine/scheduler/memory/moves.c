@@ -74,16 +74,30 @@ static void move_flight_of(struct task_command *to, const struct task_command *f
  */
 static bool is_small_move(const struct task *move, struct sched_buffer *buffer)
 {
+	return buffer->contents->image.dimensions == 0 &&
+	       move->command.backend.transfer.size_bytes <= move->device->lane_copy_bytes &&
+	       sched_move_is_direct(buffer, move->device);
+}
+
+bool sched_move_is_direct(struct sched_buffer *buffer, const struct scheduler_device *device)
+{
 	const struct scheduler *scheduler = buffer->scheduler;
-	if (buffer->contents->image.dimensions > 0 ||
-	    move->command.backend.transfer.size_bytes > move->device->lane_copy_bytes)
-		return false;
 	if (buffer->registered_at != scheduler->host_changes) {
 		buffer->registered_at = scheduler->host_changes;
 		buffer->registered = sched_host_registered(scheduler, buffer->host,
 							   buffer->contents->size_bytes);
 	}
-	return buffer->registered >> move->device->index & 1;
+	return buffer->registered >> device->index & 1;
+}
+
+void sched_move_fill_read(struct backend_command *backend, const struct sched_buffer *buffer,
+			  const struct interval *bytes)
+{
+	backend->kind = BACKEND_COMMAND_READ;
+	backend->is_awaited = true; /* by a host accessor */
+	backend->transfer.offset_bytes = bytes->begin;
+	backend->transfer.size_bytes = bytes->end - bytes->begin;
+	backend->transfer.host = (uint8_t *)buffer->host + bytes->begin;
 }
 
 static void fill_move(struct task *move, struct sched_buffer *buffer, const struct interval *bytes,
@@ -104,11 +118,11 @@ static void fill_move(struct task *move, struct sched_buffer *buffer, const stru
 		move->command.destination = sched_memory_of(buffer, move->device);
 		return;
 	}
-	backend->kind = to != SCHED_HOST_PLACE ? BACKEND_COMMAND_WRITE : BACKEND_COMMAND_READ;
-	backend->is_awaited = to == SCHED_HOST_PLACE; /* by a host accessor */
-	backend->transfer.offset_bytes = bytes->begin;
-	backend->transfer.size_bytes = bytes->end - bytes->begin;
-	backend->transfer.host = (uint8_t *)buffer->host + bytes->begin;
+	sched_move_fill_read(backend, buffer, bytes);
+	if (to != SCHED_HOST_PLACE) {
+		backend->kind = BACKEND_COMMAND_WRITE;
+		backend->is_awaited = false;
+	}
 	move->command.source = sched_memory_of(buffer, move->device);
 	move->is_small_move = is_small_move(move, buffer);
 }
@@ -143,6 +157,25 @@ static struct task *make_move(struct task *beneficiary, struct sched_buffer *buf
 	use->from = (uint8_t)from;
 	sched_link(use, &use->link, &piece->moves);
 	add_valid_place(piece, buffer, to);
+	task_open(move);
+	task_consider(move);
+	return move;
+}
+
+struct task *sched_move_make_late(struct task *beneficiary, struct sched_buffer *buffer,
+				  const struct interval *bytes,
+				  const struct scheduler_device *device)
+{
+	const uint32_t from = sched_place_of(buffer->contents, device);
+	const struct interval nothing = {.end = 0};
+	struct task *move = sched_take_task(buffer->scheduler, sizeof(struct task_use));
+	move->role = TASK_ROLE_MOVE;
+	move->beneficiary = beneficiary;
+	fill_move(move, buffer, bytes, from, SCHED_HOST_PLACE);
+	move_flight_of(&move->command, &beneficiary->command);
+	struct task_use *use =
+		sched_use_add(move, buffer, TASK_USE_MOVE, SCHED_HOST_PLACE, &nothing, bytes);
+	use->from = (uint8_t)from;
 	task_open(move);
 	task_consider(move);
 	return move;

@@ -5,10 +5,14 @@
 #ifndef SYCL_ENGINE_SCHED_MOVES_H
 #define SYCL_ENGINE_SCHED_MOVES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct backend_command;
+struct interval;
 struct sched_buffer;
 struct sched_piece;
+struct scheduler_device;
 struct task;
 
 /* The place that a move takes the piece from: its home if valid there, else the host if valid. */
@@ -27,5 +31,17 @@ struct task *sched_move_open_to(const struct sched_buffer *buffer, const struct 
  */
 struct task *sched_moves_make(struct task *beneficiary, struct sched_buffer *buffer,
 			      struct sched_piece *piece, uint32_t from, uint32_t to);
+/* The host range of the buffer is registered with the device. */
+bool sched_move_is_direct(struct sched_buffer *buffer, const struct scheduler_device *device);
+/* The command that takes the bytes from the device to the host. */
+void sched_move_fill_read(struct backend_command *backend, const struct sched_buffer *buffer,
+			  const struct interval *bytes);
+/*
+ * The bytes come from the device to the host for an access that keeps later writers off. They may
+ * be of a piece that a later task has written by now.
+ */
+struct task *sched_move_make_late(struct task *beneficiary, struct sched_buffer *buffer,
+				  const struct interval *bytes,
+				  const struct scheduler_device *device);
 
 #endif

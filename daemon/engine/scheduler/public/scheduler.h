@@ -205,6 +205,7 @@ struct scheduler_config {
 	bool never_fair_queue; /* no fair queueing: classes and weights are ignored */
 	bool never_early;      /* nothing is sent before the flush (device.c) */
 	bool never_whole;      /* no short way for launches on whole buffers (whole.h) */
+	bool never_keep_reads; /* kept tasks read nothing by themselves (kept.h) */
 	bool always_stretches; /* for tests: kernels that take long are in stretches, too */
 	bool spills; /* commands wait for room on a full device (spill.h); else they fail */
 	uint64_t spill_least_bytes; /* smaller memory is not spilled; 0: 64 KiB */
@@ -319,6 +320,7 @@ struct scheduler_counters {
 	uint64_t stretches, stretch_launches; /* stretches among the bursts, and launches in them */
 	uint64_t kept_launches; /* launches of tasks that were submitted again (public/kept.h) */
 	uint64_t kept_graphs;   /* launches of graphs whose tasks were */
+	uint64_t kept_reads;    /* reads that such tasks did by themselves */
 	/* Groups that take device time: sent without a decision; admitted; of these, after a wait.
 	 */
 	uint64_t fair_queue_bypassed, fair_queue_admitted, fair_queue_held;

@@ -224,7 +224,9 @@ void sched_stretch_fill(struct task_command *command, const struct task_request 
 	burst->is_whole = burst->is_kept = false;
 	burst->measured = 0;
 	burst->row = NULL;
-	burst->row_tries = burst->changed = 0;
+	burst->row_tries = burst->changed = burst->row_read = 0;
+	burst->read = NULL;
+	burst->row_has_read = burst->sends_read = burst->has_read = false;
 	burst->out = burst->failed = 0;
 	burst_set_over(burst, 0);
 	command->burst = burst;

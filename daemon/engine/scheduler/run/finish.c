@@ -46,6 +46,8 @@ void task_finish(struct task *task)
 		task_edges_release(task, true);
 		return;
 	}
+	if (task->command.burst && task->command.burst->read)
+		sched_kept_end_read(task);
 	task->state = TASK_DONE;
 	/* The owner is notified before those of accesses that are refused with this task. */
 	const bool is_silent = needs_no_notice(task);

@@ -113,7 +113,8 @@ struct sched_contents {
 struct sched_buffer {
 	struct sched_contents *contents; /* `own`, or the contents that other buffers share */
 	uint32_t references;             /* open tasks and the owner */
-	uint32_t frees_away;
+	uint16_t frees_away;             /* at most one for each device and view */
+	uint16_t host_reads; /* accesses so far that only read; it may start again at 0 */
 	/* The buffer's bit in a piece's `hosts`; 0: none was free, so its host range never counts
 	 * as valid. */
 	uint64_t host_bit;

@@ -44,6 +44,7 @@ struct scheduler {
 	bool has_fair_queues;              /* config: fair queueing (admission.c) */
 	bool sends_early;                  /* config: sched_device_send_early() */
 	bool takes_whole;                  /* config: launches on whole buffers (whole.h) */
+	bool keeps_reads;                  /* config: kept tasks read by themselves */
 	bool always_stretches;             /* config: for tests */
 	bool spills;                       /* config: spilling (spill.h) */
 	uint64_t page_bytes;               /* page size of host memory */

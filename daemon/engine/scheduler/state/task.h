@@ -131,6 +131,12 @@ struct task_burst_member {
 	struct sched_kernel *kernel; /* held */
 };
 
+/* A read into host memory that a task does itself, behind its launches (run/kept.h). */
+struct task_read {
+	struct backend_command command;
+	uint32_t number; /* another one for each other command; not 0 */
+};
+
 /* The launches of one task. */
 struct task_burst {
 	struct task_burst_member *members; /* NULL: the launches differ only in their values */
@@ -144,6 +150,11 @@ struct task_burst {
 	 * was set (worker/task/row.c). */
 	struct backend_row *row;
 	uint32_t row_tries, changed;
+	const struct task_read *read; /* of a kept stretch, which should do it; NULL: none */
+	uint32_t row_read;            /* number of the read with which the row was made; 0: none */
+	/* Device thread: the row has that read; it is on its way. Then it is done, for the front.
+	 */
+	bool row_has_read, sends_read, has_read;
 	uint32_t measured; /* times of the kept stretch that said nothing new (burst.c) */
 	/* Written by the device thread; the front reads it when the task is back. */
 	uint32_t out; /* launches in flight */
@@ -250,6 +261,7 @@ struct task {
 	bool goes_alone; /* the task is sent only when all predecessors are DONE */
 	/* A move that is sent to a compute lane, such as its predecessor's (dispatch/choose.c). */
 	bool is_small_move;
+	bool awaits_read;    /* a host access, for which a task that is open reads (run/kept.h) */
 	bool awaits_resume;  /* PARKED, because its session is paused */
 	bool has_begun;      /* the driver has reported that the task runs */
 	bool bypassed_queue; /* sent without admission; reported to fair_queue */

@@ -6,6 +6,7 @@
 #include "scheduler/memory/dependencies.h"
 #include "scheduler/memory/moves.h"
 #include "scheduler/memory/residency.h"
+#include "scheduler/run/kept.h"
 #include "scheduler/state/notice.h"
 #include "scheduler/task/pool.h"
 #include "scheduler/public/task.h"
@@ -50,6 +51,14 @@ static void enter_host_access(struct task *task, const struct sched_access *acce
 
 #define READ_PIECES_MOST 5u
 
+/* True if the contents are at the host, or their author brings them there itself. */
+static bool piece_needs_no_move(const struct sched_access *access, const struct sched_piece *piece)
+{
+	if (piece->author)
+		return sched_kept_reads(piece->author, access->buffer, &piece->interval);
+	return (sched_piece_places(access->buffer, piece) & sched_place_bit(SCHED_HOST_PLACE)) != 0;
+}
+
 /*
  * A program that reads a few bytes after each of its steps has the same piece each time. Its
  * contents are on one device, and nothing but their author's end is to be waited for. Returns the
@@ -71,7 +80,8 @@ static struct sched_piece *piece_to_read(const struct sched_access *access)
 			continue;
 		const uint64_t places = sched_piece_places(access->buffer, piece);
 		const bool comes_alone = !piece->poison && !piece->moves.first && places != 0 &&
-					 !(places & sched_place_bit(SCHED_HOST_PLACE)) &&
+					 (!(places & sched_place_bit(SCHED_HOST_PLACE)) ||
+					  piece_needs_no_move(access, piece)) &&
 					 (!span->writer || span->writer == piece->author);
 		return comes_alone ? piece : NULL;
 	}
@@ -84,6 +94,8 @@ static int reserve_read(const struct task *task, const struct sched_access *acce
 {
 	struct sched_buffer *buffer = access->buffer;
 	const struct sched_cost cost = {.edges = 2, .tasks = 1, .visits = 2};
+	if (piece_needs_no_move(access, piece))
+		return sched_cost_reserve(task->scheduler, &cost, account);
 	const uint32_t from = sched_move_source(buffer, piece);
 	if (!sched_memory_of(buffer, task->scheduler->devices[from - 1]))
 		return -ENOMEM;
@@ -95,9 +107,17 @@ static void enter_read(struct task *task, const struct sched_access *access,
 		       struct sched_piece *piece)
 {
 	struct sched_buffer *buffer = access->buffer;
-	struct task *move = sched_moves_make(task, buffer, piece, sched_move_source(buffer, piece),
-					     SCHED_HOST_PLACE);
-	task_edge_add(move, task, true);
+	if (piece_needs_no_move(access, piece)) {
+		task->awaits_read = piece->author != NULL;
+		if (piece->author)
+			task_edge_add_author(piece->author, task, buffer->contents);
+	} else {
+		struct task *move = sched_moves_make(
+			task, buffer, piece, sched_move_source(buffer, piece), SCHED_HOST_PLACE);
+		task_edge_add(move, task, true);
+		if (move->is_small_move && piece->author && piece->author->kept)
+			sched_kept_note_read(piece->author, buffer, &piece->interval);
+	}
 	struct task_use *use = sched_use_add(task, buffer, TASK_USE_HOST_READ, SCHED_HOST_PLACE,
 					     &access->order, &access->bytes);
 	sched_link(use, &use->link, &buffer->contents->first_span.host_readers);
@@ -125,6 +145,8 @@ int host_access_submit(struct scheduler *scheduler, const struct task_requiremen
 	if (!task)
 		return -ENOMEM;
 	struct sched_piece *piece = piece_to_read(&access);
+	if (!access.writes)
+		access.buffer->host_reads++;
 	int result = piece ? reserve_read(task, &access, piece, account)
 			   : reserve_host_access(task, &access, account);
 	if (result < 0) {

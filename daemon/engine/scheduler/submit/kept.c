@@ -115,6 +115,7 @@ static void renew_task(struct task *task)
 		return;
 	command->burst->is_kept = true;
 	command->burst->is_whole = false;
+	command->burst->sends_read = command->burst->has_read = false;
 	command->burst->out = command->burst->failed = command->burst->refused = 0;
 	burst_set_over(command->burst, 0);
 }
@@ -213,6 +214,7 @@ int task_submit_kept(struct sched_kept *kept, const struct task_kept_request *re
 	fill_launches(task, request);
 	for (uint32_t i = 0; i < task->use_count; i++)
 		enter_use(task, &task->uses[i]);
+	sched_kept_begin_read(kept, task);
 	scheduler->pool_bytes += bytes;
 	task_open(task);
 	sched_account_charge(request->account, task, bytes);

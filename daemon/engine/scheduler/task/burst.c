@@ -86,7 +86,9 @@ void sched_burst_fill(struct task_command *command, const struct task_request *r
 	burst->is_chained = launches_are_chained(request);
 	burst->is_whole = burst->is_kept = false;
 	burst->row = NULL;
-	burst->row_tries = burst->changed = 0;
+	burst->row_tries = burst->changed = burst->row_read = 0;
+	burst->read = NULL;
+	burst->row_has_read = burst->sends_read = burst->has_read = false;
 	burst->out = burst->failed = 0;
 	burst_set_over(burst, 0);
 	command->burst = burst;

@@ -161,7 +161,11 @@ bool worker_burst_completed(struct task *task, const struct backend_completion *
 	uint32_t index = burst->count - 1 - (uint32_t)(command->sequence - completion->sequence);
 	const uint32_t over = burst_over(burst);
 	STAGE_MARK_ALL(command->flight_group + over, index + 1 - over, STAGE_COMPLETED);
-	if (completion->fault.status != STATUS_SUCCESS) {
+	/* The read is behind all launches. If it alone has failed, a move does it. */
+	const bool has_failed = completion->fault.status != STATUS_SUCCESS;
+	const bool is_read_alone =
+		burst->sends_read && completion->failed_launches == 1u << burst->count;
+	if (has_failed && !is_read_alone) {
 		struct backend_fault fault = completion->fault;
 		uint32_t failed = burst->is_whole
 					  ? completion->failed_launches & ((1u << burst->count) - 1)
@@ -169,6 +173,8 @@ bool worker_burst_completed(struct task *task, const struct backend_completion *
 		sched_fault_complete(&fault, -EIO);
 		for (failed = failed ? failed : 1u << index; failed; failed &= failed - 1)
 			fail_launch(burst, (uint32_t)__builtin_ctz(failed), &fault);
+	} else {
+		burst->has_read = burst->sends_read && !has_failed;
 	}
 	if (over == 0) {
 		command->start_ns = completion->start_ns;

@@ -24,14 +24,41 @@ static bool row_set_changed(const struct scheduler_device *device, struct task_b
 	return true;
 }
 
+/* With the read behind the launches. False: the backend takes no such row. */
+static bool row_make_with_read(struct scheduler_device *device, struct task_burst *burst)
+{
+	if (device->ops->row_make(device->handle, burst->count + 1, &burst->row) < 0) {
+		burst->row = NULL;
+		return false;
+	}
+	burst->row_has_read =
+		device->ops->row_set(burst->row, burst->count, &burst->read->command) == 0;
+	if (!burst->row_has_read)
+		row_drop(device, burst);
+	return burst->row_has_read;
+}
+
+static void row_make(struct scheduler_device *device, struct task_burst *burst)
+{
+	burst->row_tries++;
+	burst->changed = (1u << burst->count) - 1;
+	burst->row_has_read = false;
+	if (burst->read && row_make_with_read(device, burst))
+		return;
+	if (device->ops->row_make(device->handle, burst->count, &burst->row) < 0)
+		burst->row = NULL;
+}
+
 static bool row_prepare(struct scheduler_device *device, struct task_burst *burst)
 {
-	if (!burst->row && burst->row_tries < TRIES_MOST) {
-		burst->row_tries++;
-		burst->changed = (1u << burst->count) - 1;
-		if (device->ops->row_make(device->handle, burst->count, &burst->row) < 0)
-			burst->row = NULL;
+	const uint32_t read = burst->read ? burst->read->number : 0;
+	if (read != burst->row_read) {
+		row_drop(device, burst);
+		burst->row_read = read;
+		burst->row_tries = 0;
 	}
+	if (!burst->row && burst->row_tries < TRIES_MOST)
+		row_make(device, burst);
 	if (burst->row && !row_set_changed(device, burst))
 		row_drop(device, burst);
 	return burst->row != NULL;
@@ -49,6 +76,7 @@ bool worker_row_submit(struct scheduler_device *device, struct task_command *com
 		return false;
 	burst->out = 1;
 	burst->is_whole = true;
+	burst->sends_read = burst->row_has_read;
 	command->is_refused = false;
 	STAGE_MARK_ALL(command->flight_group, burst->count, STAGE_LAUNCHED);
 	return true;
