@@ -331,6 +331,33 @@ Test(kept, a_task_whose_memory_has_moved_makes_room_for_another)
 	finish_kept();
 }
 
+/* Its session is paused: it waits, and has its values when the session goes on. */
+Test(kept, it_waits_while_its_session_is_paused)
+{
+	static const uint32_t values[] = {4, 5};
+	struct probe probe, other;
+	struct sched_account *const account = h.account;
+	keep_it();
+	const uint32_t before = first_word(B);
+	const struct use use = {.words = &words[A], .mode = ACCESS_MODE_READ_WRITE};
+	(void)launch_one("fill_even_u32", &use, 1, 2, &other);
+	cr_assert(harness_wait(&h, &other));
+	cr_assert(harness_settle(&h));
+	scheduler_pause(h.scheduler, account);
+	cr_assert(eq(int, submit_again(values, &probe), 0));
+	h.account = NULL;
+	(void)launch_one("noop", NULL, 0, 0, &other);
+	cr_assert(harness_wait(&h, &other));
+	cr_expect(not(probe.done));
+	cr_expect(zero(u32, sched_account_sent(account)));
+	scheduler_resume(h.scheduler, account);
+	cr_assert(harness_wait(&h, &probe));
+	cr_expect(eq(i32, probe.fault.status, 0), "%s", probe.fault.text);
+	h.account = account;
+	cr_expect(eq(u32, first_word(B), before * 31 + 4 + 5));
+	finish_kept();
+}
+
 /* ------------------------- reads that the kept task does itself ------------------------- */
 
 /* Host memory is registered, and a small copy costs as little as a launch. */

@@ -249,3 +249,28 @@ Test(kept_graph, its_memory_counts_for_the_session_only_while_it_is_open)
 	cr_expect(eq(int, submit_again(&probe), -EAGAIN));
 	finish_kept_graph();
 }
+
+/* Neither a launch that is kept nor another one begins while the session is paused. */
+Test(kept_graph, it_waits_while_its_session_is_paused)
+{
+	struct probe probe, other;
+	struct sched_account *const account = h.account;
+	keep_it();
+	for (uint32_t i = 0; i < 2; i++) {
+		scheduler_pause(h.scheduler, account);
+		if (i == 0)
+			cr_assert(eq(int, submit_again(&probe), 0));
+		else
+			(void)submit_first(NULL, &probe);
+		h.account = NULL;
+		(void)harness_launch(&h, &(struct launch){.kernel = "noop"}, &other);
+		cr_assert(harness_wait(&h, &other));
+		h.account = account;
+		cr_expect(not(probe.done));
+		cr_expect(zero(u32, sched_account_sent(account)));
+		scheduler_resume(h.scheduler, account);
+		expect_ran(&probe);
+	}
+	expect_contents();
+	finish_kept_graph();
+}

@@ -390,6 +390,31 @@ Test(pause, M10_a_device_that_is_lost_ends_what_waits_for_it)
 	drop_finish();
 }
 
+static uint64_t one_second(void *context, uint64_t session)
+{
+	(void)context;
+	(void)session;
+	return 1000000000;
+}
+
+/* A deadline is for what runs. */
+Test(pause, R4_no_deadline_passes_while_it_waits)
+{
+	struct scheduler_overdue overdue;
+	pause_victim();
+	(void)drop_submit_as(
+		drop_test.victim,
+		&(struct launch){.device = 0, .kernel = "noop", .session = 3, .group = 4},
+		&drop_test.probes[0]);
+	expect_rest();
+	for (uint64_t now_ns = 1; now_ns < 100; now_ns++)
+		cr_expect(not(scheduler_overdue(drop_test.h.scheduler, now_ns * 1000000000,
+						one_second, NULL, &overdue)));
+	resume_victim();
+	drop_expect_status(&drop_test.probes[0], STATUS_SUCCESS);
+	drop_finish();
+}
+
 /* ---------------------------------- launches in parts ----------------------------------- */
 
 /* The first part is on the device; the rest begins when the session goes on. */
