@@ -48,6 +48,13 @@ if(cuda_include)
   target_compile_definitions(sycl_backends PRIVATE SYCL_HAS_CUDA=1)
   set(SYCL_HAS_CUDA ON CACHE INTERNAL "The CUDA backend is built")
   sycl_embed_prelude(cuda cu)
+  set(builtins ${CMAKE_CURRENT_LIST_DIR}/translate/builtins.cl)
+  set(builtins_source ${CMAKE_CURRENT_BINARY_DIR}/cuda_translate_builtins.c)
+  add_custom_command(OUTPUT ${builtins_source}
+    COMMAND ${CMAKE_COMMAND} -DINPUTS=${builtins} -DOUTPUT=${builtins_source} -DNAME=cuda_translate_builtins
+            -P ${prelude_folder}/embed.cmake
+    DEPENDS ${builtins} ${prelude_folder}/embed.cmake VERBATIM)
+  target_sources(sycl_backends PRIVATE ${builtins_source})
 elseif(SYCLD_CUDA STREQUAL "AUTO" OR NOT SYCLD_CUDA)
   # What is not built is said in one line; the demo repeats it.
   set(SYCL_HAS_CUDA OFF CACHE INTERNAL "The CUDA backend is built")

@@ -6,5 +6,7 @@
  * backend is built. */
 extern const char portable_prelude_opencl[];
 extern const char portable_prelude_cuda[];
+/* The same way: cuda/translate/builtins.cl. */
+extern const char cuda_translate_builtins[];
 
 #endif

@@ -210,13 +210,12 @@ static int command_build_check_kind(Sycl__V1__SourceKind kind, const struct cont
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_PORTABLE:
 		return 0;
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C:
+		return 0;
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_BUILTIN:
 		return backend != BACKEND_KIND_CUDA
 			       ? 0
-			       : fault_set(
-					 fault, STATUS_FEATURE_NOT_SUPPORTED,
-					 "a device of the CUDA backend takes portable sources, CUDA C++, PTX, cubins "
-					 "and fatbins");
+			       : fault_set(fault, STATUS_FEATURE_NOT_SUPPORTED,
+					   "a device of the CUDA backend has no built-in kernels");
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_PTX:
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUBIN:
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_CUDA_CPP:

@@ -20,7 +20,7 @@ enum { CONFIGURATION_LIMITS = 16 };
 /* The engines' own defaults: an option is passed only if it differs. */
 enum { CONFIGURATION_SLICE_US = 500 };
 /* Options of the CUDA backend. */
-enum { CONFIGURATION_CUDA_OPTIONS = 21 };
+enum { CONFIGURATION_CUDA_OPTIONS = 22 };
 
 /* The line of one of `files` that gave a value. Line 0: no line, the value is a default. */
 struct configuration_origin {

@@ -34,6 +34,7 @@ const char *const configuration_cuda_names[CONFIGURATION_CUDA_OPTIONS] = {
 	"chain_marks",
 	"overlap_lanes",
 	"chain_signals",
+	"clang",
 };
 
 static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
@@ -58,6 +59,7 @@ static const char *const wants[CONFIGURATION_CUDA_OPTIONS] = {
 	"yes or no",
 	"a number up to 1024",
 	"no, events or all",
+	"a program's whole path",
 };
 
 enum {
@@ -81,7 +83,8 @@ enum {
 	GRAPH_CHAINS,
 	CHAIN_MARKS,
 	OVERLAP_LANES,
-	CHAIN_SIGNALS
+	CHAIN_SIGNALS,
+	CLANG
 };
 
 static bool text_is_choice(const char *value, const char *const *words)
@@ -143,6 +146,8 @@ static bool cuda_option_set(unsigned index, const char *value, struct configurat
 		return cuda_option_set_text(value, text_is_choice(value, switches), option);
 	case CHAIN_SIGNALS:
 		return cuda_option_set_text(value, text_is_choice(value, signals), option);
+	case CLANG:
+		return cuda_option_set_text(value, *value == '/', option);
 	case CONNECTIONS:
 		return cuda_option_set_number(value, false, 1, CONNECTIONS_MAX, option);
 	case BEST_EFFORT:

@@ -13,3 +13,16 @@ if(SYCL_HAS_CUDA AND TARGET fake_cuda)
     conformance_cuda_connections(conformance_cuda_compiled 8)
   endif()
 endif()
+# OpenCL C and SPIR-V, translated by clang and llvm-spirv. Without these the tests are skipped.
+if(SYCL_HAS_CUDA AND TARGET fake_cuda)
+  sycl_test(conformance_cuda_opencl SOURCES cuda/opencl.c cuda/opencl_support.c ${cuda_kernels_common}
+    LIBS ${conformance_libraries} sycl_cuda_headers TIMEOUT 600 LABELS cuda compiler)
+  conformance_cuda_uses_double(conformance_cuda_opencl)
+  conformance_cuda_connections(conformance_cuda_opencl 8)
+endif()
+# What tests/judges/translate.sh runs.
+if(SYCL_HAS_CUDA)
+  add_executable(cuda_translate cuda/translate_tool.c)
+  target_link_libraries(cuda_translate PRIVATE sycl_flags ${conformance_libraries} sycl_cuda_headers)
+  set_target_properties(cuda_translate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+endif()

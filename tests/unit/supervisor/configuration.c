@@ -37,7 +37,7 @@ Test(configuration_cuda, every_option_is_taken_and_units_are_resolved)
 		"[cuda]\npeer_path = host\nstack_bytes = 64K\nheadroom_bytes = 1G\nlanes = 64\n"
 		"chain_length = 0\noverlap = no\nlibrary = /opt/libcuda.so.1\nnvrtc = libnvrtc.so.13\ncupti = no\nconnections = 32\n"
 		"latency_multiprocessors = 16\ncopy_kernel_bytes = 256K\nfill_kernel = no\n"
-		"lane_operations = 0\nexact_chains = no\ngraph_chains = no\nchain_marks = no\nchain_signals = all\noverlap_lanes = 2\nbest_effort = gaps\nbest_effort_spares = 8\n";
+		"lane_operations = 0\nexact_chains = no\ngraph_chains = no\nchain_marks = no\nchain_signals = all\noverlap_lanes = 2\nbest_effort = gaps\nbest_effort_spares = 8\nclang = /usr/bin/clang-19\n";
 	static const char *const wanted[][2] = {
 		{"peer_path", "host"},
 		{"stack_bytes", "65536"},
@@ -48,6 +48,7 @@ Test(configuration_cuda, every_option_is_taken_and_units_are_resolved)
 		{"library", "/opt/libcuda.so.1"},
 		{"nvrtc", "libnvrtc.so.13"},
 		{"cupti", "no"},
+		{"clang", "/usr/bin/clang-19"},
 		{"connections", "32"},
 		{"latency_multiprocessors", "16"},
 		{"copy_kernel_bytes", "262144"},
@@ -114,6 +115,7 @@ Test(configuration_cuda, mistakes_name_file_line_and_what_is_wanted)
 		{"[cuda]\nlibrary = lib/libcuda.so\n", ":2: ", "whole path"},
 		{"[cuda]\nnvrtc = ../libnvrtc.so\n", ":2: ", "whole path"},
 		{"[cuda]\ncupti = ./libcupti.so\n", ":2: ", "whole path"},
+		{"[cuda]\nclang = clang-19\n", ":2: ", "whole path"},
 		{"[cuda]\nlane = 1\n", ":2: ", "no such key in [cuda]"},
 		{"[cuda]\nlanes = 1\n[service]\n[cuda]\nlanes = 2\n", ":5: ", "twice"},
 	};

@@ -124,6 +124,8 @@ static int setting_read(const char *name, const char *value, struct cuda_setting
 		return read_text_setting(value, &settings->library);
 	if (strcmp(name, "nvrtc") == 0)
 		return read_text_setting(value, &settings->nvrtc);
+	if (strcmp(name, "clang") == 0)
+		return read_text_setting(value, &settings->clang);
 	if (strcmp(name, "cupti") == 0)
 		return read_cupti(value, settings);
 	if (strcmp(name, "peer_path") == 0)
@@ -184,7 +186,7 @@ static int read_option(const char *option, struct cuda_settings *settings,
 	if (error == -ENOENT)
 		return cuda_fault_words(
 			fault_out, -EINVAL, STATUS_INVALID,
-			"\"%.80s\" is no option of the CUDA backend: it has library, nvrtc, cupti, peer_path, "
+			"\"%.80s\" is no option of the CUDA backend: it has library, nvrtc, clang, cupti, peer_path, "
 			"stack_bytes, headroom_bytes, lanes, connections, chain_length, exact_chains, graph_chains, chain_marks, chain_signals, copy_kernel_bytes, fill_kernel, lane_operations, latency_multiprocessors, overlap, overlap_lanes, best_effort and best_effort_spares",
 			option);
 	if (error < 0)
@@ -230,5 +232,6 @@ void cuda_settings_free(struct cuda_settings *settings)
 {
 	free_pointer(&settings->library);
 	free_pointer(&settings->nvrtc);
+	free_pointer(&settings->clang);
 	free_pointer(&settings->cupti);
 }

@@ -40,6 +40,7 @@ enum cuda_signals {
 struct cuda_settings {
 	char *library; /* "library": a name instead of libcuda.so.1 */
 	char *nvrtc;   /* "nvrtc": a name instead of the usual ones */
+	char *clang;   /* "clang": a program instead of the usual ones (translate/tools.h) */
 	/* "cupti" = no, yes or a name instead of the usual ones: traces with exact times use it. */
 	bool uses_cupti;
 	char *cupti;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char magic[8] = {'S', 'Y', 'C', 'L', 'C', 'U', '0', '2'};
+static const char magic[8] = {'S', 'Y', 'C', 'L', 'C', 'U', '0', '3'};
 
 /* Bits in the word with the number of arguments. */
 #define KERNEL_WAITS  (1u << 31)
@@ -28,6 +28,9 @@ static void put_kernel(FILE *file, const struct cuda_binary_kernel *kernel)
 		binary_put_number(file, argument->facts.kind, 1);
 		binary_put_number(file, argument->facts.is_const, 1);
 		binary_put_number(file, argument->local, 1);
+		binary_put_number(file, argument->facts.address, 1);
+		binary_put_number(file, argument->facts.qualifiers, 1);
+		binary_put_number(file, argument->facts.access, 1);
 		binary_put_number(file, argument->facts.size_bytes, 4);
 		binary_put_text(file, argument->facts.type_name);
 		binary_put_text(file, argument->facts.name);
@@ -74,6 +77,8 @@ static int get_argument(struct binary_reader *reader, struct cuda_binary_argumen
 	uint64_t kind = binary_get_number(reader, 1);
 	argument->facts.is_const = binary_get_number(reader, 1) != 0;
 	uint64_t local = binary_get_number(reader, 1);
+	uint64_t address = binary_get_number(reader, 1), qualifiers = binary_get_number(reader, 1);
+	uint64_t image_access = binary_get_number(reader, 1);
 	argument->facts.size_bytes = (uint32_t)binary_get_number(reader, 4);
 	CLEANUP(free_pointer)
 	char *type = cuda_get_text(reader, sizeof(argument->facts.type_name) - 1);
@@ -83,8 +88,13 @@ static int get_argument(struct binary_reader *reader, struct cuda_binary_argumen
 	if (!name)
 		return reader->failed ? -EINVAL : -ENOMEM;
 	/* No kernel here takes a sampler alone. */
-	if (kind > BACKEND_ARGUMENT_IMAGE || local > CUDA_LOCAL_SHARED)
+	if (kind > BACKEND_ARGUMENT_IMAGE || local > CUDA_LOCAL_SHARED ||
+	    address > BACKEND_ADDRESS_LOCAL || qualifiers > BACKEND_QUALIFIERS ||
+	    image_access > BACKEND_ACCESS_READ_WRITE)
 		return -EINVAL;
+	argument->facts.address = (enum backend_address_space)address;
+	argument->facts.qualifiers = (uint8_t)qualifiers;
+	argument->facts.access = (enum backend_argument_access)image_access;
 	argument->facts.kind = (enum backend_argument_kind)kind;
 	argument->local = (enum cuda_local_form)local;
 	memcpy(argument->facts.type_name, type, strlen(type) + 1);
@@ -161,7 +171,10 @@ static int get_image(struct binary_reader *reader, struct cuda_binary *binary)
 	const void *bytes = binary_get_bytes(reader, count);
 	if (!bytes || count == 0)
 		return -EINVAL;
-	if (kind == CUDA_IMAGE_PIECES) {
+	if (kind == CUDA_IMAGE_BITCODE) {
+		if (!(binary->flags & CUDA_BINARY_OBJECT))
+			return -EINVAL;
+	} else if (kind == CUDA_IMAGE_PIECES) {
 		int error = check_pieces(bytes, count);
 		if (error < 0)
 			return error;
@@ -186,9 +199,10 @@ int cuda_binary_unpack(const void *bytes, size_t count, struct cuda_binary **bin
 	uint64_t flags = binary_get_number(&reader, 4), kernels = binary_get_number(&reader, 4),
 		 images = binary_get_number(&reader, 4);
 	/* Portable kernels have an image for each number of dimensions, other kernels one image. */
-	if (reader.failed || flags > (CUDA_BINARY_NATIVE | CUDA_BINARY_OBJECT) ||
-	    kernels > CUDA_BINARY_KERNELS_MAX ||
-	    images != (flags & CUDA_BINARY_NATIVE ? 1 : CUDA_IMAGES_MAX))
+	const uint64_t form = flags & (CUDA_BINARY_NATIVE | CUDA_BINARY_OPENCL);
+	if (reader.failed || (flags & ~(uint64_t)CUDA_BINARY_OBJECT) != form ||
+	    form == (CUDA_BINARY_NATIVE | CUDA_BINARY_OPENCL) ||
+	    kernels > CUDA_BINARY_KERNELS_MAX || images != (form ? 1 : CUDA_IMAGES_MAX))
 		return -EINVAL;
 	binary->flags = (uint32_t)flags;
 	binary->kernels = calloc(kernels ? kernels : 1, sizeof(*binary->kernels));

@@ -7,13 +7,13 @@
  *
  * Little-endian; a text is u16 length and its bytes.
  *
- * - "SYCLCU02", u32 flags, u32 kernel count, u32 image count (1; 3 for a portable source: by
+ * - "SYCLCU03", u32 flags, u32 kernel count, u32 image count (1; 3 for a portable source: by
  *   dimensions).
  * - Per kernel: name, symbol, 3 x u32 required size of a work-group (CUDA's order; 0: none), u32
  *   argument count, with the highest bit set if the kernel waits by itself, and the next one if it
  *   has checks.
- * - Behind each kernel, per argument: u8 kind, u8 is_const, u8 local form, u32 size (0: the driver
- *   gives it), type name, name (empty: not known).
+ * - Behind each kernel, per argument: u8 kind, u8 is_const, u8 local form, u8 address space, u8
+ *   qualifiers, u8 access, u32 size (0: the driver gives it), type name, name (empty: not known).
  * - Per image: u8 kind, u64 length and its bytes.
  *
  * The driver lists the kernels that are not described.
@@ -32,6 +32,9 @@
 
 #define CUDA_BINARY_NATIVE 1u /* the kernels were not written in the portable form */
 #define CUDA_BINARY_OBJECT 2u /* PTX that must be linked before it is loaded */
+/* Kernels of OpenCL C or SPIR-V: they get the record, and one image is for all dimensions. With
+ * OBJECT the image is BITCODE, and no kernel is described. */
+#define CUDA_BINARY_OPENCL 4u
 
 /* PIECES: several texts of PTX that the driver links when the program is loaded. Each text is u64
  * length and its bytes. */
@@ -39,11 +42,12 @@ enum cuda_image_kind {
 	CUDA_IMAGE_PTX = 1,
 	CUDA_IMAGE_CUBIN = 2,
 	CUDA_IMAGE_FATBIN = 3,
-	CUDA_IMAGE_PIECES = 4
+	CUDA_IMAGE_PIECES = 4,
+	CUDA_IMAGE_BITCODE = 5 /* LLVM's, of an object */
 };
 
 struct cuda_binary_argument {
-	/* No compiler keeps the names. Only kernels with checks have them, from their source. */
+	/* NVRTC does not keep the names. Kernels with checks have them, from their source. */
 	struct backend_argument_facts facts;
 	enum cuda_local_form local;
 };

@@ -12,6 +12,7 @@
 #include "cuda/program/compile.h"
 #include "cuda/program/describe.h"
 #include "cuda/program/launch.h"
+#include "cuda/program/opencl.h"
 #include "cuda/program/geometry.h"
 #include "cuda/program/ptx.h"
 #include "portable_check.h"
@@ -390,6 +391,26 @@ static int cuda_build_source(struct backend *backend, const struct cuda_device_f
 	return build_portable(build, fault_out);
 }
 
+static int build_translated(struct backend *backend, const struct cuda_device_facts *facts,
+			    struct build *build, enum backend_source_kind kind, const char *options,
+			    struct backend_fault *fault_out)
+{
+	const struct cuda_translate_source source = {build->source, build->source_bytes};
+	const struct cuda_translate_request request = {
+		.clang = backend->settings.clang,
+		.folder = backend->cache_directory,
+		.architecture = facts->compute_major * 10 + facts->compute_minor,
+		.kind = kind == BACKEND_SOURCE_SPIRV ? CUDA_TRANSLATE_SPIRV
+						     : CUDA_TRANSLATE_OPENCL_C,
+		.sources = &source,
+		.source_count = 1,
+		.options = options,
+		.relocatable = build->relocatable,
+	};
+
+	return cuda_opencl_build(&request, &build->binary, &build->log, fault_out);
+}
+
 static int build_kind(struct backend *backend, const struct cuda_device_facts *facts,
 		      struct build *build, enum backend_source_kind kind, const char *options,
 		      struct backend_fault *fault_out)
@@ -408,10 +429,12 @@ static int build_kind(struct backend *backend, const struct cuda_device_facts *f
 			return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 						"a binary is no source of objects");
 		return build_binary(build, fault_out);
+	case BACKEND_SOURCE_OPENCL_C:
+	case BACKEND_SOURCE_SPIRV:
+		return build_translated(backend, facts, build, kind, options, fault_out);
 	default:
-		return cuda_fault_words(
-			fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
-			"a CUDA device takes portable sources, CUDA C++, PTX, cubins and fatbins");
+		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,
+					"a CUDA device has no built-in kernels");
 	}
 }
 

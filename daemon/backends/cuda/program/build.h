@@ -9,7 +9,7 @@ struct cuda_build_request {
 	const char *source;
 	size_t source_bytes;
 	const char *options;
-	bool relocatable; /* PTX for the linker */
+	bool relocatable; /* PTX for the linker, or bitcode */
 };
 
 /*
@@ -32,6 +32,6 @@ int cuda_link(struct backend *backend, uint32_t device, uint32_t count, const vo
 	      size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out);
 
 /* The format of the binaries that these functions return: backend_ops.binary_format. */
-#define CUDA_BINARY_FORMAT 3u
+#define CUDA_BINARY_FORMAT 4u
 
 #endif

@@ -90,7 +90,8 @@ static unsigned cuda_largest_divisor(uint64_t n, uint64_t most)
 	return (unsigned)one_at_least(size);
 }
 
-/* A native kernel cannot skip work-items beyond the range, so groups must divide the range. */
+/* A native kernel cannot skip work-items beyond the range, so groups must divide the range. In
+ * OpenCL's languages all groups are of one size, and each has all its work-items. */
 static void choose_dividing_block(const struct cuda_shape *shape, const uint64_t n[3],
 				  unsigned block[3])
 {
@@ -150,7 +151,7 @@ static int plan_block(const struct cuda_shape *shape, const uint64_t n[3], const
 			asked[d] = shape->required[d];
 	if (asked[0] != 0)
 		return check_block(shape, n, asked, block, fault_out);
-	if (shape->native)
+	if (shape->native || shape->uniform)
 		choose_dividing_block(shape, n, block);
 	else
 		choose_block(shape, n, block);
@@ -303,7 +304,7 @@ static int plan_grid(const struct cuda_shape *shape, const struct cuda_range *ra
 		return plan_cluster(shape, basic, g, fault_out);
 	if (shape->native)
 		return geometry_plan_unfolded(shape, g, fault_out);
-	if (range->dimensions < 3)
+	if (range->dimensions < 3 && !shape->uniform)
 		return geometry_plan_few_dimensions(shape, range->dimensions - 1, g, fault_out);
 	return geometry_plan_three_dimensions(shape, g, fault_out);
 }
@@ -343,6 +344,8 @@ int cuda_geometry_plan(const struct cuda_shape *shape, const struct cuda_range *
 	cuda_reverse_range(range->dimensions, range->global, 1, g.record.range);
 	cuda_reverse_range(range->dimensions, range->offset, 0, g.record.offset);
 	cuda_reverse_range(range->dimensions, range->local, 1, local);
+	if (shape->uniform)
+		g.record.flags |= range->dimensions << CUDA_RECORD_DIMENSIONS_SHIFT;
 	bool basic = local[0] == 0;
 	if (basic)
 		memset(local, 0, sizeof(local));

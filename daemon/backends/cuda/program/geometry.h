@@ -24,6 +24,8 @@
 
 #define CUDA_RECORD_CHECK  1u /* work-items may lie beyond the range, and end at once */
 #define CUDA_RECORD_FOLDED 2u /* three dimensions, folded into x */
+/* Of a kernel of OpenCL's languages: how many dimensions the range had. */
+#define CUDA_RECORD_DIMENSIONS_SHIFT 8
 
 /*
  * The last parameter of every portable kernel, called sycl_launch in its PTX. Dimensions are in
@@ -46,6 +48,8 @@ _Static_assert(sizeof(struct cuda_launch_record) == CUDA_RECORD_BYTES,
 /* Limits of the kernel and the device; CUDA's order. */
 struct cuda_shape {
 	bool native; /* the kernel computes its ids itself: no record, no fold, no remainder */
+	/* A kernel of OpenCL's languages: each range has three dimensions, and groups divide it. */
+	bool uniform;
 	unsigned required[3];   /* 0: none */
 	unsigned max_threads;   /* limit for a work-group of this kernel */
 	unsigned basic_threads; /* default for a work-group of a basic range */

@@ -52,7 +52,7 @@ static void cuda_kernel_fill_facts(struct backend_kernel *kernel)
 
 	facts->native = kernel->native;
 	/* With checks, each part would begin with a fill of what earlier parts have written. */
-	facts->splits = !kernel->native && !kernel->is_checked;
+	facts->splits = !kernel->native && !kernel->is_checked && !kernel->is_opencl;
 	facts->waits = kernel->waits;
 	facts->sub_group_size = (uint32_t)kernel->device->facts->warp_size;
 	facts->preferred_multiple = facts->sub_group_size;
@@ -88,6 +88,7 @@ static int fill_kernel(struct backend_kernel *kernel, const char *name,
 		return cuda_fault_words(fault_out, -ENOENT, STATUS_KERNEL,
 					"the program has no kernel '%.100s'", name);
 	kernel->native = modules->binary->flags & CUDA_BINARY_NATIVE;
+	kernel->is_opencl = modules->binary->flags & CUDA_BINARY_OPENCL;
 	kernel->waits = described->waits;
 	kernel->is_checked = described->is_checked;
 	if (kernel->is_checked)
@@ -285,13 +286,18 @@ static struct cuda_launch launch_of_command(const struct backend_kernel *kernel,
 	return launch;
 }
 
+static const struct cuda_variant *variant_for(const struct backend_kernel *kernel,
+					      uint32_t dimensions)
+{
+	return &kernel->variants[kernel->variant_count == 1 ? 0 : dimensions - 1];
+}
+
 int cuda_kernel_prepare(struct backend_kernel *kernel, const struct backend_command *command,
 			void *storage, size_t storage_bytes, void **parameters,
 			uint32_t parameters_max, struct cuda_launch *launch_out,
 			struct backend_fault *fault_out)
 {
-	const struct cuda_variant *variant =
-		&kernel->variants[kernel->native ? 0 : command->launch.dimensions - 1];
+	const struct cuda_variant *variant = variant_for(kernel, command->launch.dimensions);
 	uint32_t cluster[3] = {0};
 	uint64_t local_bytes = 0;
 	const struct cuda_range range = {command->launch.dimensions,
@@ -337,8 +343,7 @@ void cuda_kernel_repeat(const struct backend_kernel *kernel, const struct backen
 			size_t value_bytes_behind, const unsigned char *from,
 			void *const *from_parameters, unsigned char *to, void **to_parameters)
 {
-	const struct cuda_layout *layout =
-		&kernel->variants[kernel->native ? 0 : command->launch.dimensions - 1].layout;
+	const struct cuda_layout *layout = &variant_for(kernel, command->launch.dimensions)->layout;
 	const struct backend_argument *arguments = command->launch.arguments;
 
 	memcpy(to, from, layout->bytes);

@@ -7,14 +7,15 @@
 #include "cuda/program/program.h"
 
 /*
- * The kernel as compiled for a number of dimensions. A native kernel is the same for all numbers.
+ * The kernel as compiled for a number of dimensions. Only a portable kernel differs for each.
  */
 struct cuda_variant {
 	CUfunction function;
 	struct cuda_shape shape;
 	struct cuda_layout layout;
 	uint32_t static_bytes; /* static shared memory of the kernel */
-	uint32_t static_room;  /* for native kernels: bytes that align the end of static_bytes */
+	/* Unless portable: bytes that align the end of static_bytes. */
+	uint32_t static_room;
 	uint32_t registers, private_bytes;
 	unsigned cluster[3]; /* the cluster that it was compiled for, in CUDA's order; 0: none */
 };
@@ -34,6 +35,7 @@ struct backend_kernel {
 	struct cuda_plan plan;
 	bool native, waits; /* waits: cuda_ptx_entry.waits */
 	bool is_checked;    /* cuda_binary_kernel.is_checked */
+	bool is_opencl;     /* CUDA_BINARY_OPENCL */
 	uint32_t variant_count;
 	struct cuda_variant variants[CUDA_IMAGES_MAX];
 	struct cuda_parameter *parameters;

@@ -5,6 +5,7 @@
  * loaded.
  */
 #include "cuda/program/build.h"
+#include "cuda/program/opencl.h"
 #include "cuda/program/launch.h"
 #include "cuda/program/geometry.h"
 #include "cuda/program/ptx.h"
@@ -67,7 +68,7 @@ static int read_objects(struct link *link, uint32_t count, const void *const *ob
 		if (link->objects[i]->flags != link->objects[0]->flags)
 			return cuda_fault_words(
 				fault_out, -EINVAL, STATUS_INVALID,
-				"portable objects and those of CUDA C++ or PTX cannot be linked together");
+				"objects of OpenCL C, portable ones and those of CUDA C++ or PTX cannot be linked together");
 	}
 	return 0;
 }
@@ -166,6 +167,40 @@ static int add_variant(struct link *link, uint32_t variant, struct backend_fault
 	return error;
 }
 
+/* Objects of OpenCL C are linked now, and become PTX together. */
+static int link_bitcode(struct backend *backend, uint32_t device, struct link *link,
+			const char *options, char **log_out, struct backend_fault *fault_out)
+{
+	const struct cuda_device_facts *facts = &backend->devices[device];
+	CLEANUP(free_pointer)
+	struct cuda_translate_source *sources = calloc(link->count + 1u, sizeof(*sources));
+
+	if (!sources)
+		return cuda_no_memory(fault_out, "linking");
+	for (uint32_t i = 0; i < link->count; i++)
+		sources[i] = (struct cuda_translate_source){link->objects[i]->images[0].bytes,
+							    link->objects[i]->images[0].count};
+	const struct cuda_translate_request request = {
+		.clang = backend->settings.clang,
+		.folder = backend->cache_directory,
+		.architecture = facts->compute_major * 10 + facts->compute_minor,
+		.kind = CUDA_TRANSLATE_UNLINKED,
+		.sources = sources,
+		.source_count = link->count,
+		.options = options,
+	};
+	return cuda_opencl_build(&request, &link->whole, log_out, fault_out);
+}
+
+static int link_texts(struct link *link, struct backend_fault *fault_out)
+{
+	link->whole.flags = link->objects[0]->flags & CUDA_BINARY_NATIVE;
+	int error = take_kernels(link, fault_out);
+	for (uint32_t i = 0; error == 0 && i < link->objects[0]->image_count; i++)
+		error = add_variant(link, i, fault_out);
+	return error;
+}
+
 int cuda_link(struct backend *backend, uint32_t device, uint32_t count, const void *const *objects,
 	      const size_t *object_bytes, const char *options, void **binary_out,
 	      size_t *binary_bytes_out, char **log_out, struct backend_fault *fault_out)
@@ -176,18 +211,18 @@ int cuda_link(struct backend *backend, uint32_t device, uint32_t count, const vo
 	if (!backend->devices || device >= backend->topology.device_count)
 		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID, "CUDA has no device %u",
 					device);
-	if (options && options[strspn(options, " \t")])
-		return cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
-					"linking for CUDA takes no options");
 	int error = count ? read_objects(&link, count, objects, object_bytes, fault_out)
 			  : cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
 					     "there are no objects");
-	if (error == 0 && link.objects) {
-		link.whole.flags = link.objects[0]->flags & CUDA_BINARY_NATIVE;
-		error = take_kernels(&link, fault_out);
-	}
-	for (uint32_t i = 0; error == 0 && link.objects && i < link.objects[0]->image_count; i++)
-		error = add_variant(&link, i, fault_out);
+	if (error < 0 || !link.objects)
+		return error;
+	if (link.objects[0]->flags & CUDA_BINARY_OPENCL)
+		error = link_bitcode(backend, device, &link, options, log_out, fault_out);
+	else if (options && options[strspn(options, " \t")])
+		error = cuda_fault_words(fault_out, -EINVAL, STATUS_INVALID,
+					 "linking for CUDA takes no options");
+	else
+		error = link_texts(&link, fault_out);
 	if (error == 0 && cuda_binary_pack(&link.whole, binary_out, binary_bytes_out) < 0)
 		return cuda_no_memory(fault_out, "linking");
 	return error;

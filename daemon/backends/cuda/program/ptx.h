@@ -52,6 +52,8 @@ struct cuda_ptx_entry {
 	size_t name_at,
 		parameters_end; /* parameters_end: offset of ')', or 0 without parentheses */
 	size_t directives_at, body_at, body_end; /* body_at: behind '{' */
+	/* Set before the text is completed: `required` is to be its .reqntid. */
+	bool is_shaped;
 	/* griddepcontrol.wait is in its body, so the kernel itself waits for earlier kernels. */
 	bool waits;
 };

@@ -196,7 +196,7 @@ static void put_entry(const struct completion *c, const struct cuda_ptx_entry *e
 	}
 	(void)fprintf(c->out, record, CUDA_RECORD_BYTES);
 	(void)fputc(')', c->out);
-	if (entry->min_groups & SHAPE_MARK)
+	if (entry->is_shaped || entry->min_groups & SHAPE_MARK)
 		(void)fprintf(c->out, "\n.reqntid %u, %u, %u\n{", entry->required[0],
 			      entry->required[1], entry->required[2]);
 	else

@@ -164,7 +164,7 @@ static void kernel_allow_shared_memory(const struct backend_kernel *kernel,
 		    variant->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
 		    facts->shared_bytes_optin - (int)variant->static_bytes) == CUDA_SUCCESS)
 		most = (unsigned)facts->shared_bytes_optin;
-	if (kernel->native)
+	if (kernel->native || kernel->is_opencl)
 		variant->static_room =
 			(STATIC_ALIGNMENT - variant->static_bytes % STATIC_ALIGNMENT) %
 			STATIC_ALIGNMENT;
@@ -204,6 +204,7 @@ static void fill_shape(const struct backend_kernel *kernel, struct cuda_variant 
 	struct cuda_shape *shape = &variant->shape;
 
 	shape->native = kernel->native;
+	shape->uniform = kernel->is_opencl;
 	shape->multiprocessors = (unsigned)facts->multiprocessors;
 	shape->max_threads = (unsigned)function_attribute(kernel, variant->function,
 							  CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
