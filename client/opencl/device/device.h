@@ -16,6 +16,7 @@
 struct _cl_platform_id {
 	struct object head;
 	sycl_platform sycl;
+	bool is_cuda; /* its devices have no OpenCL driver: the service translates programs */
 	uint32_t device_count;
 	cl_device_id *devices;
 };

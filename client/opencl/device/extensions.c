@@ -47,6 +47,26 @@ static const char *const passed[] = {
 	"cl_nv_compiler_options",
 	"cl_nv_pragma_unroll",
 };
+/* Extensions of CUDA devices: those of what the service builds programs with. */
+static const struct {
+	const char *name;
+	int aspect; /* that the device must have; -1: none */
+} of_cuda[] = {
+	{"cl_khr_byte_addressable_store", -1},
+	{"cl_khr_global_int32_base_atomics", -1},
+	{"cl_khr_global_int32_extended_atomics", -1},
+	{"cl_khr_local_int32_base_atomics", -1},
+	{"cl_khr_local_int32_extended_atomics", -1},
+	{"cl_khr_int64_base_atomics", SYCL_ASPECT_ATOMIC64},
+	{"cl_khr_int64_extended_atomics", SYCL_ASPECT_ATOMIC64},
+	{"cl_khr_fp64", SYCL_ASPECT_FP64},
+	{"cl_khr_fp16", SYCL_ASPECT_FP16},
+	{"cl_khr_subgroups", -1},
+	{"cl_khr_subgroup_non_uniform_vote", -1},
+	{"cl_khr_subgroup_ballot", -1},
+	{"cl_khr_subgroup_shuffle", -1},
+	{"cl_khr_subgroup_shuffle_relative", -1},
+};
 /* What the driver has where the device is able to. */
 static const struct {
 	cl_name_version extension;
@@ -72,6 +92,24 @@ static bool is_passed(const char *word)
 	return false;
 }
 
+static void add_extension(cl_name_version table[EXTENSIONS], size_t *count, const char *name)
+{
+	table[*count].version = CL_MAKE_VERSION(1, 0, 0);
+	(void)snprintf(table[*count].name, sizeof(table[*count].name), "%s", name);
+	++*count;
+}
+
+static size_t add_of_cuda(cl_device_id device, cl_name_version table[EXTENSIONS], size_t count)
+{
+	uint64_t aspects = 0;
+	(void)sycl_device_get_info(device->sycl, SYCL_DEVICE_INFO_ASPECTS, sizeof(aspects),
+				   &aspects, NULL);
+	for (size_t i = 0; i < sizeof(of_cuda) / sizeof(*of_cuda); i++)
+		if (of_cuda[i].aspect < 0 || aspects >> of_cuda[i].aspect & 1)
+			add_extension(table, &count, of_cuda[i].name);
+	return count;
+}
+
 /* The driver's own, and those of the device that it passes on. Each once. Returns how many. */
 static size_t extensions_of(cl_device_id device, cl_name_version table[EXTENSIONS])
 {
@@ -81,15 +119,15 @@ static size_t extensions_of(cl_device_id device, cl_name_version table[EXTENSION
 	for (size_t i = 0; i < SOME; i++)
 		if (some[i].is_there(device))
 			table[count++] = some[i].extension;
+	if (device->platform->is_cuda)
+		return add_of_cuda(device, table, count);
 	if (sycl_device_get_info(device->sycl, SYCL_DEVICE_INFO_EXTENSIONS, sizeof(all), all,
 				 NULL) != SYCL_SUCCESS)
 		return count;
 	for (char *word = strtok_r(all, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
 		if (!is_passed(word) || count == EXTENSIONS)
 			continue;
-		table[count].version = CL_MAKE_VERSION(1, 0, 0);
-		(void)snprintf(table[count].name, sizeof(table[count].name), "%s", word);
-		count++;
+		add_extension(table, &count, word);
 	}
 	return count;
 }

@@ -23,7 +23,8 @@ static void platform_add(sycl_platform sycl)
 	uint32_t backend = 0, count = 0;
 	if (sycl_platform_get_info(sycl, SYCL_PLATFORM_INFO_BACKEND, sizeof(backend), &backend,
 				   NULL) != SYCL_SUCCESS ||
-	    (backend != SYCL_BACKEND_KIND_OPENCL && backend != SYCL_BACKEND_KIND_FAKE) ||
+	    (backend != SYCL_BACKEND_KIND_OPENCL && backend != SYCL_BACKEND_KIND_CUDA &&
+	     backend != SYCL_BACKEND_KIND_FAKE) ||
 	    sycl_platform_get_devices(sycl, SYCL_DEVICE_TYPE_ALL, DEVICES_MAX, devices, &count) !=
 		    SYCL_SUCCESS ||
 	    count == 0) {
@@ -33,6 +34,7 @@ static void platform_add(sycl_platform sycl)
 	count = count < DEVICES_MAX ? count : DEVICES_MAX;
 	platform->devices = calloc(count, sizeof(cl_device_id));
 	platform->sycl = sycl;
+	platform->is_cuda = backend == SYCL_BACKEND_KIND_CUDA;
 	for (uint32_t i = 0; i < count; i++) {
 		cl_device_id device = platform->devices ? device_make(platform, devices[i]) : NULL;
 		if (device)
@@ -166,6 +168,8 @@ __attribute__((visibility("default"))) CL_API_ENTRY cl_int CL_API_CALL clGetPlat
 	case CL_PLATFORM_NUMERIC_VERSION:
 		return answer_uint(ANSWER, CL_MAKE_VERSION(3, 0, 0));
 	case CL_PLATFORM_NAME:
+		if (platform->is_cuda)
+			return answer_text(ANSWER, "sycld: CUDA");
 		return answer_native_text(platform, SYCL_PLATFORM_INFO_NAME, "sycld: ", ANSWER);
 	case CL_PLATFORM_VENDOR:
 		return answer_text(ANSWER, "sycld");

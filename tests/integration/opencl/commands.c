@@ -394,6 +394,7 @@ static void read_output(FILE *file, char *text, size_t room)
 
 Test(commands, R9_what_kernels_print_comes_to_standard_output_with_the_wait)
 {
+	SKIP_ON_CUDA("has no printf");
 	const char *text = "__kernel void say(int n) {\n"
 			   "  printf(\"%d: %s %.2f\\n\", n, \"hello\", 1.5f); }";
 	char seen[256] = "";

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,12 +32,35 @@ static void make_vendors(const char *folder, bool pocl)
 	(void)setenv("OCL_ICD_VENDORS", folder, 1);
 }
 
+bool driver_is_cuda(void)
+{
+	return getenv("SYCLD_TEST_OPENCL") != NULL;
+}
+
+/* SYCLD_TEST_OPENCL names the double of NVIDIA's driver, or is "real": then the one device is
+ * CUDA's. */
+static void start_service(void)
+{
+	const char *cuda = getenv("SYCLD_TEST_OPENCL");
+	char text[512] = "";
+	if (!cuda) {
+		cr_assert(eq(int, private_service_start(NULL, NULL, &service), 0));
+		return;
+	}
+	if (strcmp(cuda, "real") != 0 && access("/usr/lib/clc/nvptx64--nvidiacl.bc", R_OK) < 0)
+		cr_skip_test("libclc, with which the service builds for CUDA, is not installed");
+	if (strcmp(cuda, "real") != 0)
+		(void)snprintf(text, sizeof(text), "[cuda]\nlibrary = %s\n", cuda);
+	(void)setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
+	cr_assert(eq(int, private_service_start(text, NULL, &service), 0));
+}
+
 void with_driver(void)
 {
 	const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE,
 						  0};
 	cl_int code = 0;
-	cr_assert(eq(int, private_service_start(NULL, NULL, &service), 0));
+	start_service();
 	(void)snprintf(vendors, sizeof(vendors), "%s/vendors", service->directory);
 	make_vendors(vendors, false);
 	(void)setenv("SYCLD_ENDPOINT", service->endpoint, 1);
@@ -71,6 +95,8 @@ struct private_service *driver_service(void)
 
 void without_driver(void)
 {
+	if (!service)
+		return;
 	CL(clReleaseCommandQueue(cl_queue));
 	CL(clReleaseContext(cl_context_made));
 	service = private_service_free(service);

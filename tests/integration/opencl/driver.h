@@ -6,6 +6,7 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
+#include <stdbool.h>
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -31,6 +32,14 @@ void without_driver(void);
 void with_driver_for_all(void);
 /* The service that these started. */
 struct private_service *driver_service(void);
+
+/* True if the device is CUDA's: the double's, or a GPU. */
+bool driver_is_cuda(void);
+#define SKIP_ON_CUDA(why)                                                                          \
+	do {                                                                                       \
+		if (driver_is_cuda())                                                              \
+			cr_skip_test("a CUDA device %s", why);                                     \
+	} while (0)
 
 cl_command_queue out_of_order_queue(void);
 cl_mem buffer_of(const cl_uint *words); /* NULL: without contents */

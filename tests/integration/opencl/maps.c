@@ -42,6 +42,7 @@ static void step_all(cl_kernel step, cl_mem buffer)
 /* What a kernel writes appears at an address that was mapped before. With a copy it would not. */
 Test(maps, memory_of_the_host_is_mapped_without_a_copy)
 {
+	SKIP_ON_CUDA("does not work in the memory of the host");
 	static cl_uint words[WORDS];
 	words[700] = 5;
 	cl_kernel step = kernel_of(source, "step");
@@ -106,6 +107,7 @@ Test(maps, a_part_of_such_a_buffer_lies_inside_it)
 /* A usual way to have memory that devices reach fast: the source of writes to another buffer. */
 Test(maps, a_mapped_part_may_be_the_programs_end_of_other_commands)
 {
+	SKIP_ON_CUDA("does not work in the memory of the host");
 	static cl_uint words[WORDS];
 	cl_mem buffer = host_buffer(NULL), other = buffer_of(NULL);
 	cl_uint *all = mapped(buffer, CL_MAP_READ | CL_MAP_WRITE, 0, WORD_BYTES);

@@ -9,5 +9,14 @@ if(TARGET syclcl AND TARGET sycld AND TARGET sycl-engine AND TARGET syclctl AND 
       target_compile_definitions(opencl_driver PRIVATE SYCLCL_LIBRARY="$<TARGET_FILE:syclcl>")
       add_dependencies(opencl_driver syclcl sycld sycl-engine syclctl)
     endif()
+    # Once more with the double of NVIDIA's driver, for which the service translates the programs.
+    if(TARGET opencl_driver AND TARGET fake_cuda AND SYCL_HAS_CUDA)
+      add_test(NAME opencl_driver_cuda COMMAND opencl_driver --jobs=2 --filter "!(images)/*"
+        --tap=${CMAKE_BINARY_DIR}/tests/opencl_driver_cuda.tap)
+      sycl_test_properties(opencl_driver_cuda 600 cuda)
+      set_property(TEST opencl_driver_cuda APPEND PROPERTY ENVIRONMENT "SYCLD_TEST_OPENCL=$<TARGET_FILE:fake_cuda>")
+      set_property(TEST opencl_driver_cuda PROPERTY FAIL_REGULAR_EXPRESSION "Tested: [^1-9]*0 ")
+      add_dependencies(opencl_driver fake_cuda)
+    endif()
   endif()
 endif()

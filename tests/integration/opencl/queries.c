@@ -64,6 +64,7 @@ Test(queries, functions_of_extensions_are_found_by_name)
 
 Test(queries, no_built_in_kernels_and_no_il_are_refused_as_such)
 {
+	SKIP_ON_CUDA("takes SPIR-V");
 	char names[64] = "x";
 	size_t bytes = 1;
 	cl_int code = 0;
@@ -106,6 +107,7 @@ Test(queries, a_device_without_sub_groups_says_so)
 /* A session has few sub-devices, and SYCL's runtimes keep all that they ever got. */
 Test(queries, equal_divisions_may_be_made_any_number_of_times)
 {
+	SKIP_ON_CUDA("is not divided");
 	enum { TIMES = 50 };
 	const cl_device_partition_property list[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
 	cl_device_id parts[TIMES][64];
@@ -155,6 +157,7 @@ Test(queries, equal_divisions_may_be_made_any_number_of_times)
 
 Test(queries, room_for_too_few_sub_devices_is_refused)
 {
+	SKIP_ON_CUDA("is not divided");
 	cl_device_partition_property list[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
 	cl_device_id parts[64];
 	cl_uint count = 0, units = 0;
@@ -243,6 +246,7 @@ Test(queries, a_copied_kernel_has_its_arguments)
 
 Test(queries, R13_arguments_report_how_they_are_declared)
 {
+	SKIP_ON_CUDA("has no images here");
 	const char *text =
 		"__kernel void all(__global const int *restrict a, volatile __global float *b,\n"
 		"  read_only image2d_t c, write_only image2d_t d, int e, __constant int *f) {\n"
@@ -270,4 +274,28 @@ Test(queries, R13_arguments_report_how_they_are_declared)
 		cr_assert(eq(u32, access, accesses[i]), "argument %u", i);
 	}
 	CL(clReleaseKernel(all));
+}
+
+/* Without OpenCL's driver: the service translates what a program builds. */
+Test(queries, a_cuda_device_is_an_opencl_platform_with_what_it_has)
+{
+	char text[2048] = "";
+	if (!driver_is_cuda())
+		cr_skip_test("no CUDA device");
+	CL(clGetPlatformInfo(cl_platform, CL_PLATFORM_NAME, sizeof(text), text, NULL));
+	cr_expect(eq(str, text, "sycld: CUDA"));
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_EXTENSIONS, sizeof(text), text, NULL));
+	static const char *const needed[] = {"cl_khr_fp64", "cl_khr_fp16", "cl_khr_subgroups",
+					     "cl_khr_int64_base_atomics",
+					     "cl_khr_global_int32_base_atomics"};
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
+		cr_expect(strstr(text, needed[i]) != NULL, "%s", needed[i]);
+	cl_bool has = CL_TRUE;
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_IMAGE_SUPPORT, sizeof(has), &has, NULL));
+	cr_expect(eq(u32, has, CL_FALSE));
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_COMPILER_AVAILABLE, sizeof(has), &has, NULL));
+	cr_expect(eq(u32, has, CL_TRUE));
+	cl_device_type type = 0;
+	CL(clGetDeviceInfo(cl_device, CL_DEVICE_TYPE, sizeof(type), &type, NULL));
+	cr_expect(eq(u64, type, CL_DEVICE_TYPE_GPU));
 }

@@ -105,6 +105,7 @@ Test(usm, allocations_of_each_kind_are_described)
 /* As on the plain drivers of processors: the program works on device memory where it lies. */
 Test(usm, device_memory_of_a_processor_is_reached_by_the_program)
 {
+	SKIP_ON_CUDA("is no processor");
 	const size_t global = WORDS;
 	cl_bool is_unified = CL_FALSE;
 	CL(clGetDeviceInfo(cl_device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(is_unified),

@@ -6,6 +6,7 @@
 #include "cuda/device/device.h"
 #include "cuda/lane/partition.h"
 #include "cuda/memory/release.h"
+#include "cuda/translate/tools.h"
 
 #include "cleanup.h"
 #include "status.h"
@@ -93,8 +94,26 @@ static int cuda_fill_texts(const struct cuda_library *cuda, const struct cuda_de
 	return make_mode(name, from, &facts->mode);
 }
 
+/* SPIR-V is translated, where the programs for that are installed. With the option "clang" it is
+ * taken for granted: all that is needed may be in the cache. */
+static int fill_il(const struct backend *backend, const struct cuda_device_facts *own,
+		   struct backend_device_facts *facts)
+{
+	struct cuda_tools tools;
+	struct backend_fault fault;
+
+	if (!backend->settings.clang &&
+	    cuda_tools_find(NULL, own->compute_major * 10 + own->compute_minor, true, &tools,
+			    &fault) < 0)
+		return 0;
+	facts->features |= BACKEND_FEATURE_SPIRV;
+	facts->il_version = strdup("SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 SPIR-V_1.4");
+	return facts->il_version ? 0 : -ENOMEM;
+}
+
 static void free_device(struct backend_device_facts *facts)
 {
+	free(facts->il_version);
 	free(facts->name);
 	free(facts->vendor);
 	free(facts->version);
@@ -155,7 +174,7 @@ static int read_device(struct backend *backend, int ordinal, const char *driver,
 	facts.needs_no_processes = true;
 	memcpy(facts.uuid, own.uuid.bytes, sizeof(facts.uuid));
 	if (cuda_fill_texts(cuda, &own, name, driver, &facts) < 0 ||
-	    check_partition(backend, &own, &facts) < 0) {
+	    fill_il(backend, &own, &facts) < 0 || check_partition(backend, &own, &facts) < 0) {
 		free_device(&facts);
 		return cuda_no_memory(fault_out, "the facts of devices");
 	}
