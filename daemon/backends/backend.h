@@ -536,8 +536,12 @@ const struct backend_ops *const *backend_registry(void);
  * engine or any thread. A second call for the same backend has no effect. 0, or -ENOSPC. */
 int backend_registry_add(const struct backend_ops *ops);
 
-/* The prelude that is put before a portable source for this kind of backend; "" if none. It is part
- * of a build's key. Static. */
-const char *backend_portable_prelude(enum backend_kind kind);
+/* The text of its own that a backend compiles with a source of this kind: the prelude of portable
+ * sources, the built-in functions of OpenCL C; "" if none. It is part of a build's key. Static. */
+const char *backend_own_text(enum backend_kind kind, enum backend_source_kind source);
+/* How many bytes of a device's key are part of a build's. What a CUDA device gets of OpenCL's
+ * languages depends on its architecture, but not on its driver: so it may be kept elsewhere. */
+size_t backend_key_bytes(enum backend_kind kind, enum backend_source_kind source,
+			 const char *device_key);
 
 #endif

@@ -4,6 +4,7 @@
 #include "portable_prelude.h"
 
 #include <errno.h>
+#include <string.h>
 
 #if !defined SYCL_HAS_CUDA && !defined SYCL_HAS_OPENCL
 #error "a build needs at least one backend"
@@ -37,18 +38,34 @@ int backend_registry_add(const struct backend_ops *ops)
 	return 0;
 }
 
-const char *backend_portable_prelude(enum backend_kind kind)
+/* Sources that programs of LLVM translate for CUDA devices. */
+static bool is_translated(enum backend_kind kind, enum backend_source_kind source)
 {
-	switch (kind) {
-#ifdef SYCL_HAS_OPENCL
-	case BACKEND_KIND_OPENCL:
-		return portable_prelude_opencl;
-#endif
+	return kind == BACKEND_KIND_CUDA &&
+	       (source == BACKEND_SOURCE_OPENCL_C || source == BACKEND_SOURCE_SPIRV);
+}
+
+const char *backend_own_text(enum backend_kind kind, enum backend_source_kind source)
+{
 #ifdef SYCL_HAS_CUDA
-	case BACKEND_KIND_CUDA:
+	if (is_translated(kind, source))
+		return cuda_translate_builtins;
+	if (kind == BACKEND_KIND_CUDA && source == BACKEND_SOURCE_PORTABLE)
 		return portable_prelude_cuda;
 #endif
-	default:
-		return "";
-	}
+#ifdef SYCL_HAS_OPENCL
+	if (kind == BACKEND_KIND_OPENCL && source == BACKEND_SOURCE_PORTABLE)
+		return portable_prelude_opencl;
+#endif
+	(void)kind;
+	(void)source;
+	return "";
+}
+
+size_t backend_key_bytes(enum backend_kind kind, enum backend_source_kind source,
+			 const char *device_key)
+{
+	const char *driver = is_translated(kind, source) ? strrchr(device_key, '|') : NULL;
+
+	return driver ? (size_t)(driver - device_key) : strlen(device_key);
 }

@@ -56,9 +56,10 @@ int build_key_make(const struct build_request *request, struct build_key *key_ou
 		(uint32_t)request->kind,
 		request->dimensions,
 	};
-	const bool portable =
-		request->kind == BACKEND_SOURCE_PORTABLE && request->action != BUILD_ACTION_LINK;
-	const char *prelude = portable ? backend_portable_prelude(request->backend->kind) : "";
+	/* An object may be a translated source. */
+	const enum backend_source_kind source =
+		request->action == BUILD_ACTION_LINK ? BACKEND_SOURCE_OPENCL_C : request->kind;
+	const char *own = backend_own_text(request->backend->kind, source);
 	const char *options = request->options ? request->options : "";
 	XXH3_state_t *state = XXH3_createState();
 	if (!state)
@@ -67,9 +68,10 @@ int build_key_make(const struct build_request *request, struct build_key *key_ou
 	(void)XXH3_128bits_reset(state);
 	hash_part(state, numbers, sizeof(numbers));
 	hash_part(state, request->backend->name, strlen(request->backend->name));
-	hash_part(state, request->device_key, strlen(request->device_key));
+	hash_part(state, request->device_key,
+		  backend_key_bytes(request->backend->kind, source, request->device_key));
 	hash_part(state, options, strlen(options));
-	hash_part(state, prelude, strlen(prelude));
+	hash_part(state, own, strlen(own));
 	hash_part(state, request->source, request->source_bytes);
 	hash_digest(state, key_out->bytes);
 	(void)XXH3_freeState(state);

@@ -18,6 +18,7 @@ const char portable_prelude_opencl[] = "opencl";
 #ifdef SYCL_HAS_CUDA
 const struct backend_ops backend_cuda_ops = {.name = "cuda"};
 const char portable_prelude_cuda[] = "cuda";
+const char cuda_translate_builtins[] = "builtins";
 #endif
 
 #ifdef SYCL_HAS_OPENCL
@@ -86,8 +87,25 @@ Test(backends_built, A29_active_is_what_the_registry_has)
 	cr_assert_eq(is_listed("opencl"), HAS_OPENCL);
 	cr_assert_eq(is_listed("cuda"), HAS_CUDA);
 	cr_assert_not(is_listed("fake"), "not of a product");
-	cr_assert_str_eq(backend_portable_prelude(BACKEND_KIND_OPENCL), HAS_OPENCL ? "opencl" : "");
-	cr_assert_str_eq(backend_portable_prelude(BACKEND_KIND_CUDA), HAS_CUDA ? "cuda" : "");
+	cr_assert_str_eq(backend_own_text(BACKEND_KIND_OPENCL, BACKEND_SOURCE_PORTABLE),
+			 HAS_OPENCL ? "opencl" : "");
+	cr_assert_str_eq(backend_own_text(BACKEND_KIND_OPENCL, BACKEND_SOURCE_OPENCL_C), "");
+	cr_assert_str_eq(backend_own_text(BACKEND_KIND_CUDA, BACKEND_SOURCE_PORTABLE),
+			 HAS_CUDA ? "cuda" : "");
+	cr_assert_str_eq(backend_own_text(BACKEND_KIND_CUDA, BACKEND_SOURCE_SPIRV),
+			 HAS_CUDA ? "builtins" : "");
+}
+
+Test(backends_built, a_translated_source_depends_on_no_driver)
+{
+	static const char key[] = "cuda|sm_90|580.1";
+
+	cr_assert_eq(backend_key_bytes(BACKEND_KIND_CUDA, BACKEND_SOURCE_OPENCL_C, key), 10);
+	cr_assert_eq(backend_key_bytes(BACKEND_KIND_CUDA, BACKEND_SOURCE_SPIRV, key), 10);
+	cr_assert_eq(backend_key_bytes(BACKEND_KIND_CUDA, BACKEND_SOURCE_PORTABLE, key),
+		     strlen(key));
+	cr_assert_eq(backend_key_bytes(BACKEND_KIND_OPENCL, BACKEND_SOURCE_OPENCL_C, key),
+		     strlen(key));
 }
 
 Test(backends_built, A29_a_program_adds_a_backend_behind_those_of_the_build)
