@@ -117,6 +117,9 @@ int cuda_tools_find(const char *clang, int architecture, bool needs_spirv,
 		return refuse_without_tool(fault_out, what, "libclc");
 	if (!find_spirv(version, tools.spirv) && needs_spirv)
 		return refuse_without_tool(fault_out, what, "llvm-spirv");
+	if (needs_spirv && version < CUDA_CLANG_SPIRV)
+		return refuse_without_tool(fault_out, what, "clang-16 or a later one");
+	tools.version = version;
 	tools.newest = architecture_for(version, architecture);
 	if (tools.newest == 0)
 		return cuda_fault_words(fault_out, -EOPNOTSUPP, STATUS_FEATURE_NOT_SUPPORTED,

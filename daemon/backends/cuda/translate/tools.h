@@ -9,6 +9,7 @@
 struct cuda_tools {
 	char clang[PATH_MAX], library[PATH_MAX]; /* libclc's, for NVIDIA's GPUs */
 	char spirv[PATH_MAX];                    /* llvm-spirv; "": none */
+	int version;                             /* clang's; CUDA_CLANG_OLDEST if it is not known */
 	int newest; /* the architecture to compile for: the device's, or the last before it that
 		       this clang knows */
 };
@@ -16,6 +17,8 @@ struct cuda_tools {
 /* The versions of clang that are looked for, the newest first. */
 #define CUDA_CLANG_NEWEST 21
 #define CUDA_CLANG_OLDEST 14
+/* The oldest one for SPIR-V: before it, LLVM's pointers had types. */
+#define CUDA_CLANG_SPIRV 16
 
 /*
  * Looks for them. `clang`: as in cuda_translate_request. -EOPNOTSUPP, FEATURE_NOT_SUPPORTED and a

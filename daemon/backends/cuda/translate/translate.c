@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ARGUMENTS_MAX  (CUDA_OPTIONS_MAX + 64u)
+/* Options, or four words for each of 64 units, and what each call has. */
+#define ARGUMENTS_MAX  (CUDA_OPTIONS_MAX + 128u)
 #define FILE_BYTES_MAX (1ull << 30)
 
 struct translation {
@@ -54,6 +55,8 @@ static void begin_clang(struct translation *t, const char *language)
 	t->count = 0;
 	ADD(t, t->tools.clang, "-x", language, "-target", "nvptx64-nvidia-cuda", "-Xclang",
 	    "-target-cpu", "-Xclang", t->architecture, "-fno-crash-diagnostics");
+	if (t->tools.version == 14) /* it has the instructions, but does not enable them */
+		ADD(t, "-Xclang", "-target-feature", "-Xclang", "+ptx71");
 }
 
 /* What the device and the built-in functions have, beyond what clang knows of. */
@@ -249,7 +252,10 @@ static int write_units(struct translation *t)
 	return error;
 }
 
-/* All units and both libraries in one text. */
+/*
+ * All units and both libraries in one text. They are linked to a source without contents, because
+ * before clang-16 nothing is linked to a unit.
+ */
 static int link_units(struct translation *t)
 {
 	char names[64][16];
@@ -258,14 +264,17 @@ static int link_units(struct translation *t)
 	if (units > sizeof(names) / sizeof(*names))
 		return cuda_fault_words(t->fault_out, -EINVAL, STATUS_BUILD,
 					"%u objects; 64 can be linked for a CUDA device", units);
-	begin_clang(t, "ir");
-	for (uint32_t i = 1; i < units; i++) {
+	int error = translation_write(t, "empty.cl", "\n", 1);
+	if (error < 0)
+		return error;
+	begin_clang(t, "cl");
+	for (uint32_t i = 0; i < units; i++) {
 		(void)snprintf(names[i], sizeof(names[i]), "unit-%u.bc", i);
 		ADD(t, "-Xclang", "-mlink-bitcode-file", "-Xclang", names[i]);
 	}
 	add_libraries(t);
-	ADD(t, "-w", "-O2", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-S", "unit-0.bc",
-	    "-o", "linked.ll");
+	ADD(t, "-w", "-O2", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-S", "empty.cl", "-o",
+	    "linked.ll");
 	return run_arguments(t, other_log, "the program");
 }
 
