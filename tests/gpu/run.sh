@@ -431,6 +431,21 @@ services() {
 	done
 }
 
+# OpenCL's own interface over the CUDA backend. The programs were translated where the stage was made.
+opencl_programs() {
+	say "== OpenCL programs on CUDA"
+	local name
+	if [ ! -d "$here/opencl-cache" ]; then
+		note opencl_gpu skipped 0 0 1 0 "the stage has no programs for it"
+		return
+	fi
+	cp -r "$here/opencl-cache" "$scratch/" && chmod -R go-w "$scratch/opencl-cache" || return
+	for name in language commands svm; do
+		XDG_CACHE_HOME=$scratch/opencl-cache SYCLD_TEST_OPENCL=real \
+			program "opencl_${name}_gpu" 150 opencl_driver --filter "$name/*"
+	done
+}
+
 # The time limit of a list of the clients' tests. Each test of the execution model is a process with
 # its own context, and there are more than a hundred. The driver makes contexts one after the other,
 # in half a second each, and destroys them.
@@ -523,6 +538,7 @@ memory_checker() {
 run_tests() {
 	conformance
 	clients
+	opencl_programs
 	alone
 	services
 	example_programs

@@ -76,6 +76,16 @@ copy_libraries() {
 	[ -z "$path" ] || cp -L "$path" "$stage/spare/libOpenCL.so.1"
 }
 
+# OpenCL C and SPIR-V are translated here, with the double of the driver: there is no clang on that machine. The service finds what it kept.
+keep_translations() {
+	if [ ! -x "$build/tests/opencl_driver" ] || [ ! -r /usr/lib/clc/nvptx64--nvidiacl.bc ]; then
+		say "left out: OpenCL's programs for CUDA (no libclc)"
+		return 0
+	fi
+	mkdir -p "$stage/opencl-cache" && XDG_CACHE_HOME=$stage/opencl-cache SYCLD_TEST_OPENCL=$build/tests/fake_cuda/libcuda.so.1 \
+		"$build/tests/opencl_driver" --jobs=2 --filter '@(language|commands|svm)/*' >"$stage/opencl-log" 2>&1
+}
+
 strip_all() {
 	find "$stage/build" -type f -exec sh -c '
 		for file; do
@@ -124,7 +134,7 @@ main() {
 		fail "cannot make $1"
 	fi
 	stage=$(cd "$1" && pwd) || exit 1
-	if ! { copy_programs && copy_libraries && strip_all && copy_texts; }; then
+	if ! { copy_programs && copy_libraries && strip_all && copy_texts && keep_translations; }; then
 		fail "cannot fill $1"
 	fi
 	mib=$(du -sm "$stage" | cut -f 1)

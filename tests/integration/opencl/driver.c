@@ -37,20 +37,32 @@ bool driver_is_cuda(void)
 	return getenv("SYCLD_TEST_OPENCL") != NULL;
 }
 
-/* SYCLD_TEST_OPENCL names the double of NVIDIA's driver, or is "real": then the one device is
- * CUDA's. */
+bool driver_has_kept_only(void)
+{
+	const char *cuda = getenv("SYCLD_TEST_OPENCL");
+	return cuda && (strcmp(cuda, "real") == 0 || getenv("SYCLD_TEST_OPENCL_KEPT"));
+}
+
+/*
+ * SYCLD_TEST_OPENCL names the double of NVIDIA's driver, or is "real": then the one device is
+ * CUDA's. On a GPU, and with SYCLD_TEST_OPENCL_KEPT, nothing is translated: what the tests build
+ * must have been kept.
+ */
 static void start_service(void)
 {
 	const char *cuda = getenv("SYCLD_TEST_OPENCL");
-	char text[512] = "";
+	bool real = cuda && strcmp(cuda, "real") == 0;
+	bool kept = driver_has_kept_only();
+	char text[512];
 	if (!cuda) {
 		cr_assert(eq(int, private_service_start(NULL, NULL, &service), 0));
 		return;
 	}
-	if (strcmp(cuda, "real") != 0 && access("/usr/lib/clc/nvptx64--nvidiacl.bc", R_OK) < 0)
+	if (!kept && access("/usr/lib/clc/nvptx64--nvidiacl.bc", R_OK) < 0)
 		cr_skip_test("libclc, with which the service builds for CUDA, is not installed");
-	if (strcmp(cuda, "real") != 0)
-		(void)snprintf(text, sizeof(text), "[cuda]\nlibrary = %s\n", cuda);
+	(void)snprintf(text, sizeof(text), "[cuda]\n%s%s\n%s\n",
+		       real ? "" : "library = ", real ? "" : cuda,
+		       kept ? "clang = /nonexistent/clang" : "");
 	(void)setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
 	cr_assert(eq(int, private_service_start(text, NULL, &service), 0));
 }

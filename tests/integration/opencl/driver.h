@@ -35,6 +35,8 @@ struct private_service *driver_service(void);
 
 /* True if the device is CUDA's: the double's, or a GPU. */
 bool driver_is_cuda(void);
+/* True if the service has no compiler, and only what was kept can be built. */
+bool driver_has_kept_only(void);
 #define SKIP_ON_CUDA(why)                                                                          \
 	do {                                                                                       \
 		if (driver_is_cuda())                                                              \
