@@ -32,6 +32,7 @@ run pyopencl "$out"
 [ ! -d "$out/pyopencl" ] || loaders+=("$out")
 run loaders "${loaders[@]}"
 run hashcat
+run translate
 run fresh
 run_in clblast "${SYCLD_CLBLAST-}" SYCLD_CLBLAST
 run_in cts "${SYCLD_CTS-}" SYCLD_CTS

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# translate.sh [BUILD [STEP]]: translates kernels of hashcat (Debian's hashcat-data) and of OpenCL-CTS for a CUDA device, and gives each
+# translate.sh BUILD OUT [STEP]: translates kernels of hashcat (Debian's hashcat-data) and of OpenCL-CTS for a CUDA device, and gives each
 # text to ptxas. Every STEP-th file of hashcat (default 16), all kernels of CTS' suite `basic` that are files. Prints one line of counts.
-# SYCLD_CTS: OpenCL-CTS' sources; HASHCAT: the folder with hashcat's kernels.
+# SYCLD_CTS_SOURCES: OpenCL-CTS' sources; HASHCAT: the folder with hashcat's kernels. OUT is not used: there is no plain driver beside.
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd) || exit 1
-build=${1:-$top/build} step=${2:-16}
+build=${1:-$top/build} step=${3:-16}
 hashcat=${HASHCAT:-/usr/share/hashcat/OpenCL}
 ptxas=$(command -v ptxas || echo /usr/local/cuda/bin/ptxas)
 scratch=$(mktemp -d) || exit 1
@@ -48,15 +48,19 @@ for file in "$hashcat"/m*.cl; do
 	[ ! -f "$file" ] || [ $((number % step)) -ne 1 ] || judge "$file" "$hashcat_options"
 done
 # The suite has its kernels in texts of C++. Each whole raw string with a kernel is one program; what is put together there is left out.
-if [ -n "${SYCLD_CTS:-}" ]; then
+if [ -n "${SYCLD_CTS_SOURCES:-}" ]; then
 	awk -v folder="$scratch" 'FNR == 1 { inside = 0 }
 		/R"\(/ { inside = 1; text = ""; sub(/.*R"\(/, "") }
 		inside { line = $0; ends = sub(/\)".*/, "", line); text = text line "\n"
 			if (ends) { inside = 0; if (text ~ /kernel/ && text !~ /%[sd]/) { file = sprintf("%s/cts%03d.cl", folder, ++n); printf "%s", text >file; close(file) } } }
-	' "$SYCLD_CTS"/test_conformance/basic/*.cpp
+	' "$SYCLD_CTS_SOURCES"/test_conformance/basic/*.cpp
 	for file in "$scratch"/cts*.cl; do
-		[ ! -f "$file" ] || judge "$file" "-cl-std=CL3.0 -w"
+		[ ! -f "$file" ] || judge "$file" "-cl-std=CL3.0 -DTYPE=int -DBARRIER=barrier -w"
 	done
+fi
+if [ $((clean + wrong + refused)) -eq 0 ]; then
+	echo "translate.sh: no kernels in $hashcat"
+	exit 77
 fi
 printf 'translate: %d clean in ptxas, %d refused by ptxas, %d not translated\n' "$clean" "$wrong" "$refused"
 [ "$wrong" -eq 0 ]

@@ -124,7 +124,7 @@ long_part() {
 			script "RPM packages" rpm "$top/tests/packages/rpm.sh" "$top/build/rpm"
 		;;
 	judges)
-		install_packages judge &&
+		install_packages judge clang &&
 			script "OpenCL programs of others, whole" judges "$top/tests/judges/long.sh" "$top/build" "$top/build/judges-long"
 		;;
 	guest)
