@@ -29,3 +29,8 @@ if(TARGET sycl_cuda_headers)
     target_include_directories(unit_cuda_kernels PRIVATE ${PROJECT_SOURCE_DIR}/daemon/backends)
   endif()
 endif()
+# Texts of LLVM's language, without any program of LLVM's.
+if(TARGET sycl_cuda_headers)
+  sycl_test(unit_cuda_translate SOURCES cuda/translate.c
+    LIBS sycl_backends sycl_cuda_headers sycl_shared Threads::Threads ${CMAKE_DL_LIBS} m)
+endif()
