@@ -12,14 +12,14 @@ SYCL_BEGIN_DECLS
 
 /** Languages and forms of sources. */
 typedef enum sycl_source_language {
-	SYCL_SOURCE_OPENCL_C = 1, /**< for devices of the OpenCL backend */
+	SYCL_SOURCE_OPENCL_C = 1, /**< for CUDA devices, where clang is installed, too */
 	SYCL_SOURCE_PORTABLE = 2, /**< C with the words below; one source for every backend */
 	/** the device's built-in kernels: names, separated by semicolons */
 	SYCL_SOURCE_BUILTIN = 3,
 	SYCL_SOURCE_PTX = 4,      /**< for devices of the CUDA backend */
 	SYCL_SOURCE_CUBIN = 5,    /**< a cubin or a fatbin: bytes, for the CUDA backend */
 	SYCL_SOURCE_CUDA_CPP = 6, /**< for devices of the CUDA backend, compiled by NVRTC */
-	SYCL_SOURCE_SPIRV = 7     /**< a module: bytes, for OpenCL devices that take it */
+	SYCL_SOURCE_SPIRV = 7     /**< a module: bytes, for devices that take it */
 } sycl_source_language;
 
 /*

@@ -207,10 +207,6 @@ Test(client_cuda_kernels, what_the_backend_does_not_take_is_refused)
 	sycl_kernel_bundle bundle = NULL;
 	open_cuda_kernels();
 	cr_assert(eq(int,
-		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_OPENCL_C,
-						    "__kernel void a() {}", NULL, &bundle),
-		     SYCL_ERROR_FEATURE_NOT_SUPPORTED));
-	cr_assert(eq(int,
 		     sycl_kernel_bundle_from_source(queue, SYCL_SOURCE_BUILTIN, "a", NULL, &bundle),
 		     SYCL_ERROR_FEATURE_NOT_SUPPORTED));
 	cr_assert(eq(int, sycl_kernel_bundle_from_binary(queue, bytes, sizeof(bytes), &bundle),
