@@ -233,6 +233,49 @@ Test(commands, a_read_that_blocks_waits_for_all_of_its_queue)
 	CL(clReleaseMemObject(other));
 }
 
+/* A launch that the service refuses when its turn comes. */
+static void check_is_refused(cl_kernel step, cl_uint dimensions, const size_t *global,
+			     const size_t *local)
+{
+	static cl_uint words[WORDS];
+	const cl_uint n = 1;
+	cl_event event = NULL;
+	cl_command_queue queue = out_of_order_queue();
+	cl_mem buffer = buffer_of(words);
+	CL(clSetKernelArg(step, 0, sizeof(cl_mem), &buffer));
+	CL(clSetKernelArg(step, 1, sizeof(n), &n));
+	CL(clEnqueueNDRangeKernel(queue, step, dimensions, NULL, global, local, 0, NULL, &event));
+	REFUSES(clWaitForEvents(1, &event), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+	CL(clReleaseEvent(event));
+	CL(clReleaseMemObject(buffer));
+	CL(clReleaseCommandQueue(queue));
+}
+
+/* PoCL would abort, and end whatever else the user has in the service. */
+Test(commands, more_work_groups_than_the_device_can_count_are_refused)
+{
+	static cl_uint words[WORDS];
+	const size_t many = (size_t)1 << 33, least = (size_t)1 << 32, most = SIZE_MAX,
+		     flat[3] = {1 << 12, 1 << 12, 1 << 12}, ones[3] = {1, 1, 1}, global = WORDS;
+	const cl_uint n = 1;
+	SKIP_ON_CUDA("counts more work-groups");
+	fill_words(words);
+	cl_kernel step = kernel_of(source, "step");
+	check_is_refused(step, 1, &many, ones);
+	check_is_refused(step, 1, &least, ones);
+	check_is_refused(step, 1, &most, ones);
+	check_is_refused(step, 1, &most, NULL);
+	check_is_refused(step, 3, flat, ones);
+	cl_mem buffer = buffer_of(words);
+	CL(clSetKernelArg(step, 0, sizeof(cl_mem), &buffer));
+	CL(clSetKernelArg(step, 1, sizeof(n), &n));
+	CL(clEnqueueNDRangeKernel(cl_queue, step, 1, NULL, &global, NULL, 0, NULL, NULL));
+	read_words(buffer, words);
+	cr_assert(eq(u32, words[100], 102));
+	CL(clReleaseKernel(step));
+	CL(clReleaseMemObject(buffer));
+}
+
 /* The same with boxes: the lower half of each row goes there and back to another place. */
 Test(commands, a_box_that_is_written_sees_what_an_earlier_read_brings)
 {

@@ -60,6 +60,26 @@ static void opencl_reverse_range(const uint64_t *sycl, uint32_t dimensions, size
 	*any_out = any;
 }
 
+/* PoCL counts work-groups in 32 bits at one place. From 2^32 on for each of its threads that count
+ * is 0 at some time, which aborts the process, and with it all sessions of the user. */
+static int check_group_count(const struct opencl_geometry *geometry,
+			     struct backend_fault *fault_out)
+{
+	uint64_t groups = 1;
+
+	for (uint32_t i = 0; i < geometry->dimensions; i++)
+		if (geometry->local[i] == 0 ||
+		    __builtin_mul_overflow(groups, geometry->global[i] / geometry->local[i],
+					   &groups))
+			groups = UINT64_MAX;
+	if (groups <= UINT32_MAX)
+		return 0;
+	opencl_fault_words(fault_out, STATUS_ND_RANGE,
+			   "the range has 2^32 work-groups or more, which PoCL cannot run: use "
+			   "larger work-groups, or several launches");
+	return -EINVAL;
+}
+
 int opencl_geometry_make(const struct backend_kernel *kernel, const struct backend_command *command,
 			 struct opencl_geometry *geometry_out, struct backend_fault *fault_out)
 {
@@ -86,6 +106,11 @@ int opencl_geometry_make(const struct backend_kernel *kernel, const struct backe
 		opencl_local_size(geometry.dimensions, geometry.global,
 				  kernel->facts.max_work_group_size, geometry.local);
 		geometry.has_local = true;
+	}
+	if (kernel->program->device->compiles_each_size) {
+		int error = check_group_count(&geometry, fault_out);
+		if (error < 0)
+			return error;
 	}
 	*geometry_out = geometry;
 	return 0;
