@@ -413,3 +413,18 @@ Test(cuda_opencl, M8_objects_are_linked)
 	free(binary);
 	run_close(&run);
 }
+
+/* The compiler would take options of every kind from it. */
+Test(cuda_opencl, a_file_of_options_is_refused)
+{
+	static const char source[] = "kernel void k(global int *o) { o[0] = 1; }\n";
+	struct run run;
+
+	opencl_skip_without_clang();
+	run_open_device(&run);
+	free(run_build_fails(&run.fixture, BACKEND_SOURCE_OPENCL_C, source, sizeof(source) - 1,
+			     "-I @file", STATUS_BUILD));
+	free(run_build_fails(&run.fixture, BACKEND_SOURCE_OPENCL_C, source, sizeof(source) - 1,
+			     "-D @file", STATUS_BUILD));
+	run_close(&run);
+}

@@ -60,7 +60,9 @@ int cuda_words_add(const struct cuda_options *options, const char **list, uint32
 	for (uint32_t i = 0; i < options->count; i++) {
 		const char *word = options->list[i];
 		bool names = word[0] == '-' && word[1] && strchr("DUI", word[1]);
-		if (names && !word[2] && i + 1 < options->count) {
+		const char *next = i + 1 < options->count ? options->list[i + 1] : "@";
+		/* clang would read options of every kind from the file "@FILE". */
+		if (names && !word[2] && next[0] != '@') {
 			list[count++] = word;
 			list[count++] = options->list[++i];
 		} else if ((names && word[2]) || word_is_taken(word)) {
