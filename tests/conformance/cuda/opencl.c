@@ -428,3 +428,27 @@ Test(cuda_opencl, a_file_of_options_is_refused)
 			     "-D @file", STATUS_BUILD));
 	run_close(&run);
 }
+
+/* What looks like the compiler's words in a program's text stays. */
+Test(cuda_opencl, texts_of_a_program_stay_as_they_are)
+{
+	static const char text[] = "a addrspace(4) b addrspacecast PU3AS4 c \" addrspace(2)";
+	static const char source[] =
+		"constant char text[] = \"a addrspace(4) b addrspacecast PU3AS4 c \\\" addrspace(2)\";\n"
+		"kernel void k(global char *out) {\n"
+		"  out[get_global_id(0)] = text[get_global_id(0)];\n"
+		"}\n";
+	const uint64_t global = sizeof(text);
+	char got[sizeof(text)];
+	struct run run;
+
+	opencl_open(&run, source, "", "k");
+	struct backend_memory *memory = run_memory(&run, NULL, sizeof(got));
+	const struct backend_argument argument = global_argument(memory);
+	const struct backend_command command = launch_command(run.kernel, 1, &global, &argument, 1);
+	run_command(&run, &command);
+	fixture_read(&run.fixture, memory, 0, got, sizeof(got));
+	cr_expect_arr_eq(got, text, sizeof(text));
+	run.fixture.ops->memory_free(memory);
+	run_close(&run);
+}

@@ -5,17 +5,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies a line with each `from` replaced. */
-static void put_replaced(FILE *out, const char *line, size_t bytes, const char *from,
-			 const char *to)
+/* The next text of a constant, c"...": its first quote, and what is behind its last one. A quote
+ * inside of a text is written as \22. `end` twice: there is none. */
+static const char *find_text(const char *line, const char *end, const char **behind_out)
 {
-	const size_t length = strlen(from);
-	const char *end = line + bytes, *found;
+	for (const char *at = line; at < end; at++) {
+		const char *close = NULL;
+		if (*at == '"')
+			close = memchr(at + 1, '"', (size_t)(end - at - 1));
+		if (close && at - line > 1 && at[-1] == 'c' && at[-2] == ' ') {
+			*behind_out = close + 1;
+			return at;
+		}
+		at = close ? close : at;
+	}
+	*behind_out = end;
+	return end;
+}
 
-	while ((found = memmem(line, (size_t)(end - line), from, length)) != NULL) {
+/* Writes a line, with `put` what is no text: a program's texts stay as they are. */
+static void put_line(FILE *out, const char *line, const char *end,
+		     void (*put)(FILE *out, const char *part, const char *end))
+{
+	while (line < end) {
+		const char *behind = NULL, *text = find_text(line, end, &behind);
+		put(out, line, text);
+		(void)fwrite(text, 1, (size_t)(behind - text), out);
+		line = behind;
+	}
+}
+
+/* Constant memory is global memory. */
+static void put_settled(FILE *out, const char *line, const char *end)
+{
+	static const char from[] = "addrspace(4)", to[] = "addrspace(1)";
+	const char *found;
+
+	while ((found = memmem(line, (size_t)(end - line), from, sizeof(from) - 1)) != NULL) {
 		(void)fwrite(line, 1, (size_t)(found - line), out);
 		(void)fputs(to, out);
-		line = found + length;
+		line = found + sizeof(from) - 1;
 	}
 	(void)fwrite(line, 1, (size_t)(end - line), out);
 }
@@ -64,7 +93,7 @@ char *cuda_ir_settle(const char *text)
 			(void)fputs("define internal ", out);
 			head = is_local ? sizeof(local) - 1 : 7;
 		}
-		put_replaced(out, line + head, bytes - head, "addrspace(4)", "addrspace(1)");
+		put_line(out, line + head, end, put_settled);
 	}
 	return finish_text(out, &made);
 }
@@ -179,7 +208,7 @@ char *cuda_ir_retarget(const char *text)
 		end = strchrnul(line, '\n');
 		end += *end == '\n';
 		if (strncmp(line, "target ", 7) != 0)
-			put_retargeted(out, line, end);
+			put_line(out, line, end, put_retargeted);
 	}
 	put_kernel_notes(out, text);
 	return finish_text(out, &made);
