@@ -2,9 +2,18 @@
  * libclc these tests are skipped. */
 #include "cuda/kernels_run.h"
 #include "cuda/opencl_support.h"
+#include "cuda/translate/translate.h"
+#include "private_folder.h"
 #include "status.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 TestSuite(cuda_opencl, .timeout = 120);
 
@@ -451,4 +460,53 @@ Test(cuda_opencl, texts_of_a_program_stay_as_they_are)
 	cr_expect_arr_eq(got, text, sizeof(text));
 	run.fixture.ops->memory_free(memory);
 	run_close(&run);
+}
+
+/* Translates in this process, and never returns. */
+static _Noreturn void translate_file(const char *path, const char *folder)
+{
+	char source[128];
+	const struct cuda_translate_source sources = {
+		source, (size_t)snprintf(source, sizeof(source), "#include \"%s\"\n", path)};
+	const struct cuda_translate_request request = {.folder = folder,
+						       .architecture = 80,
+						       .kind = CUDA_TRANSLATE_OPENCL_C,
+						       .sources = &sources,
+						       .source_count = 1,
+						       .options = ""};
+	struct cuda_translation translation = {0};
+	struct backend_fault fault = {0};
+	char *log = NULL;
+
+	(void)cuda_translate(&request, &translation, &log, &fault);
+	_exit(0);
+}
+
+/* The process may be killed while the compiler waits for a file. */
+Test(cuda_opencl, the_compiler_ends_with_the_process_that_waits_for_it)
+{
+	char folder[] = "/tmp/sycld-fifo-XXXXXX", path[64];
+
+	opencl_skip_without_clang();
+	cr_assert(mkdtemp(folder));
+	(void)snprintf(path, sizeof(path), "%s/fifo", folder);
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	pid_t pid = fork();
+	cr_assert(pid >= 0);
+	if (pid == 0)
+		translate_file(path, folder);
+	int fifo = open(path, O_WRONLY | O_CLOEXEC); /* until the compiler opens it */
+	cr_assert(fifo >= 0);
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	struct pollfd reader = {.fd = fifo};
+	cr_expect_eq(poll(&reader, 1, -1), 1);
+	cr_expect(reader.revents & POLLERR, "nobody reads it any more");
+	(void)close(fifo);
+	/* The next one removes what a killed one has left. */
+	struct private_folder next = PRIVATE_FOLDER_NONE;
+	cr_expect_eq(private_folder_make(folder, "sycld-translate", &next), 0);
+	private_folder_remove(&next);
+	(void)unlink(path);
+	cr_expect_eq(rmdir(folder), 0);
 }

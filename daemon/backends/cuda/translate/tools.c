@@ -1,14 +1,16 @@
 #include "cuda/translate/tools.h"
 
+#include "cleanup.h"
 #include "status.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,40 +131,57 @@ int cuda_tools_find(const char *clang, int architecture, bool needs_spirv,
 	return 0;
 }
 
-static int prepare_files(posix_spawn_file_actions_t *actions, const char *folder, const char *log)
+/* Of the child, until it is the program: its folder, what it prints, and its end, which comes with
+ * that of the thread that waits for it. Nothing else may end a program that waits for a file. */
+static bool become_tool(const char *folder, const char *log, pid_t parent)
 {
-	int error = posix_spawn_file_actions_addchdir_np(actions, folder);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent || chdir(folder) < 0)
+		return false;
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int output = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	return null >= 0 && output >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
+	       dup2(output, STDOUT_FILENO) >= 0 && dup2(output, STDERR_FILENO) >= 0;
+}
 
-	if (error == 0)
-		error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null",
-							 O_RDONLY, 0);
-	if (error == 0)
-		error = posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, log,
-							 O_WRONLY | O_CREAT | O_APPEND, 0600);
-	if (error == 0)
-		error = posix_spawn_file_actions_adddup2(actions, STDOUT_FILENO, STDERR_FILENO);
-	return -error;
+/* The error of a child that could not become the program; 0: it has. */
+static int tool_error(int report)
+{
+	int error = 0;
+	ssize_t count = 0;
+
+	while ((count = read(report, &error, sizeof(error))) < 0 && errno == EINTR)
+		;
+	return count == (ssize_t)sizeof(error) ? error : 0;
 }
 
 int cuda_tool_run(const char *folder, const char *log, const char *const *arguments)
 {
 	char *environment[] = {(char *)(uintptr_t) "PATH=/usr/bin:/bin",
 			       (char *)(uintptr_t) "LANG=C", (char *)(uintptr_t) "TMPDIR=.", NULL};
-	posix_spawn_file_actions_t actions;
-	pid_t pid = -1;
-	int status = 0;
+	const pid_t parent = getpid();
+	int ends[2], status = 0;
 
-	if (posix_spawn_file_actions_init(&actions) != 0)
-		return -ENOMEM;
-	int error = prepare_files(&actions, folder, log);
-	if (error == 0)
-		error = -posix_spawn(&pid, arguments[0], &actions, NULL,
-				     (char *const *)(uintptr_t)arguments, environment);
-	(void)posix_spawn_file_actions_destroy(&actions);
-	if (error < 0)
-		return error;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	CLEANUP(close_fd) int report = ends[0];
+	CLEANUP(close_fd) int report_end = ends[1];
+	pid_t pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		if (become_tool(folder, log, parent))
+			(void)execve(arguments[0], (char *const *)(uintptr_t)arguments,
+				     environment);
+		int error = errno > 0 ? -errno : -EIO;
+		(void)!write(report_end, &error, sizeof(error));
+		_exit(127);
+	}
+	close_fd(&report_end);
+	int error = tool_error(report);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
+	if (error < 0)
+		return error;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
