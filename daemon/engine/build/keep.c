@@ -1,6 +1,7 @@
 /* Dependencies of a build that are not part of its key: files that the source may include. */
 #include "build/cache.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static bool source_line_is_blank(char c)
@@ -18,29 +19,42 @@ static bool names_toolkit(const struct build_request *request, const char *at, c
 
 /*
  * True if a word may be the name of a directive, or test for the directive's file. The word is
- * behind '#' or "%:", with blanks, comments or joined lines between, or in "__has_include". A false
- * match in a comment only costs a build.
+ * behind '#', "%:" or "??=", with blanks, comments or joined lines between, or in "__has_include".
+ * A false match, as in a comment, only costs a build.
  */
 static bool source_line_is_directive(const char *start, const char *word)
 {
 	const char *at = word;
 
-	while (at > start && (source_line_is_blank(at[-1]) ||
-			      (at - start > 1 && at[-1] == '\n' && at[-2] == '\\')))
-		at -= at[-1] == '\n' ? 2 : 1;
-	return at > start && (at[-1] == '#' || at[-1] == ':' || at[-1] == '/' || at[-1] == '_');
+	while (at > start && (isspace((unsigned char)at[-1]) || at[-1] == '\\'))
+		at--;
+	return at > start &&
+	       (strchr("#:/_", at[-1]) || (at - start > 2 && memcmp(at - 3, "?\?=", 3) == 0));
+}
+
+/* The end of the word at `at`; NULL: another one. Joined lines may be between its letters. */
+static const char *match_word(const char *at, const char *end, const char *word)
+{
+	for (; *word; word++, at++) {
+		while (at < end && (isspace((unsigned char)*at) || strchr("\\?/", *at)))
+			at++;
+		if (at == end || *at != *word)
+			return NULL;
+	}
+	return at;
 }
 
 static bool reads_files(const struct build_request *request, const char *word)
 {
 	const char *start = request->source, *end = start + request->source_bytes;
-	const size_t length = strlen(word);
 
-	for (const char *at = start;
-	     at < end && (at = memmem(at, (size_t)(end - at), word, length)); at += length)
-		if (source_line_is_directive(start, at) &&
-		    !names_toolkit(request, at + length, end))
+	for (const char *at = start; at < end && (at = memchr(at, word[0], (size_t)(end - at)));
+	     at++) {
+		const char *behind = match_word(at, end, word);
+		if (behind && source_line_is_directive(start, at) &&
+		    !names_toolkit(request, behind, end))
 			return true;
+	}
 	return false;
 }
 
