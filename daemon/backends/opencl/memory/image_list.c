@@ -55,7 +55,7 @@ static void note_format(struct backend_device_facts *facts, uint32_t number, enu
 	facts->general_image_formats[at] |= 1u << (16 + kind);
 }
 
-enum { LIST_BYTES_MAX = 16384, NAME_BYTES_MAX = 200 };
+enum { LINE_BYTES = 1024, NAME_BYTES_MAX = 200 };
 
 static void ask_driver(const struct opencl_library *cl, cl_device_id device,
 		       struct backend_device_facts *facts)
@@ -106,28 +106,28 @@ static bool is_entry(unsigned long entry)
 	       kinds < 1ul << IMAGE_KIND_2D_VIEW;
 }
 
-/* The next line of the file without its end, which is valid until the next call. NULL: none. */
-static char *next_line(FILE *file, char **line, size_t *capacity)
+/* The next line of the file, without its end. NULL: there is none, or it is too long for a list. */
+static const char *next_line(FILE *file, char line[LINE_BYTES])
 {
-	ssize_t length = getline(line, capacity, file);
-
-	if (length < 1 || (*line)[length - 1] != '\n')
+	if (!fgets(line, LINE_BYTES, file))
 		return NULL;
-	(*line)[length - 1] = '\0';
-	return *line;
+	size_t length = strlen(line);
+	if (length == 0 || line[length - 1] != '\n')
+		return NULL;
+	line[length - 1] = '\0';
+	return line;
 }
 
 /* The key, a number for each entry, and a point, each on a line. */
 static bool read_entries(FILE *file, const char *key, struct backend_device_facts *facts)
 {
-	CLEANUP(free_pointer) char *line = NULL;
-	size_t capacity = 0;
+	char line[LINE_BYTES];
 	uint32_t count = 0;
 
-	const char *text = next_line(file, &line, &capacity);
+	const char *text = next_line(file, line);
 	if (!text || strcmp(text, key) != 0)
 		return false;
-	while ((text = next_line(file, &line, &capacity)) && strcmp(text, ".") != 0) {
+	while ((text = next_line(file, line)) && strcmp(text, ".") != 0) {
 		char *end = NULL;
 		unsigned long entry = strtoul(text, &end, 16);
 		if (*end || count == BACKEND_GENERAL_FORMATS_MAX || !is_entry(entry))
@@ -142,8 +142,7 @@ static bool read_list(const char *path, struct backend_device_facts *facts)
 {
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
-	const bool is_list = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-			     status.st_size <= LIST_BYTES_MAX;
+	const bool is_list = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 	FILE *file = is_list ? fdopen(fd, "r") : NULL;
 
 	if (!file) {
