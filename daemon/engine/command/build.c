@@ -208,7 +208,6 @@ static int command_build_check_kind(Sycl__V1__SourceKind kind, const struct cont
 
 	switch (kind) {
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_PORTABLE:
-		return 0;
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_OPENCL_C:
 		return 0;
 	case SYCL__V1__SOURCE_KIND__SOURCE_KIND_BUILTIN:
