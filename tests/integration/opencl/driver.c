@@ -43,6 +43,9 @@ bool driver_has_kept_only(void)
 	return cuda && (strcmp(cuda, "real") == 0 || getenv("SYCLD_TEST_OPENCL_KEPT"));
 }
 
+/* The driver's session lasts until its process ends, which is after the service. */
+#define NO_DRAIN "[service]\ndrain_seconds = 0\n"
+
 /*
  * SYCLD_TEST_OPENCL names the double of NVIDIA's driver, or is "real": then the one device is
  * CUDA's. On a GPU, and with SYCLD_TEST_OPENCL_KEPT, nothing is translated: what the tests build
@@ -55,12 +58,12 @@ static void start_service(void)
 	bool kept = driver_has_kept_only();
 	char text[512];
 	if (!cuda) {
-		cr_assert(eq(int, private_service_start(NULL, NULL, &service), 0));
+		cr_assert(eq(int, private_service_start(NO_DRAIN, NULL, &service), 0));
 		return;
 	}
 	if (!kept && access("/usr/lib/clc/nvptx64--nvidiacl.bc", R_OK) < 0)
 		cr_skip_test("libclc, with which the service builds for CUDA, is not installed");
-	(void)snprintf(text, sizeof(text), "[cuda]\n%s%s\n%s\n",
+	(void)snprintf(text, sizeof(text), NO_DRAIN "[cuda]\n%s%s\n%s\n",
 		       real ? "" : "library = ", real ? "" : cuda,
 		       kept ? "clang = /nonexistent/clang" : "");
 	(void)setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
