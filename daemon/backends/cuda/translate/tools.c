@@ -51,7 +51,7 @@ __attribute__((format(printf, 3, 4))) static bool tool_is_at(char path[PATH_MAX]
 static int clang_version_of(const char *path)
 {
 	for (int version = CUDA_CLANG_NEWEST; version >= CUDA_CLANG_OLDEST; version--) {
-		char end[16], folder[16];
+		char end[32], folder[32];
 		(void)snprintf(end, sizeof(end), "clang-%d", version);
 		(void)snprintf(folder, sizeof(folder), "llvm-%d/", version);
 		if (strstr(path, end) || strstr(path, folder))
