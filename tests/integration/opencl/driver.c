@@ -61,7 +61,7 @@ static void start_service(void)
 		cr_assert(eq(int, private_service_start(NO_DRAIN, NULL, &service), 0));
 		return;
 	}
-	if (!kept && access("/usr/lib/clc/nvptx64--nvidiacl.bc", R_OK) < 0)
+	if (!real && access("/usr/lib/clc/nvptx64--nvidiacl.bc", R_OK) < 0)
 		cr_skip_test("libclc, with which the service builds for CUDA, is not installed");
 	(void)snprintf(text, sizeof(text), NO_DRAIN "[cuda]\n%s%s\n%s\n",
 		       real ? "" : "library = ", real ? "" : cuda,
